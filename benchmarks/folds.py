@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from benchmarks.rows import FOLDS, loaded
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.datasets import Dataset
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, normalize
 from sklearn.svm import LinearSVC
 
 from bochner import datasets
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.datasets import Dataset
 
 # Most rows that features are fitted to, whose Gram matrix is approximated (as many as in the

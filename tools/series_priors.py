@@ -28,7 +28,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.series.model import ScaledSeries
 from bochner.learning.series.posterior import LaplaceApproximation, find_mode
 from bochner.learning.series.priors import ParameterPrior, SeriesPriors

@@ -29,7 +29,7 @@ HEADER = """\
 """
 
 KEPT = (
-    "_numerics/test_compiling.py",
+    "_base/test_compiling.py",
     "cli/test_forecast.py::test_the_forecast_is_that",
     "cluster/test_tables_fitted.py::test_a_table_within_the_sample"
     "_is_fitted_as_in_memory[no cluster-one",

@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.bank.design import OURS
 from benchmarks.results import curve_metrics
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.estimators.bank_regressor import LearnedKernelRegressor
 from bochner.learning.chains.preparation import Scaling
 

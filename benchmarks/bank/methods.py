@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.bank import design
 from benchmarks.folds import Fold
 from benchmarks.predictions import Prediction, boosting, chosen, loss, scaled, thinned
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._base.arrays import Array, row_blocks
 from bochner.baselines import ALaCarteRegressor, MultipleKernelFeatures, RandomFrequencyClassifier
 from bochner.features.length_scales import median_distance
 from bochner.features.transformer import FourierFeatures

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.rows import loaded
-from bochner._numerics.arrays import Array
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base.arrays import Array
+from bochner._base.threads import single_threaded_blas
 from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.evidence import (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.digmm import design
 from benchmarks.indefinite.design import FeatureMap, spherical
 from bochner import baselines
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import TL1, Kernel

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks.gabasr.design import CALIFORNIA
 from benchmarks.rows import loaded
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.datasets import Dataset
 from bochner.kernels import Kernel
 

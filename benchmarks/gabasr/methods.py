@@ -22,7 +22,7 @@ from benchmarks.predictions import (
     scaled,
     thinned,
 )
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.estimators.bank_classifier import LearnedKernelClassifier
 from bochner.estimators.bank_regressor import LearnedKernelRegressor
 from bochner.estimators.gabasr import LocallyStationaryClassifier, LocallyStationaryRegressor

@@ -9,7 +9,7 @@ from benchmarks.gabasr.data import posterior
 from benchmarks.gabasr.design import MIXTURE_FREQUENCIES, TRUE, Size
 from benchmarks.gabasr.methods import learner
 from benchmarks.results import curve_metrics
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.datasets import SpectralDraw, make_spectral_mixture
 from bochner.kernels import SpectralMixture
 from bochner.learning.chains.draws import Draws

@@ -28,7 +28,7 @@ from benchmarks.gabasr.methods import harmonizable, learner
 from benchmarks.gabasr.nonstationary import process
 from benchmarks.predictions import log_density
 from benchmarks.results import curve_metrics
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.datasets import make_gp_draw
 from bochner.kernels import Gaussian
 

@@ -16,7 +16,7 @@ from benchmarks.schemes.couplings import CoupledNorms
 from benchmarks.schemes.cubature import product_rule, shifted_grid, sparse_rule
 from benchmarks.schemes.selected import by_leverage, herded, pool, pursued
 from bochner import FourierFeatures, kernels, spectral_measure
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.length_scales import median_distance
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.spectral import spectral_measure

@@ -17,7 +17,7 @@ from sklearn.kernel_approximation import RBFSampler
 
 from benchmarks.results import Row, medians
 from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part, touch_memory
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
 from bochner.kernels import Gaussian

@@ -28,7 +28,7 @@ True
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from bochner._numerics.on_demand import on_demand
+from bochner._base.on_demand import on_demand
 
 __version__ = version("bochner")
 
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from bochner import kernels as kernels
     from bochner import likelihoods as likelihoods
     from bochner import plot as plot
-    from bochner._numerics.progress import FitProgress as FitProgress
+    from bochner._base.progress import FitProgress as FitProgress
+    from bochner._base.registry import register as register
     from bochner.diagnosis import Diagnosis as Diagnosis
     from bochner.diagnosis import diagnose as diagnose
     from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
@@ -79,7 +80,6 @@ if TYPE_CHECKING:
     from bochner.onnx import export_onnx as export_onnx
     from bochner.persist import load as load
     from bochner.persist import save as save
-    from bochner.registry import register as register
     from bochner.spectral import spectral_measure as spectral_measure
     from bochner.tables.encoder import TableEncoder as TableEncoder
     from bochner.tables.reading import read_table as read_table
@@ -92,7 +92,7 @@ else:
             "bochner.kernels": (),
             "bochner.likelihoods": (),
             "bochner.plot": (),
-            "bochner._numerics.progress": ("FitProgress",),
+            "bochner._base.progress": ("FitProgress",),
             "bochner.diagnosis": ("Diagnosis", "diagnose"),
             "bochner.estimators.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
             "bochner.estimators.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
@@ -120,8 +120,8 @@ else:
             "bochner.frequencies": ("Frequencies",),
             "bochner.onnx": ("export_onnx",),
             "bochner.persist": ("load", "save"),
-            "bochner.registry": ("register",),
-            "bochner.spectral": ("spectral_measure",),
+            "bochner._base.registry": ("register",),
+            "bochner.spectral": ("Frequencies", "spectral_measure"),
             "bochner.tables.encoder": ("TableEncoder",),
             "bochner.tables.reading": ("read_table",),
         },

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sktime.forecasting.base import BaseForecaster, ForecastingHorizon
 
-from bochner._numerics.arrays import RandomState
+from bochner._base.arrays import RandomState
 from bochner.estimators.forecaster import Forecaster
 
 

@@ -31,8 +31,8 @@ from bochner import (
     KreinRidgeClassifier,
     kernels,
 )
-from bochner._numerics import limits, namespaces
-from bochner._numerics.namespaces import on_device
+from bochner._base import limits, namespaces
+from bochner._base.namespaces import on_device
 from bochner.frequencies import Envelope
 from bochner.learning.families import selection
 from bochner.sampling import HadamardRows

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn import config_context
 
-from bochner._numerics.namespaces import to_numpy
+from bochner._base.namespaces import to_numpy
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))

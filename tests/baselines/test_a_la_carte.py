@@ -6,7 +6,7 @@ from baselines.references import factor_of, slopes
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, multivariate_normal
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.baselines import ALaCarteRegressor
 from bochner.baselines.mixture_evidence import MixtureEvidence
 from bochner.baselines.mixture_frequencies import MixtureFrequencies, wave_blocks, wave_passes

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chisquare
 
 from bochner import kernels
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.baselines import RandomMaclaurin, TensorizedRandomProjection, TensorSketch
 from bochner.baselines.polynomial_features import polynomial_form
 

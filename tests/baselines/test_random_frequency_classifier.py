@@ -6,7 +6,7 @@ from baselines.references import factor_of, slopes
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.baselines import RandomFrequencyClassifier
 from bochner.baselines.mixture_frequencies import MixtureFrequencies, descend, wave_blocks
 from bochner.baselines.random_frequency_classifier import PenalisedLoss

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from bochner import AsymmetricKernelPCA, kernels
-from bochner._numerics import limits
+from bochner._base import limits
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(60, 2)), RNG.normal(size=(20, 2))

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 import bochner
 from bochner import AsymmetricKernelRidge, AsymmetricPairRidge, FourierFeatures, kernels
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.persist import container
 
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import bochner
 from bochner import FitProgress
-from bochner._numerics.progress import Progress
+from bochner._base.progress import Progress
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
 from bochner import KreinRidge, kernels
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.datasets import make_gp_draw
 
 RNG = np.random.default_rng(0)

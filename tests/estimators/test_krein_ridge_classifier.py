@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import bochner
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.estimators import krein_ridge_classifier
 
 RNG = np.random.default_rng(0)

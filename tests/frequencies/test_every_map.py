@@ -10,7 +10,7 @@ from persist.same import round_trip
 from scipy import sparse
 
 from bochner import Frequencies
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.frequencies import (
     Amplitudes,
     CosineFactors,

@@ -15,7 +15,7 @@ from learning.tables import (
 )
 from mutants.registry import edit, plant_edits, planted
 
-from bochner._numerics import linalg
+from bochner._base import linalg
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.tables import (
     efforts,

@@ -8,7 +8,7 @@ from learning.chains import test_sparse_prior
 from learning.chains.moves import test_hamiltonian, test_precision, test_replacement
 from mutants.registry import changes, edit, edit_inner, plant_edits, planted, replaces
 
-from bochner._numerics import exchange_loops
+from bochner._base import exchange_loops
 from bochner.frequencies import waves as wave_formulas
 from bochner.learning.chains import evidence, waves
 from bochner.learning.chains.evidence import ChainEvidence, InverseGammaNoise, KnownNoise

@@ -4,7 +4,7 @@ from estimators import test_table_weights
 from mutants.registry import plant_edits, replaces
 from tables import test_kinds_of_tables
 
-from bochner._numerics import foreign
+from bochner._base import converted as foreign
 from bochner.estimators import table_base, table_rows
 from bochner.estimators.table_regressor import TableRegressor
 from bochner.estimators.table_rows import TableRows

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bochner._numerics.progress import silent
+from bochner._base.progress import silent
 from bochner.kernels import Gaussian
 from bochner.learning.tables.efforts import EFFORTS, Effort
 from bochner.learning.tables.kernel_laws import KernelLaw

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from bochner import plot
-from bochner._numerics.arrays import decimal_years
+from bochner._base.arrays import decimal_years
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot.labels import dates_of
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import inner
+from bochner._base.arrays import Array
+from bochner._base.compiling import inner
 
 UNKNOWN, LINE_SLOPE, INPUT, SHIFT = range(4)
 """Kinds of columns: an unknown value, with a flat prior; the slope of a line, the effect of an

@@ -8,9 +8,9 @@ back in order after one pass per bit.
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Floats
-from bochner._numerics.compiling import compiled, inner
-from bochner._numerics.wave_loops import LOOSE
+from bochner._base.arrays import Array, Floats
+from bochner._base.compiling import compiled, inner
+from bochner._base.wave_loops import LOOSE
 
 
 @inner(fastmath=LOOSE)

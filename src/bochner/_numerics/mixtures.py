@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.limits import EIGENVALUE_ROUNDING
+from bochner._base.arrays import Array
+from bochner._base.limits import EIGENVALUE_ROUNDING
 
 
 def check_mixture(weights: Array, means: Array, covariances: Array) -> None:

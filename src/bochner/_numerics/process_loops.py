@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import inner
+from bochner._base.arrays import Array
+from bochner._base.compiling import inner
 
 LEVEL, SLOPE, LINE, WALK, VARIATION, REMAINDER, WAVES, INPUTS, SHIFTS = range(9)
 """Kinds of processes. Inputs and shifts of the level have no states: they are coefficients."""

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
+from bochner._base.compiling import compiled, inner
 from bochner._numerics.coefficient_loops import (
     INPUT,
     LINE_SLOPE,
@@ -17,7 +18,6 @@ from bochner._numerics.coefficient_loops import (
     Coefficients,
     no_coefficients,
 )
-from bochner._numerics.compiling import compiled, inner
 from bochner._numerics.process_loops import Entries, Form, add_chain_rule, write_entries
 from bochner._numerics.regular_recursion import FASTER, History, RegularRows, forward
 from bochner._numerics.regular_slopes import backward

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
+from bochner._base.compiling import inner
 from bochner._numerics.coefficient_loops import Coefficients, add_slope_of_inputs
-from bochner._numerics.compiling import inner
 from bochner._numerics.process_loops import Entries
 from bochner._numerics.regular_recursion import FASTER, History, RegularRows
 

@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled, inner
-from bochner._numerics.wave_loops import LOOSE
+from bochner._base.arrays import Array
+from bochner._base.compiling import compiled, inner
+from bochner._base.wave_loops import LOOSE
 
 _LOG_TWO_PI = 1.8378770664093453  # In the logarithm of a normal density
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
-from bochner._numerics.checked import validated_with_numbers
-from bochner._numerics.units import rounded
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
+from bochner._base.checks import validated_with_numbers
+from bochner._base.spreads import rounded
+from bochner._base.whole_fits import all_or_nothing
 from bochner.baselines.mixture_evidence import MixtureEvidence, WeightPosterior
 from bochner.baselines.mixture_frequencies import (
     Preparation,

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import svd
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, Floats, MatrixLike, RandomState, as_count
-from bochner._numerics.checked import check_rows_given
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, RandomState, as_count
+from bochner._base.checks import check_rows_given
+from bochner._base.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.features.landmarks import (
     LANDMARKS,

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, Floats, MatrixLike, RandomState, as_count
-from bochner._numerics.checked import validated
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, RandomState, as_count
+from bochner._base.checks import validated
+from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import KernelParameters, drawn_seed
 from bochner.kernels import Kernel, kernel_called
 from bochner.kernels.foreign import native

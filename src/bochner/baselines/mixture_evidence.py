@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.linalg import jittered_cholesky
+from bochner._base.arrays import Array
+from bochner._base.linalg import jittered_cholesky
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
     angle_gradient,

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_count, row_blocks
-from bochner._numerics.checked import validated
-from bochner._numerics.descent import MANY_CORRECTIONS, minimised
+from bochner._base import limits
+from bochner._base.arrays import Array, as_count, row_blocks
+from bochner._base.checks import validated
+from bochner._base.descent import MANY_CORRECTIONS, minimised
 from bochner.features.length_scales import median_distance
 from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.frequencies import waves as formulas

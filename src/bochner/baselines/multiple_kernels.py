@@ -10,9 +10,9 @@ from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
-from bochner._numerics.arrays import FLOATS, Array, Floats, RandomState, as_positive
-from bochner._numerics.checked import validated
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, Array, Floats, RandomState, as_positive
+from bochner._base.checks import validated
+from bochner._base.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures
 from bochner.baselines.mixture_frequencies import means_and_deviations
 from bochner.features.length_scales import median_distance

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from bochner._numerics.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
+from bochner._base.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.features.landmarks import (
     LANDMARKS,

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_positive_scalar
-from bochner._numerics.checked import validated_with_labels
-from bochner._numerics.foreign import shown
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_positive_scalar
+from bochner._base.checks import validated_with_labels
+from bochner._base.converted import shown
+from bochner._base.whole_fits import all_or_nothing
 from bochner.baselines.mixture_frequencies import (
     MixtureFrequencies,
     Preparation,

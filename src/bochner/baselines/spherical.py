@@ -7,9 +7,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
-from bochner._numerics.limits import FLOAT32_ROUNDING
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
+from bochner._base.limits import FLOAT32_ROUNDING
+from bochner._base.warn import warn_user
 from bochner.baselines.gaussian_sums import fit_gaussian_sum
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.features.parameters import check_choice, count_frequencies

@@ -13,8 +13,8 @@ import typer
 from rich.console import Console
 
 from bochner import __version__
-from bochner._numerics.files import check_model_file
-from bochner._numerics.limits import MOST_DIAGNOSED
+from bochner._base.file_writing import check_model_file
+from bochner._base.limits import MOST_DIAGNOSED
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.interrupts import all_is_imported

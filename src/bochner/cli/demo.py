@@ -12,9 +12,9 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
 from bochner import datasets, persist
-from bochner._numerics.arrays import Array, Floats
-from bochner._numerics.files import replacing
-from bochner._numerics.progress import Progress, silent
+from bochner._base.arrays import Array, Floats
+from bochner._base.file_writing import replacing
+from bochner._base.progress import Progress, silent
 from bochner.cli.activity import reporting
 from bochner.cli.inspecting import forecast_facts
 from bochner.cli.output import check_folder, facts_table, plain, results_table

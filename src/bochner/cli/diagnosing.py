@@ -10,7 +10,7 @@ from rich.text import Text
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.cli.activity import reporting
 from bochner.cli.output import cells_table, facts_table
 from bochner.comparison.shown import counted

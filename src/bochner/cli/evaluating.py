@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from bochner._numerics.progress import Progress
+from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.model_options import EvaluateOptions
 from bochner.cli.models import (

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.cli.activity import reporting
 from bochner.cli.model_options import ExplainOptions
 from bochner.cli.models import Fresh, load_model, read_for, target_names

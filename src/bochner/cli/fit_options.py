@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from bochner._numerics.memory import as_bytes
+from bochner._base.amounts import as_bytes
 from bochner.cli.options import (
     MODEL,
     OUTPUT,

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner import persist
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.progress import Progress
+from bochner._base.arrays import Array, as_array
+from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.choosing import SplitChoice, chosen_rows
 from bochner.cli.fit_options import FitOptions

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner import persist
-from bochner._numerics.progress import Progress
+from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.options import read_options

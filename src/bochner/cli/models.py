@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
-from bochner._numerics.limits import LARGEST_TARGET
-from bochner._numerics.naming import naming
+from bochner._base.limits import LARGEST_TARGET
+from bochner._base.naming import naming
 from bochner.cli.model_record import check_record
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.shown import counted

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from bochner._numerics.naming import nearest
+from bochner._base.naming import nearest
 from bochner.tables.errors import InputError
 from bochner.tables.options import ReadOptions, read_types
 

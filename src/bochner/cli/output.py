@@ -15,7 +15,7 @@ from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from bochner._numerics.files import replacing
+from bochner._base.file_writing import replacing
 from bochner.tables.errors import InputError
 from bochner.tables.files import BINARY_ENDINGS, COMPRESSIONS
 from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS

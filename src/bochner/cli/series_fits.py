@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.base import clone
 
-from bochner._numerics.progress import Progress
+from bochner._base.progress import Progress
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.output import plain
 from bochner.comparison.forecasts import SeriesForecast

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.progress import Progress
+from bochner._base.progress import Progress
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.series_fits import SeriesFits, inputs_of, n_steps_of
 from bochner.comparison.forecasts import SeriesForecast

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.comparison.contenders import OURS
 from bochner.comparison.coverage import coverage_of
 from bochner.comparison.origins import SEASON_REPEATED, OriginScores, mean_mase

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.comparison.contenders import OURS
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.rolling_origins import FEWEST_BEFORE, season_steps, seasonal_scale

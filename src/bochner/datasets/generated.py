@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner._numerics.mixtures import check_mixture
 from bochner.datasets.dataset import Dataset
 

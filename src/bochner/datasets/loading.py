@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from sklearn import datasets as sklearn_datasets
 
-from bochner._numerics.arrays import decimal_years
+from bochner._base.arrays import decimal_years
 from bochner.datasets.dataset import Dataset, Task, of_bunch
 from bochner.datasets.npz import read_npz
 from bochner.datasets.remote import cache_folder, downloadable, fetch, read_cached

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import as_count
+from bochner._base.arrays import as_count
 
 if TYPE_CHECKING:
     from pyarrow import Table

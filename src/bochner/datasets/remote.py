@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn import datasets as sklearn_datasets
 
-from bochner._numerics.files import replacing
+from bochner._base.file_writing import replacing
 from bochner.datasets.dataset import Dataset, Task, of_bunch
 from bochner.datasets.npz import read_npz, write_npz
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index
+from bochner._base.arrays import Array, Index
 from bochner.diagnosis.sensitivity import Dependence, aligned
 from bochner.diagnosis.shapley import Game
 

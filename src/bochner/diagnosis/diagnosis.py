@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, InputRows, MatrixLike, RandomState, dense_rows
-from bochner._numerics.checked import check_rows_given, column_names
-from bochner._numerics.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING, MOST_DIAGNOSED
+from bochner._base.arrays import Array, InputRows, MatrixLike, RandomState, dense_rows
+from bochner._base.checks import check_rows_given, column_names
+from bochner._base.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING, MOST_DIAGNOSED
 from bochner.diagnosis.errors import Features, HeldOutSplit, features_of
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
 from bochner.diagnosis.tables import advise, page

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.parts import sampled_one_sided
 from bochner.frequencies import Frequencies

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, steps
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base.arrays import Array, steps
+from bochner._base.threads import in_order, single_threaded_blas
 
 _BATCH = 250
 """Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, steps
+from bochner._base.arrays import Array, steps
 from bochner.diagnosis.evaluators import RowFunction
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100

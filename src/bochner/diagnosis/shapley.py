@@ -14,7 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import comb
 
-from bochner._numerics.arrays import Array, as_array, steps
+from bochner._base.arrays import Array, as_array, steps
 
 _FEWEST_PAIRS = 8
 """Fewest pairs of permutations for each row, whose standard errors are accurate to a quarter."""

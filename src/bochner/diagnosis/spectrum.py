@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigvalsh, svdvals
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 # Share of the sum that rank_99 counts values up to.
 _RANK_SHARE = 0.99

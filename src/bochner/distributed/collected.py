@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base.threads import single_threaded_blas
 from bochner.distributed.executor import Executor
 from bochner.distributed.partitioned_rows import PartitionedRows
 from bochner.distributed.reading import Check, FrameParts, Names, TupleParts, refusal

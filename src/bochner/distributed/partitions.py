@@ -10,7 +10,7 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
-from bochner._numerics.arrays import MatrixLike
+from bochner._base.arrays import MatrixLike
 from bochner.distributed.passes import mapped
 from bochner.distributed.reading import refusal
 

@@ -11,7 +11,7 @@ from dask.base import compute, persist
 from dask.delayed import Delayed, delayed
 from dask.sizeof import sizeof
 
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.stats import FeatureSums
 

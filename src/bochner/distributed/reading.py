@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from bochner._numerics.arrays import FLOATS, Array, InputRows
-from bochner._numerics.checked import (
+from bochner._base.arrays import FLOATS, Array, InputRows
+from bochner._base.checks import (
     check_classes,
     check_rows_given,
     check_targets,
@@ -18,7 +18,7 @@ from bochner._numerics.checked import (
     labels,
     numbers,
 )
-from bochner._numerics.foreign import of_arrow, refuse_lazy, refuse_masked
+from bochner._base.converted import of_arrow, refuse_lazy, refuse_masked
 from bochner.features.chunks import Chunk
 
 Names = tuple[str, ...] | None

@@ -10,8 +10,8 @@ import numpy as np
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Floats
-from bochner._numerics.checked import labels, numbers
+from bochner._base.arrays import Array, Floats
+from bochner._base.checks import labels, numbers
 from bochner.distributed.partitions import partitions_of
 from bochner.distributed.passes import lazy_sum, mapped
 from bochner.distributed.reading import refusal

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, stacked_rows
-from bochner._numerics.naming import refuse_repeated
+from bochner._base.arrays import Array, stacked_rows
+from bochner._base.naming import refuse_repeated
 from bochner.distributed.reading import (
     FrameParts,
     Names,

@@ -10,17 +10,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
-    FLOATS,
-    Array,
-    Floats,
-    InputRows,
-    MatrixLike,
-    as_count,
-    row_blocks,
-)
-from bochner._numerics.checked import validated
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, Array, Floats, InputRows, MatrixLike, as_count, row_blocks
+from bochner._base.checks import validated
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedEstimator
 from bochner.features.length_scales import AnyKernel
@@ -28,7 +21,6 @@ from bochner.features.parameter_checks import Check
 from bochner.features.parameters import count_frequencies
 from bochner.features.region import check_rows
 from bochner.learning.ridge.singular import SingularComponents, triangular_factor
-from bochner.registry import register
 
 
 @register

@@ -7,16 +7,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, MatrixLike
-from bochner._numerics.checked import validated, validated_with_numbers
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, MatrixLike
+from bochner._base.checks import validated, validated_with_numbers
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.predictions import predictions
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
 from bochner.features.stats import feature_sums
 from bochner.learning.ridge.asymmetric import fit_composed, right_gram
 from bochner.learning.ridge.posterior import RidgePosterior
-from bochner.registry import register
 
 
 @register

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bochner._numerics.arrays import FLOATS, InputRows, MatrixLike
-from bochner._numerics.checked import validated, validated_with_numbers
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, InputRows, MatrixLike
+from bochner._base.checks import validated, validated_with_numbers
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedRidge
 from bochner.features.region import check_rows
 from bochner.learning.ridge.pairs import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
-from bochner.registry import register
 
 
 @register

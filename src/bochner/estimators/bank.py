@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike, as_flag
-from bochner._numerics.checked import validated
-from bochner._numerics.namespaces import home_of, to_numpy
-from bochner._numerics.progress import Callback, Progress
-from bochner._numerics.threads import single_threaded_blas
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, as_flag
+from bochner._base.checks import validated
+from bochner._base.namespaces import home_of, to_numpy
+from bochner._base.progress import Callback, Progress
+from bochner._base.threads import single_threaded_blas
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import BANK_CHOICES, Choice, sampler_choice, settings_of
 from bochner.estimators.bank_problems import (
     Problems,

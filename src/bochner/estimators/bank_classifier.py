@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike
+from bochner._base.arrays import Array, MatrixLike
+from bochner._base.registry import register
 from bochner.estimators.bank_models import BaNKClassification, StandardisedNumbers
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems
@@ -17,7 +18,6 @@ from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.outcomes import outcomes_of
 from bochner.likelihoods import BernoulliLikelihood, LabelLikelihood, Likelihood, OrdinalLikelihood
 from bochner.likelihoods.base import checked_targets
-from bochner.registry import register
 
 _NAMES: Mapping[str, type[Likelihood]] = {
     "logistic": BernoulliLikelihood,

@@ -10,8 +10,8 @@ from scipy.special import expit
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array, as_count, as_flag
-from bochner._numerics.checked import validated_with_labels, validated_with_numbers
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, as_count, as_flag
+from bochner._base.checks import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_problems import Problems
 from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily

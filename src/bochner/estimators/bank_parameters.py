@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import LARGEST_COUNT, as_positive_scalar
-from bochner._numerics.threads import checked_n_jobs
+from bochner._base.arrays import LARGEST_COUNT, as_positive_scalar
+from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_dtype, check_seed
 from bochner.learning.chains.models import LocallyStationaryModel, StationaryModel
 from bochner.learning.chains.moves import (

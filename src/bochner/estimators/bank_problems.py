@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.threads import single_threaded_blas
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array
+from bochner._base.threads import single_threaded_blas
+from bochner._base.warn import warn_user
 from bochner.features.units import Units
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.chains.components import spectral_mixture

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_flag
-from bochner._numerics.checked import validated_with_numbers
-from bochner._numerics.namespaces import home_of, to_numpy
-from bochner._numerics.progress import Callback
-from bochner._numerics.promises import NotPromisedError
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_flag
+from bochner._base.checks import validated_with_numbers
+from bochner._base.namespaces import home_of, to_numpy
+from bochner._base.progress import Callback
+from bochner._base.promises import NotPromisedError
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.bank_models import (
     BaNKRegression,
     StandardisedNumbers,
@@ -36,7 +37,6 @@ from bochner.likelihoods import Likelihood, NumberLikelihood
 from bochner.likelihoods.base import checked_targets
 from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.likelihoods.numbers import LocationLikelihood
-from bochner.registry import register
 
 
 @register(former_names=("BaNKRegressor",))

@@ -10,13 +10,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
-from bochner._numerics.checked import check_rows_given, validated
-from bochner._numerics.limits import FUNCTION_ROUNDING
-from bochner._numerics.names import resolved
-from bochner._numerics.threads import single_threaded_blas
-from bochner._numerics.warn import warn_user
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
+from bochner._base.checks import check_rows_given, validated
+from bochner._base.limits import FUNCTION_ROUNDING
+from bochner._base.name_checks import resolved
+from bochner._base.registry import register
+from bochner._base.threads import single_threaded_blas
+from bochner._base.warn import warn_user
+from bochner._base.whole_fits import all_or_nothing
 from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
 from bochner.features.parameter_checks import (
     KERNEL_CHECKS,
@@ -36,7 +37,6 @@ from bochner.learning.mixtures.double_mixture.learned_mixture import (
 )
 from bochner.learning.mixtures.double_mixture.sketch import Sketch
 from bochner.learning.published.digmm_taylor import Taylor
-from bochner.registry import register
 
 EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact(), "taylor": Taylor()}
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.progress import Progress
+from bochner._base.progress import Progress
+from bochner._base.registry import register
 from bochner.estimators.series_rows import SeriesRows, future_inputs
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.learning import Plan, learn
 from bochner.learning.series.model import ScaledSeries
 from bochner.learning.series.priors import GENERAL, PRIORS, SeriesPriors
 from bochner.learning.series.transformations import TRANSFORMATIONS
-from bochner.registry import register
 from bochner.tables.timelines import Future, Timeline, labelled
 
 _MONTH = 365.2425 / 12.0  # Mean days of a month in the Gregorian calendar

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import RandomState, as_count, as_flag, as_level, as_levels
-from bochner._numerics.progress import Callback, Progress
-from bochner._numerics.threads import checked_n_jobs, single_threaded_blas, threads_for
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import RandomState, as_count, as_flag, as_level, as_levels
+from bochner._base.progress import Callback, Progress
+from bochner._base.registry import register
+from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.fitted_series import FittedSeries, check_periods, fitted_series
 from bochner.estimators.rolling_origins import rolling_table
 from bochner.estimators.series_forecasts import SeriesForecasts
@@ -22,7 +23,6 @@ from bochner.features.parameters import check_choice, check_seed, generators
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.reconciliation import Reconciliation
 from bochner.learning.series.transformations import TRANSFORMATIONS
-from bochner.registry import register
 
 _ONE = "y"
 """Name of a series that is fitted alone."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_flag
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_flag
 from bochner.features.parameters import generators
 from bochner.learning.chains.functions import SampledFunctions
 

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, MatrixLike, as_count
+from bochner._base.arrays import Array, MatrixLike, as_count
+from bochner._base.registry import register
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
 from bochner.estimators.bank_parameters import GABASR_CHOICES, Choice, check_name, documented
 from bochner.learning.chains.models import LocallyStationaryModel, Model
 from bochner.learning.chains.preparation import frequency_scales
-from bochner.registry import register
 
 _PAIRS = ("matched", "grid")
 _AMPLITUDES = ("cosines", "windows")

@@ -13,11 +13,12 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array
-from bochner._numerics.checked import check_classes
-from bochner._numerics.checked import labels as class_labels
-from bochner._numerics.promises import NotPromisedError
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_array
+from bochner._base.checks import check_classes
+from bochner._base.checks import labels as class_labels
+from bochner._base.promises import NotPromisedError
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
 from bochner.estimators.process_base import (
     CONSTRAINTS,
@@ -30,7 +31,6 @@ from bochner.features.landmark_features import LandmarkFeatures
 from bochner.features.parameters import drawn_seed
 from bochner.features.targets import Indicators
 from bochner.kernels import Kernel
-from bochner.registry import register
 
 _MOST_LEARNED = 1000
 """Rows on which solver="auto" learns hyper-parameters. Each class takes tens of steps of some n^3

@@ -12,9 +12,10 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array, steps
-from bochner._numerics.memory import as_bytes
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.amounts import as_bytes
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, steps
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.process_base import (
     CONSTRAINTS,
     ScikitProcess,
@@ -36,7 +37,6 @@ from bochner.learning.processes.exact import (
 )
 from bochner.learning.processes.full_scale import FullScaleProcess
 from bochner.learning.processes.residuals import ObservedRows
-from bochner.registry import register
 
 _MOST_SEARCHED = 2000
 """Rows on which scikit-learn learns the hyper-parameters of a given kernel: a step takes n^3

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_finite_scalar, as_scale
-from bochner._numerics.checked import check_rows_given, check_weights, labels, named
-from bochner._numerics.foreign import not_numbers, refuse_masked
-from bochner._numerics.namespaces import on_device, to_numpy
+from bochner._base.arrays import FLOATS, Array, as_finite_scalar, as_scale
+from bochner._base.checks import check_rows_given, check_weights, labels, named
+from bochner._base.converted import not_numbers, refuse_masked
+from bochner._base.namespaces import on_device, to_numpy
 from bochner.distributed import PartitionedRows
 from bochner.distributed.collected import Collected
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks

@@ -10,10 +10,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count
-from bochner._numerics.checked import validated_with_numbers
-from bochner._numerics.warn import warn_user
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count
+from bochner._base.checks import validated_with_numbers
+from bochner._base.registry import register
+from bochner._base.warn import warn_user
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import (
     KernelGLM,
     checked_exposure,
@@ -31,7 +32,6 @@ from bochner.likelihoods import (
     StudentTLikelihood,
 )
 from bochner.likelihoods.mixture import LikelihoodMixture
-from bochner.registry import register
 
 NUMBERS: Mapping[str, type[Likelihood]] = {
     "gaussian": GaussianLikelihood,

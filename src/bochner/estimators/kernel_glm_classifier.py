@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, MatrixLike, as_array
-from bochner._numerics.checked import validated_with_labels
-from bochner._numerics.foreign import shown
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import FLOATS, Array, MatrixLike, as_array
+from bochner._base.checks import validated_with_labels
+from bochner._base.converted import shown
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.likelihoods import (
@@ -21,7 +22,6 @@ from bochner.likelihoods import (
     OrdinalLikelihood,
     SoftmaxLikelihood,
 )
-from bochner.registry import register
 
 LABELS: Mapping[str, type[Likelihood]] = {
     "bernoulli": BernoulliLikelihood,

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     FLOATS,
     Array,
     InputRows,
@@ -21,11 +21,11 @@ from bochner._numerics.arrays import (
     as_count,
     row_blocks,
 )
-from bochner._numerics.checked import named, validated
-from bochner._numerics.foreign import refuse_masked
-from bochner._numerics.limits import LARGEST_WEIGHT, MEBIBYTE
-from bochner._numerics.threads import single_threaded_blas
-from bochner._numerics.warn import warn_user
+from bochner._base.checks import named, validated
+from bochner._base.converted import refuse_masked
+from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
+from bochner._base.threads import single_threaded_blas
+from bochner._base.warn import warn_user
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk

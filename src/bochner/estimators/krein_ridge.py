@@ -8,9 +8,10 @@ from scipy.stats import norm
 from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike, as_array, as_flag
-from bochner._numerics.namespaces import like, to_numpy
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, as_array, as_flag
+from bochner._base.namespaces import like, to_numpy
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.function_draws import FunctionDraws
 from bochner.estimators.inputs import (
     check_one_spread,
@@ -27,7 +28,6 @@ from bochner.features.chunks import Chunk
 from bochner.features.targets import Numbers
 from bochner.learning.chains.functions import SampledFunctions, linear_functions
 from bochner.learning.ridge.posterior import RidgePosterior
-from bochner.registry import register
 
 
 @register

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, MatrixLike, as_array
-from bochner._numerics.checked import labels
-from bochner._numerics.foreign import shown
-from bochner._numerics.memory import as_bytes
-from bochner._numerics.namespaces import to_numpy
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base import limits
+from bochner._base.amounts import as_bytes
+from bochner._base.arrays import Array, MatrixLike, as_array
+from bochner._base.checks import labels
+from bochner._base.converted import shown
+from bochner._base.namespaces import to_numpy
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_forgetting, first_rows, is_dask, labels_of, lazily
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.estimators.online_head import OnlineHead
@@ -22,7 +23,6 @@ from bochner.features.parameters import count_frequencies
 from bochner.features.targets import Indicators
 from bochner.learning.ridge.left_out import left_out_indicators
 from bochner.learning.ridge.softmax_weights import SoftmaxWeights, fit_softmax
-from bochner.registry import register
 
 _MOST_ROWS = 2000
 """Largest number of rows whose leave-one-out values the softmax is fitted to: its scale then has a

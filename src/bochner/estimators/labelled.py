@@ -5,8 +5,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from bochner._numerics.arrays import MatrixLike
-from bochner._numerics.checked import labels
+from bochner._base.arrays import MatrixLike
+from bochner._base.checks import labels
 from bochner.estimators.inputs import is_dask, lazy_score
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import LengthScale, MatrixLike, RandomState, as_finite_scalar
-from bochner._numerics.memory import as_bytes
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base import limits
+from bochner._base.amounts import as_bytes
+from bochner._base.arrays import LengthScale, MatrixLike, RandomState, as_finite_scalar
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_alpha
 from bochner.estimators.predictions import LinearSolution
 from bochner.estimators.ridge_head import RidgeHead

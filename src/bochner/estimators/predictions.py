@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, InputRows, row_blocks
-from bochner._numerics.limits import DEVICE_BLOCK_BYTES
-from bochner._numerics.namespaces import like, namespace, on_device, widened
-from bochner._numerics.promises import NotPromisedError
+from bochner._base.arrays import Array, InputRows, row_blocks
+from bochner._base.limits import DEVICE_BLOCK_BYTES
+from bochner._base.namespaces import like, namespace, on_device, widened
+from bochner._base.promises import NotPromisedError
 from bochner.features.residual import FeatureMap
 from bochner.learning.ridge.iterative import IterativeSolution
 from bochner.learning.ridge.krein import KreinSolution

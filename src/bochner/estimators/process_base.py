@@ -13,7 +13,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from bochner._numerics.checked import named, refuse_foreign
+from bochner._base.checks import named, refuse_foreign
 from bochner.estimators.process_kernels import as_process_kernel, refuse_names
 from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel

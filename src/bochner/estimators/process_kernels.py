@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
-from bochner._numerics.arrays import Array, InputRows
-from bochner._numerics.units import spreads
+from bochner._base.arrays import Array, InputRows
+from bochner._base.spreads import spreads
 from bochner.features.length_scales import auto_length_scale
 from bochner.kernels import Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
 from bochner.learning.processes.covariance import Covariance, rates

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import FLOATS, Array, as_count, as_flag, as_positive_scalar
-from bochner._numerics.checked import validated, validated_with_labels, validated_with_numbers
-from bochner._numerics.memory import as_bytes
-from bochner._numerics.namespaces import float_types, host_view, on_device, to_numpy
+from bochner._base.amounts import as_bytes
+from bochner._base.arrays import FLOATS, Array, as_count, as_flag, as_positive_scalar
+from bochner._base.checks import validated, validated_with_labels, validated_with_numbers
+from bochner._base.namespaces import float_types, host_view, on_device, to_numpy
 from bochner.estimators.inputs import (
     checked_alpha,
     checked_weight,

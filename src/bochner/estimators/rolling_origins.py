@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from bochner._numerics.arrays import Array, as_count
+from bochner._base.arrays import Array, as_count
 from bochner.estimators.series_rows import SeriesRows, check_taken, read_series, several
 from bochner.estimators.summed_series import check_sums, with_sums
 from bochner.tables.timelines import tidy

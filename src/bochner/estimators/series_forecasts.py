@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.estimators.fitted_series import Ahead, FittedSeries, in_one_frame
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.reconciliation import DrawnForecast, Reconciliation, ScoredLaw

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.checked import check_targets
-from bochner._numerics.foreign import (
+from bochner._base.arrays import Array
+from bochner._base.checks import check_targets
+from bochner._base.converted import (
     not_numbers,
     of_arrow,
     refuse_complex,

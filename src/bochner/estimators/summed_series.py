@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.estimators.fitted_series import FittedSeries
 from bochner.estimators.series_rows import SeriesRows, series_values
 from bochner.learning.series.reconciliation import Reconciliation, error_correlation

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
-from bochner._numerics.checked import named
-from bochner._numerics.files import as_path
-from bochner._numerics.foreign import as_frame, refuse_masked, refuse_no_rows
-from bochner._numerics.memory import as_bytes
-from bochner._numerics.threads import checked_n_jobs
+from bochner._base.amounts import as_bytes
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
+from bochner._base.checks import named
+from bochner._base.converted import as_frame, refuse_masked, refuse_no_rows
+from bochner._base.file_writing import as_path
+from bochner._base.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.estimators.bank_parameters import check_name

@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from bochner._numerics.arrays import Array, MatrixLike, as_array, as_finite_scalar
-from bochner._numerics.checked import labels, named
-from bochner._numerics.progress import Callback, Progress
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, as_array, as_finite_scalar
+from bochner._base.checks import labels, named
+from bochner._base.progress import Callback, Progress
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_weight, is_dask, lazily
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.estimators.table_base import TableModel
@@ -21,7 +22,6 @@ from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import ClassPredictor
 from bochner.estimators.table_tasks import ClassificationTask
 from bochner.learning.tables.ensemble import SoftmaxOfLaws
-from bochner.registry import register
 
 
 @register

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._base.arrays import Array
+from bochner._base.limits import LARGEST_ENTRY
 from bochner.diagnosis.evaluators import RowFunction, owners_of
 from bochner.diagnosis.sensitivity import Dependence
 from bochner.estimators.table_predictors import Predictor

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.learning.tables.rows import Chosen
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import State, number_feature, output_names

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.kernels import Kernel
 from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.tables.predictive import ErrorLaw, NormalLaw, Pair
-from bochner.registry import register
 
 
 class NumberHead(Protocol):

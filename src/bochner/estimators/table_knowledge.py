@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array, steps
+from bochner._base.arrays import Array, as_array, steps
+from bochner._base.registry import register
 from bochner.estimators.table_far_rows import FarRows
 from bochner.learning.tables.donors import N_DRAWS, Donors
 from bochner.learning.tables.plan import MOST_SCORED
 from bochner.learning.tables.rows import Chosen
-from bochner.registry import register
 from bochner.tables.encoder import TableEncoder, read_rows
 from bochner.tables.encodings import State, output_names
 from bochner.tables.known_entries import KnownEntries, filled_values

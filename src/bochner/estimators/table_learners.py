@@ -9,10 +9,10 @@ from typing import Any, Generic, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.progress import Progress
-from bochner._numerics.threads import single_threaded_blas, threads_for
-from bochner._numerics.units import rounded
+from bochner._base.arrays import Array, as_array
+from bochner._base.progress import Progress
+from bochner._base.spreads import rounded
+from bochner._base.threads import single_threaded_blas, threads_for
 from bochner.estimators.base_models import check_takes_weights
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap

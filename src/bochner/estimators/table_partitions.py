@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.foreign import shown
-from bochner._numerics.units import rounded
+from bochner._base.arrays import Array, as_array
+from bochner._base.converted import shown
+from bochner._base.spreads import rounded
 from bochner.distributed import PartitionedRows
 from bochner.distributed.collected import Collected, PartitionLayout
 from bochner.distributed.reading import FrameParts, Names, TupleParts

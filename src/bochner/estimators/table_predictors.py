@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.promises import NotPromisedError
+from bochner._base.arrays import Array, as_array
+from bochner._base.promises import NotPromisedError
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import ClassHead, NumberHead
 from bochner.estimators.table_knowledge import NewRows, RowKnowledge

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
-from bochner._numerics.progress import Callback, Progress
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
+from bochner._base.progress import Callback, Progress
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily, lazy_pair
 from bochner.estimators.labelled import ScoredRegressor
@@ -27,7 +28,6 @@ from bochner.estimators.table_transformations import chosen_transformation
 from bochner.features.parameters import generators
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.transformations import TRANSFORMATIONS, Transformation
-from bochner.registry import register
 
 
 @register

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.checked import labels
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array
+from bochner._base.checks import labels
+from bochner._base.warn import warn_user
 from bochner.estimators.table_partitions import Others
 from bochner.features.units import are_whole
 from bochner.learning.tables.removal import Removal

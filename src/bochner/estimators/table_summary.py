@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.diagnosis.sensitivity import Dependence, VarianceShares
 from bochner.kernels import Kernel, Matern
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
-from bochner._numerics.arrays import Array, MatrixLike, as_array
-from bochner._numerics.checked import check_classes, check_targets, labels, numbers, of_numpy
-from bochner._numerics.foreign import shown
+from bochner._base.arrays import Array, MatrixLike, as_array
+from bochner._base.checks import check_classes, check_targets, labels, numbers, of_numpy
+from bochner._base.converted import shown
 from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression

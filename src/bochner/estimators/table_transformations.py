@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import norm
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.progress import Progress
+from bochner._base.arrays import Array, as_array
+from bochner._base.progress import Progress
 from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import RegressionTask

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 
-from bochner._numerics.arrays import Array, InputRows, as_flag, stacked_rows
+from bochner._base.arrays import Array, InputRows, as_flag, stacked_rows
 from bochner.estimators.inputs import checked_alpha, checked_weight
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.features.approximation import Recipe, approximate

@@ -7,8 +7,8 @@ from operator import add
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import InputRows, some_rows, squared_norms
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import InputRows, some_rows, squared_norms
+from bochner._base.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
 from bochner.features.parameters import check_choice

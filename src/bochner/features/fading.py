@@ -30,11 +30,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
+from bochner._base.registry import register
 from bochner.features.stats import NOT_AMONG, FeatureSums
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.registry import register
 
 _ROUNDING = 1e-6
 """Relative rounding error of float32 products that remains in sums after rows are removed."""

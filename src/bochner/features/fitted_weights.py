@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, InputRows, some_rows, squared_norms
-from bochner._numerics.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, InputRows, some_rows, squared_norms
+from bochner._base.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
+from bochner._base.warn import warn_user
 from bochner.features.length_scales import (
     AnyKernel,
     exact_values,

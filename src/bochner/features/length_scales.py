@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
-from bochner._numerics.arrays import Array, InputRows, LengthScale, as_positive
-from bochner._numerics.units import spreads
+from bochner._base.arrays import Array, InputRows, LengthScale, as_positive
+from bochner._base.spreads import spreads
 from bochner.kernels import Kernel, kernel_called
 from bochner.kernels.foreign import native
 

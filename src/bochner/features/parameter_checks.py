@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import as_count, as_flag, as_positive, as_positive_scalar
-from bochner._numerics.threads import checked_n_jobs
+from bochner._base.arrays import as_count, as_flag, as_positive, as_positive_scalar
+from bochner._base.threads import checked_n_jobs
 from bochner.features.approximation import MASSES, WEIGHTS
 from bochner.features.parameters import check_choice, check_dtype, check_seed, count_frequencies
 from bochner.kernels import Kernel, kernel_called

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, as_array, dense_rows, some_rows
+from bochner._base.arrays import Array, as_array, dense_rows, some_rows
 from bochner.features.length_scales import AnyKernel
 from bochner.frequencies import CosineFactors, Frequencies
 from bochner.kernels import Kernel

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     FLOATS,
     Array,
     Floats,
@@ -23,13 +23,13 @@ from bochner._numerics.arrays import (
     as_scale,
     some_rows,
 )
-from bochner._numerics.checked import check_rows_given, validated
-from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.checks import check_rows_given, validated
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
 from bochner.features.parameters import generators
 from bochner.frequencies import PositiveFrequencies
-from bochner.registry import register
 from bochner.sampling import Scheme
 from bochner.spectral import PositiveMeasure
 

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
-from bochner._numerics.namespaces import like, namespace, on_device, retyped, to_numpy, widened
-from bochner._numerics.scratch import Scratch
+from bochner._base import limits
+from bochner._base.arrays import Array, InputRows, as_array, row_blocks
+from bochner._base.namespaces import like, namespace, on_device, retyped, to_numpy, widened
+from bochner._base.registry import register
+from bochner._base.scratch import Scratch
 from bochner.features.chunks import Chunk
 from bochner.features.residual import FeatureMap
 from bochner.features.targets import Numbers, Targets
 from bochner.frequencies import Frequencies
-from bochner.registry import register
 
 _NO_ROWS = "There are no rows to sum over."
 

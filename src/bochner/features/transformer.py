@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     FLOATS,
     Array,
     Floats,
@@ -18,8 +18,8 @@ from bochner._numerics.arrays import (
     RandomState,
     stacked_rows,
 )
-from bochner._numerics.checked import check_rows_given, validated
-from bochner._numerics.namespaces import (
+from bochner._base.checks import check_rows_given, validated
+from bochner._base.namespaces import (
     float_types,
     host_view,
     like,
@@ -28,7 +28,8 @@ from bochner._numerics.namespaces import (
     same_namespace,
     taken,
 )
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
@@ -36,7 +37,6 @@ from bochner.features.parameters import KernelParameters, check_dtype, count_fre
 from bochner.features.region import Region, check_rows
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.registry import register
 from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
 

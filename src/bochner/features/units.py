@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, Mask, as_array
+from bochner._base.arrays import Array, Mask, as_array
 
 MEANINGS = ("precisions", "counts")
 """Meanings of the weights of a table: one observation of each row, or as many as its weight."""

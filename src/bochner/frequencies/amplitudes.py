@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, InputRows, as_array, frozen_array
-from bochner._numerics.namespaces import like, namespace, on_device, widened
+from bochner._base.arrays import Array, InputRows, as_array, frozen_array
+from bochner._base.namespaces import like, namespace, on_device, widened
+from bochner._base.registry import register
 from bochner.frequencies.factors import CosineFactors
-from bochner.registry import register
 
 
 @register

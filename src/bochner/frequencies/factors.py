@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, InputRows, as_array, frozen_array, squared_norms
-from bochner._numerics.namespaces import like, namespace, on_device, side_by_side, taken, widened
-from bochner.registry import register
+from bochner._base.arrays import Array, InputRows, as_array, frozen_array, squared_norms
+from bochner._base.namespaces import like, namespace, on_device, side_by_side, taken, widened
+from bochner._base.registry import register
 
 _SILENCE = 8.0
 """Rate at which factors vanish outside the ball, per R^2 of squared norm: at twice the radius they

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     FLOATS,
     Array,
     Floats,
@@ -15,13 +15,13 @@ from bochner._numerics.arrays import (
     as_array,
     frozen_array,
 )
-from bochner._numerics.checked import check_rows_given, largest_size
-from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.namespaces import float_types, like, on_device, same_namespace
+from bochner._base.checks import check_rows_given, largest_size
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.namespaces import float_types, like, on_device, same_namespace
+from bochner._base.registry import register
 from bochner.frequencies.amplitudes import Amplitudes
 from bochner.frequencies.factors import CosineFactors, Envelope, along_inputs
 from bochner.frequencies.maps import DeviceMap, Side, trigonometric_features
-from bochner.registry import register
 from bochner.sampling import HadamardRows, Matrix
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, Floats, InputRows, row_blocks
-from bochner._numerics.namespaces import like, namespace, retyped, taken, widened
-from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner._numerics.waves import write_waves
+from bochner._base import limits
+from bochner._base.arrays import Array, Floats, InputRows, row_blocks
+from bochner._base.namespaces import like, namespace, retyped, taken, widened
+from bochner._base.threads import in_order, single_threaded_blas
+from bochner._base.waves import write_waves
 from bochner.frequencies.amplitudes import Amplitudes
 from bochner.frequencies.factors import CosineFactors, Envelope
 from bochner.frequencies.waves import MemoryLayout, angle_map

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from bochner._numerics.arrays import Array, as_array, frozen_array
-from bochner._numerics.limits import LARGEST_ENTRY
-from bochner.registry import register
+from bochner._base.arrays import Array, as_array, frozen_array
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.registry import register
 
 _LEAST_PRODUCT = 1e-290
 """Sum of products, relative to that of the largest features, below which underflow matters."""

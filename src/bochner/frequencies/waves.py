@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Floats
-from bochner._numerics.scratch import Scratch
-from bochner._numerics.waves import write_waves
+from bochner._base.arrays import Array, Floats
+from bochner._base.scratch import Scratch
+from bochner._base.waves import write_waves
 from bochner.sampling import HadamardRows, Matrix
 
 _ANGLES = Scratch()

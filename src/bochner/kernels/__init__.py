@@ -3,6 +3,7 @@
 Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gram matrix.
 """
 
+from bochner._base.registry import register
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
 from bochner.kernels.bilinear import Bilinear
@@ -29,7 +30,6 @@ from bochner.kernels.stationary import (
     Matern,
     RationalQuadratic,
 )
-from bochner.registry import register
 
 __all__ = [
     "KERNELS_BY_DIMENSION",

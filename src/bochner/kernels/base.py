@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, InputRows, as_array
-from bochner._numerics.intervals import POSITIVE
-from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.namespaces import chosen_columns
+from bochner._base.arrays import Array, InputRows, as_array
+from bochner._base.intervals import POSITIVE
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.namespaces import chosen_columns
 from bochner.kernels.columns import Columns, as_columns, indices_of, shown
 from bochner.kernels.function import (
     KernelFunction,

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner._numerics.intervals import Interval
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner._base.intervals import Interval
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.function import refuse_mixed
 from bochner.kernels.linear import Constant, Linear, White

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, row_blocks
-from bochner._numerics.limits import FUNCTION_ROUNDING
+from bochner._base.arrays import Array, row_blocks
+from bochner._base.limits import FUNCTION_ROUNDING
 from bochner.kernels.profiled import Metric, Profiled
 from bochner.kernels.stationary import LagKernel
 

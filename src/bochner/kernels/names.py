@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from bochner._numerics.arrays import LengthScale
-from bochner._numerics.naming import nearest
+from bochner._base.arrays import LengthScale
+from bochner._base.naming import nearest
+from bochner._base.registry import registered_kernel_names, reserve_kernel_names
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
@@ -20,7 +21,6 @@ from bochner.kernels.stationary import (
     Matern,
     RationalQuadratic,
 )
-from bochner.registry import registered_kernel_names, reserve_kernel_names
 
 NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Correlation]] = MappingProxyType(
     {

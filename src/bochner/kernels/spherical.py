@@ -10,7 +10,7 @@ from numbers import Integral
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, as_count, as_positive_scalar
+from bochner._base.arrays import Array, as_array, as_count, as_positive_scalar
 from bochner.kernels.function import convert_fields
 from bochner.kernels.profiled import NORM_TOLERANCE, Metric, Profiled, UnitSphere
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, as_scale
+from bochner._base.arrays import Array, as_array, as_scale
 
 _WIDTH = 7.0
 """Half width of the integration over the latent value, in standard deviations: the mass outside is

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 from scipy.stats import qmc
 
-from bochner._numerics.arrays import Array, as_array, as_count, row_blocks
-from bochner._numerics.threads import in_a_thread
+from bochner._base.arrays import Array, as_array, as_count, row_blocks
+from bochner._base.registry import register
+from bochner._base.threads import in_a_thread
 from bochner.likelihoods.base import NODE_WEIGHTS, LabelLikelihood, nodes
-from bochner.registry import register
 
 _N_DRAWS = 256
 """Number of quasi-random normal vectors over which probabilities of several classes are averaged,

@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 from scipy.special import betainc, betaln, expit, gammaincc, gammaln, logsumexp
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.limits import LARGEST_TARGET
+from bochner._base.arrays import Array, as_array
+from bochner._base.limits import LARGEST_TARGET
+from bochner._base.registry import register
 from bochner.likelihoods.base import NODE_WEIGHTS, NumberLikelihood, known, nodes, optional_scale
-from bochner.registry import register
 
 _N_HERMITE = 20
 """Number of nodes of the Gauss-Hermite rule around the mode of the latent value given a count. With

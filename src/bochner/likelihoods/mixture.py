@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.likelihoods.base import NumberLikelihood
 from bochner.likelihoods.quantiles import quantiles, whole_quantiles
 

@@ -7,9 +7,9 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import betaln, erfcx, gammainc, log_ndtr, logsumexp, ndtr
 
-from bochner._numerics.arrays import Array, as_array, as_finite_scalar
+from bochner._base.arrays import Array, as_array, as_finite_scalar
+from bochner._base.registry import register
 from bochner.likelihoods.base import NumberLikelihood, known, optional_scale
-from bochner.registry import register
 
 _LOG_ROOT_2PI = 0.5 * np.log(2.0 * np.pi)
 """Minus the logarithm of the standard normal density at zero."""

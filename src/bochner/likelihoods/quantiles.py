@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import ndtri
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 _DOUBLINGS = 60
 """Largest number of doublings of a bracket: a factor of 1e18 includes all targets."""

@@ -9,8 +9,8 @@ from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import as_flag
-from bochner._numerics.files import as_path, replacing
+from bochner._base.arrays import as_flag
+from bochner._base.file_writing import as_path, replacing
 from bochner.features.parameters import check_dtype
 from bochner.frequencies import Frequencies
 from bochner.onnx.graph import Graph

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.frequencies import Amplitudes, CosineFactors, Envelope, Frequencies
 
 OPSET = 17

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.estimators.bank_models import BaNKRegression
 from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.estimators.krein_ridge import KreinRidge

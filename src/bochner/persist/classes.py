@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from bochner._base.registry import Registration, is_registered, registration
 from bochner.kernels import Kernel
 from bochner.persist.container import ModelFileError
 from bochner.persist.parts import is_part, known_parts, part_attributes, required_attributes
-from bochner.registry import Registration, is_registered, registration
 
 Node = dict[str, Any]
 """An object of the tree, ``{"$": tag, ...}``; numbers, text and lists are stored directly."""

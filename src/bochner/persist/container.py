@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
-from bochner._numerics.files import check_model_file, replacing
+from bochner._base.file_writing import check_model_file, replacing
 
 Tensors = dict[str, NDArray[Any]]
 

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Any
 
-from bochner._numerics.files import as_path
+from bochner._base.file_writing import as_path
 from bochner.persist.classes import is_estimator, is_value, not_saved
 from bochner.persist.container import ModelFileError, read, write
 from bochner.persist.tree import Encoder, decode

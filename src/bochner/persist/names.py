@@ -6,10 +6,10 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.on_demand import import_all
+from bochner._base.on_demand import import_all
+from bochner._base.registry import registered_class
 from bochner.persist.classes import found, is_estimator, is_value
 from bochner.persist.parts import PARTS
-from bochner.registry import registered_class
 
 _REMOVED: Mapping[str, str] = {
     "BaNKForecaster": "fit Forecaster to the series again",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _SMALL = 2**14
 """Bytes up to which arrays are stored unpacked, because other parts of a file take more."""

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.promises import NotPromisedError
+from bochner._base.promises import NotPromisedError
 from bochner.kernels import Kernel
 from bochner.persist.composed import COMPOSED, column_numbers, estimators, inside, transformed
 from bochner.persist.parts import is_part

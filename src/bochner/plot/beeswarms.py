@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, RandomState
+from bochner._base.arrays import Array, RandomState
 from bochner.diagnosis.contributions import Contributions
 from bochner.plot.contributed import MOST_COLUMNS, columns_at, explained, name_right
 from bochner.plot.display import Display, PanelLayout

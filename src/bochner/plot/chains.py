@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.chains.trace import Trace
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import learned_models

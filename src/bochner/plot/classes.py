@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.grids import name_columns
 from bochner.plot.labels import finish, legend, legend_height, name_rows, percent_ticks, width_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import finish, name_rows, rows_height

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
-from bochner._numerics.foreign import as_frame
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
+from bochner._base.converted import as_frame
 from bochner.comparison.shown import PLAIN_ENTRIES, may_be_years, number
 from bochner.diagnosis.contributions import Contributions
 from bochner.plot.inputs import column_of

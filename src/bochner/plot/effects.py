@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.diagnosis.sensitivity import Effect
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.grids import Side, draw_map

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.checked import check_rows_given
+from bochner._base.arrays import Array, as_array
+from bochner._base.checks import check_rows_given
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names
 from bochner.plot.labels import finish, legend

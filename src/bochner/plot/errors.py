@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import column_of
 from bochner.plot.labels import date_ticks, finish, legend, name_rows, panel_points, rows_height

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike, as_array, as_level
+from bochner._base.arrays import Array, MatrixLike, as_array, as_level
 from bochner.comparison.forecasts import SeriesForecast
 from bochner.estimators.forecaster import Forecaster
 from bochner.plot.display import Display, PanelLayout

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.foreign import as_frame, of_arrow
+from bochner._base.arrays import Array
+from bochner._base.converted import as_frame, of_arrow
 from bochner.estimators.bank import BaNK
 from bochner.tables.columns import Column, read_column
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array, as_level
-from bochner._numerics.checked import check_rows_given
+from bochner._base.arrays import Array, as_array, as_level
+from bochner._base.checks import check_rows_given
 from bochner.estimators.bank import BaNK
 from bochner.frequencies import Frequencies
 from bochner.learning.chains.learned_kernel import Learned

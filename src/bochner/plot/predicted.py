@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner._numerics.normal import normal_half_width
 
 

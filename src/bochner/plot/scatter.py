@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_level
+from bochner._base.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import finish, legend
 from bochner.plot.predicted import intervals, observed

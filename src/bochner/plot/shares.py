@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.arrays import as_array as as_numbers
+from bochner._base.arrays import Array
+from bochner._base.arrays import as_array as as_numbers
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import input_names

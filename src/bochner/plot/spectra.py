@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.learning.chains.periods import wave_energy
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names, learned_models

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.ticker import Formatter, MaxNLocator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.comparison.shown import may_be_years
 
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))

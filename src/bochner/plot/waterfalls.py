@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, RandomState
+from bochner._base.arrays import Array, RandomState
 from bochner.diagnosis.contributions import Contributions
 from bochner.plot.contributed import (
     MOST_COLUMNS,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.report.periods import NamedPeriod, lowest, periods_of, spectrum

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, decimal_years
+from bochner._base.arrays import Array, decimal_years
 from bochner.diagnosis.sensitivity import Effect, averages
 from bochner.plot.labels import dates_of
 from bochner.report.along_time import features_of

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import f as f_law
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.comparison.shown import entries
 from bochner.report.words import short
 from bochner.tables.columns import Column, labels

@@ -8,7 +8,7 @@ from os import PathLike
 
 import numpy as np
 
-from bochner._numerics.files import as_path, replacing
+from bochner._base.file_writing import as_path, replacing
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecasts import (
     SeriesForecast,

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bochner._numerics.files import as_path, replacing
+from bochner._base.file_writing import as_path, replacing
 from bochner.comparison.shown import counted
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import calibration, scope, verdict

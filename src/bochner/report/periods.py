@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.fft import dct
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.chains.periods import dominant_periods
 from bochner.report.words import number
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Study
 from bochner.report.words import number, short

@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bochner._numerics.names import resolved
-from bochner.registry import register
+from bochner._base.name_checks import resolved
+from bochner._base.registry import register
 from bochner.sampling.energy import MOST_INPUTS
 from bochner.sampling.hadamard import Matrix
 from bochner.sampling.lattice import ShiftedLattice

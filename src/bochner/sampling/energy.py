@@ -15,9 +15,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.stats import chi
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.descent import minimised
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base.arrays import Array
+from bochner._base.descent import minimised
+from bochner._base.threads import single_threaded_blas
 
 MOST_ROWS = 512
 """Rows of a block: half a second for 32 inputs. Twice as many cost four times as much, and the

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
-from bochner._numerics.arrays import Array, frozen_array, row_blocks
-from bochner._numerics.namespaces import like, namespace
-from bochner.registry import register
+from bochner._base.arrays import Array, frozen_array, row_blocks
+from bochner._base.namespaces import like, namespace
+from bochner._base.registry import register
 
 Signs = NDArray[np.int8]
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainc, ndtri
 
-from bochner._numerics.arrays import Array
-from bochner.registry import register
+from bochner._base.arrays import Array
+from bochner._base.registry import register
 from bochner.sampling.energy import normalised
 from bochner.sampling.hadamard import Matrix
 from bochner.sampling.layouts import (

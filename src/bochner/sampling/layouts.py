@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.sampling.hadamard import Matrix
 
 

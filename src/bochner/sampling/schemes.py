@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi, qmc
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.threads import in_a_thread
-from bochner.registry import register
+from bochner._base.arrays import Array
+from bochner._base.registry import register
+from bochner._base.threads import in_a_thread
 from bochner.sampling.energy import MOST_INPUTS, MOST_ROWS, haar_rows, normalised, spread_directions
 from bochner.sampling.hadamard import HadamardRows, Matrix
 from bochner.sampling.layouts import (

@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.names import resolved
-from bochner.registry import register
+from bochner._base.arrays import Array
+from bochner._base.name_checks import resolved
+from bochner._base.registry import register
 from bochner.sampling import Matrix, Scheme
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError, Pairing
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner import kernels
-from bochner._numerics.arrays import as_count, as_positive_scalar
-from bochner._numerics.names import resolved
+from bochner._base.arrays import as_count, as_positive_scalar
+from bochner._base.name_checks import resolved
+from bochner._base.registry import register
 from bochner.kernels import Kernel, Metric, UnitSphere
-from bochner.registry import register
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
 from bochner.spectral.closed_forms import closed_form, find_closed_form
 from bochner.spectral.data import Data, Distances, Pairs

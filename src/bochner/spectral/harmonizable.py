@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bochner import kernels
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
 from bochner.frequencies import Amplitudes
-from bochner.registry import register
 from bochner.sampling import Scheme
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import Draw, Elliptical, Law

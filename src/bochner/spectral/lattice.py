@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array, as_array, frozen_array
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, as_array, frozen_array
+from bochner._base.warn import warn_user
 from bochner.frequencies import CosineFactors
 from bochner.sampling import Scheme, Uniforms
 from bochner.spectral.allocation import ByMass, HalfByMass

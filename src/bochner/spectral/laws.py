@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner._base.arrays import Array, LengthScale, as_array
 from bochner.frequencies import Amplitudes, CosineFactors
 from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw

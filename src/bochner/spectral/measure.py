@@ -8,7 +8,7 @@ from operator import add
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_count
+from bochner._base.arrays import Array, as_count
 from bochner.frequencies import Envelope, Frequencies
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral.allocation import Allocation, ByMass, HalfByMass
@@ -168,8 +168,8 @@ class SpectralMeasure:
         """Sample frequencies as :meth:`sample`, one piece for each part that has frequencies.
 
         With ``to_be_one_sided``, each frequency of a two-sided part counts as two, because
-        :func:`bochner.features.parts.one_sided` replaces it by two; ``n_frequencies`` must then be
-        even.
+        :func:`bochner.features.parts.one_sided` replaces it by two;
+        ``n_frequencies`` must then be even.
         """
         m = as_count("n_frequencies", n_frequencies)
         halved = to_be_one_sided and self.is_two_sided

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, squared_norms
+from bochner._base.arrays import Array, as_array, squared_norms
 from bochner.frequencies import PositiveFrequencies
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral.laws import Isotropic

@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import erf
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner._numerics.limits import NEGLIGIBLE
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner._base.limits import NEGLIGIBLE
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme
 from bochner.spectral.laws import Draw, Isotropic, Law
 from bochner.spectral.phase_factor import Component, PhaseFactor, normal_mean

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, xlogy
 
-from bochner._numerics.arrays import Array, row_blocks
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, row_blocks
+from bochner._base.warn import warn_user
 from bochner.spectral.atoms import sphere_mean
 from bochner.spectral.laws import Isotropic
 from bochner.spectral.measure import Part, SpectralMeasure

@@ -19,7 +19,7 @@ Source: Veach and Guibas, "Optimally combining sampling techniques for Monte Car
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.frequencies import Frequencies
 from bochner.sampling import Coordinates, Iid, Scheme
 from bochner.spectral.laws import Independent, Isotropic, NoMeasureError

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.tables.offsets import as_text, dates_from, from_text, localised, opening_hours, weekly
 
 if TYPE_CHECKING:

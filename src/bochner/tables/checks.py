@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.naming import nearest
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.naming import nearest
 from bochner.tables.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.tables.delimited import looks_like_numbers
 from bochner.tables.encoder import TableEncoder

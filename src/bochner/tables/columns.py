@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 
-from bochner._numerics.arrays import decimal_years
-from bochner._numerics.foreign import shown
-from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._base.arrays import decimal_years
+from bochner._base.converted import shown
+from bochner._base.limits import LARGEST_ENTRY
 from bochner.tables.clocks import (
     Stamps,
     clock_times,

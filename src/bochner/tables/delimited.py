@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bochner._numerics.naming import refuse_repeated
+from bochner._base.naming import refuse_repeated
 from bochner.tables.errors import InputError
 from bochner.tables.layout import DelimitedText, reader, records
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.learning.tables.removal import Removal
 from bochner.tables.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles

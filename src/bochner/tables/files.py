@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
-from bochner._numerics.files import absence, as_path
+from bochner._base.file_writing import absence, as_path
 from bochner.tables.errors import InputError
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")

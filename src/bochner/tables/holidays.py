@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.naming import nearest
+from bochner._base.naming import nearest
 from bochner.tables.errors import InputError
 from bochner.tables.stamps import read_dates
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.learning.tables.removal import Removal
 
 _N_FOLDS = 5

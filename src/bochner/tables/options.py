@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from bochner._numerics.files import as_path
-from bochner._numerics.naming import nearest
+from bochner._base.file_writing import as_path
+from bochner._base.naming import nearest
 from bochner.tables.errors import InputError
 
 DECIMALS = ("auto", ".", ",")

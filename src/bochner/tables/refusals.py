@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bochner._numerics.limits import LARGEST_ENTRY
-from bochner._numerics.naming import MOST_NAMED, ColumnDetails, naming, nearest
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.naming import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.tables.columns import Column, kind_of
 from bochner.tables.encodings import State, changed_kind
 from bochner.tables.local_dates import are_dates

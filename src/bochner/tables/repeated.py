@@ -6,7 +6,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.keys import Keys, bits, mixed
+from bochner._base.keys import Keys, bits, mixed
 from bochner.tables.columns import Column
 
 

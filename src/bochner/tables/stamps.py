@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.tables.clocks import clock_times, is_fixed, zone_name
 from bochner.tables.columns import read_column
 

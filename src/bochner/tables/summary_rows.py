@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.tables.errors import InputError
 from bochner.tables.options import NUMBER_KINDS, ReadOptions
 from bochner.tables.remarks import Remarks

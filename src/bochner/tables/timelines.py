@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, as_positive_scalar
-from bochner._numerics.checked import check_size
-from bochner.registry import register
+from bochner._base.arrays import Array, as_array, as_positive_scalar
+from bochner._base.checks import check_size
+from bochner._base.registry import register
 from bochner.tables.calendars import frequency_of, month_numbers, monthly_offset
 from bochner.tables.clocks import clock_times
 from bochner.tables.offsets import from_text, localised, next_dates

@@ -11,7 +11,7 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import nn
 
-from bochner._numerics.arrays import Array, LengthScale, RandomState, as_count, as_positive
+from bochner._base.arrays import Array, LengthScale, RandomState, as_count, as_positive
 from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
 from bochner.features.length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.learning.chains.draws import drawn, stacked
 from bochner.learning.chains.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.chains.sparse import SparseHyper, SparsePrior

@@ -6,7 +6,7 @@ from itertools import count, pairwise
 import numpy as np
 import pytest
 
-from bochner._numerics import progress as reports
+from bochner._base import progress as reports
 from bochner.learning.chains import driver
 from bochner.learning.chains.draws import ChainDraw
 from bochner.learning.chains.driver import Stage, run

@@ -5,7 +5,7 @@ import pytest
 from laws.inference_laws import check_gradient, problem
 from numpy.testing import assert_allclose
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.learning.chains.evidence import (
     InverseGammaNoise,
     KnownNoise,

@@ -7,7 +7,7 @@ from laws.inference_laws import check_normal, check_student, problem
 from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.learning.chains.evidence import (
     InverseGammaNoise,
     KnownNoise,

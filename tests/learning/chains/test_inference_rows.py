@@ -5,7 +5,7 @@ import pytest
 from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.chains.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.chains.training_data import TrainingData

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info
 
-from bochner._numerics.progress import Progress
+from bochner._base.progress import Progress
 from bochner.estimators.bank_parameters import BANK_CHOICES
 from bochner.learning.chains import plan, sizes
 from bochner.learning.chains.chain import CollapsedChain

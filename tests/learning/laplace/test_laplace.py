@@ -137,8 +137,8 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
 @every
 def test_features_of_many_rows_are_computed_again(likelihood, y, monkeypatch):
     kept = find_mode(rows_of(y), likelihood, prior(rows_of(y)))
-    monkeypatch.setattr("bochner._numerics.limits.CACHED_FEATURES_BYTES", 0)
-    monkeypatch.setattr("bochner._numerics.limits.SUMS_BLOCK_BYTES", 1000)
+    monkeypatch.setattr("bochner._base.limits.CACHED_FEATURES_BYTES", 0)
+    monkeypatch.setattr("bochner._base.limits.SUMS_BLOCK_BYTES", 1000)
     rows = rows_of(y)
     assert len(list(rows.blocks())) > 5
     found = find_mode(rows, likelihood, prior(rows))

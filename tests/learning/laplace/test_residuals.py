@@ -83,7 +83,7 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
 def test_products_of_features_that_are_not_stored_are_the_same(monkeypatch):
     y, weights = np.zeros(N), RNG.normal(size=(6, 2))
     stored = rows_of(y).product(weights)
-    monkeypatch.setattr("bochner._numerics.limits.CACHED_FEATURES_BYTES", 0)
+    monkeypatch.setattr("bochner._base.limits.CACHED_FEATURES_BYTES", 0)
     assert_allclose(rows_of(y).product(weights), stored, atol=1e-12)
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
 
 from bochner import Frequencies
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.features import feature_sums
 from bochner.learning.ridge.asymmetric import composition, fit_composed, right_gram
 

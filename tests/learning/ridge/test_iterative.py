@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner import Frequencies
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.features.chunks import ArrayChunks, Chunk, StreamChunks, sample_rows
 from bochner.features.targets import Numbers
 from bochner.learning.ridge import iterative

@@ -90,7 +90,7 @@ def test_blocks_of_rows_and_weights_of_zero_change_nothing(monkeypatch):
         scores[10:], labels[10:], Units(units.weights[10:], units.counts[10:]), number[10:]
     )
     assert_allclose(together[10:], without, atol=1e-7)
-    monkeypatch.setattr("bochner._numerics.limits.BLOCK_BYTES", 1000)
+    monkeypatch.setattr("bochner._base.limits.BLOCK_BYTES", 1000)
     assert_allclose(left_out_probabilities(scores, labels, units, number), together, rtol=1e-12)
 
 

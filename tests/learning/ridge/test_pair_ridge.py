@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
 from bochner import Frequencies
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.learning.ridge import pairs as pair_ridge
 from bochner.learning.ridge.pairs import PairFeatures, best_pair_alpha, fit_pairs
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from bochner._numerics.progress import silent
+from bochner._base.progress import silent
 from bochner.learning.tables import learner as learners
 from bochner.learning.tables import residual_laws, tree_laws
 from bochner.learning.tables.efforts import EFFORTS, Effort, measured_rate, tree_seconds

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from bochner import KreinRidge, TableClassifier, TableRegressor, load, save
-from bochner._numerics.progress import silent
+from bochner._base.progress import silent
 from bochner.learning.tables import estimator_laws
 from bochner.learning.tables import learner as learners
 from bochner.learning.tables.efforts import TRIAL

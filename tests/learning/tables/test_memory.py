@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bochner import TableRegressor
-from bochner._numerics.progress import silent
+from bochner._base.progress import silent
 from bochner.kernels import Matern
 from bochner.learning.tables import kernel_products, memory
 from bochner.learning.tables.efforts import EFFORTS, Effort

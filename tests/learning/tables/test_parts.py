@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics.progress import silent
+from bochner._base.progress import silent
 from bochner.kernels import Laplacian
 from bochner.learning.tables import learner as learners
 from bochner.learning.tables import plan

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from bochner._numerics.progress import silent
+from bochner._base.progress import silent
 from bochner.kernels import Gaussian
 from bochner.learning.tables import learner as laws_learner
 from bochner.learning.tables import plan

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, Index
+from bochner._base.arrays import Array, Index
+from bochner._base.registry import register
 from bochner.learning.chains.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
 from bochner.learning.chains.waves import WaveFeatures
-from bochner.registry import register
 
 
 class Basis(ABC):

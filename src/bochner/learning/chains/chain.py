@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.chains.draws import ChainDraw, drawn
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.moves import LOCAL_MOVES, Move

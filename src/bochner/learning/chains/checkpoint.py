@@ -13,8 +13,8 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from bochner._numerics.files import as_path, replacing
-from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._base.file_writing import as_path, replacing
+from bochner._base.limits import LARGEST_ENTRY
 from bochner.learning.chains.components import Components
 from bochner.learning.chains.draws import ChainDraw
 

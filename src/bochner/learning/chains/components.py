@@ -7,7 +7,7 @@ from operator import add
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.frequencies import Amplitudes, CosineFactors, Frequencies
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learning.chains.preparation import Scaling

@@ -14,7 +14,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 _FEWEST_DRAWS = 4
 """Two draws in each half of a chain: the fewest that have a variance."""

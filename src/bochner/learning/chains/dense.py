@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, Index, Mask
+from bochner._base.arrays import Array, Index, Mask
 from bochner.learning.chains.components import Components
 from bochner.learning.chains.prior import FrequencyPrior, Suggestion, Whitening, crank_nicolson
 from bochner.learning.mixtures.mixture import Mixture, MixturePrior, init, step

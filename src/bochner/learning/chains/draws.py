@@ -9,7 +9,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._base.arrays import Array, row_blocks
+from bochner._base.registry import register
 from bochner.learning.chains.basis import PLAIN, Basis
 from bochner.learning.chains.components import Components
 from bochner.learning.chains.evidence import ChainEvidence
@@ -18,7 +19,6 @@ from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.waves import WaveFeatures
 from bochner.likelihoods import GaussianLikelihood, Likelihood
 from bochner.likelihoods.numbers import LocationLikelihood
-from bochner.registry import register
 
 NORMAL = GaussianLikelihood()
 """Likelihood of normal targets, with the noise variance of a draw."""

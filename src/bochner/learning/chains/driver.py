@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics import progress as reports
-from bochner._numerics.arrays import Array
+from bochner._base import progress as reports
+from bochner._base.arrays import Array
 from bochner.learning.chains.checkpoint import (
     check_form,
     damaged,

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 
-from bochner._numerics.arrays import Array, Floats
+from bochner._base.arrays import Array, Floats
 from bochner.learning.chains.training_data import SummedRows, TrainingData
 
 KEPT_BYTES = 2**30

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.frequencies import Frequencies
 from bochner.learning.chains.components import waves_in_units
 from bochner.learning.chains.draws import Draws

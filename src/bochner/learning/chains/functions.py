@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._numerics.arrays import Array, MatrixLike, as_array, row_blocks
-from bochner._numerics.checked import check_rows_given
+from bochner._base.arrays import Array, MatrixLike, as_array, row_blocks
+from bochner._base.checks import check_rows_given
+from bochner._base.registry import register
 from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.kernels.gradients import input_derivatives
 from bochner.learning.chains.preparation import Scaling, Trend
-from bochner.registry import register
 
 FrequencyIndices = NDArray[np.int64]
 

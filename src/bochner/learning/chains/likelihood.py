@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.chains.evidence import ChainEvidence, Noise, evidence_of
 from bochner.learning.chains.state import ChainState, Info
 from bochner.learning.chains.training_data import SummedRows

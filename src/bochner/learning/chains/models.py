@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.chains.basis import PLAIN, Basis, Grid, Matched, TwoSpectra, Windows
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.driver import Chain

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, Index
+from bochner._base.arrays import Array, Index
 from bochner.learning.chains.evidence import KnownNoise, Noise
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.models import BANK

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _FEWEST_TURNS = 2.0
 """Smallest number of periods in the range of the rows: a single period looks like a trend."""

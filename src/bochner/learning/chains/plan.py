@@ -10,8 +10,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.random import Generator
 
-from bochner._numerics import progress as reports
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base import progress as reports
+from bochner._base.threads import single_threaded_blas
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.checkpoint import chain_path
 from bochner.learning.chains.driver import Chain, ChainProgress, PreparedChain, Stage, run

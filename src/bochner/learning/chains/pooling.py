@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index, Mask
+from bochner._base.arrays import Array, Index, Mask
 from bochner.features.units import Units
 from bochner.learning.chains.draws import Draws, drawn, stacked
 from bochner.learning.chains.evidence import (

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import qr, solve_triangular
 
-from bochner._numerics.arrays import Array, Index, as_array
+from bochner._base.arrays import Array, Index, as_array
+from bochner._base.registry import register
 from bochner.features.units import Units
-from bochner.registry import register
 
 # Share of the values at each end that do not influence the scale of an input.
 _TAILS = 0.005

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, Index, as_array
+from bochner._base.arrays import Array, Index, as_array
+from bochner._base.registry import register
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.wave_amplitudes import WaveSum
-from bochner.registry import register
 
 # Largest numbers of draws for second derivatives and for averages over inputs; bounds of the rows.
 _MOST_DRAWS, _FEW_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 8, 16, 500

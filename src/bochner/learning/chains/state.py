@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.chains.evidence import ChainEvidence, evidence_of
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.training_data import SummedRows

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, frozen_array
+from bochner._base.arrays import Array, frozen_array
+from bochner._base.registry import register
 from bochner.learning.chains.convergence import effective_sample_size, split_rhat
-from bochner.registry import register
 
 _NO_ARVIZ = (
     "to_arviz needs ArviZ, which is not installed; run pip install 'bochner[arviz]', or use "

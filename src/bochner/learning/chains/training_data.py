@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, Floats, Index, row_blocks
-from bochner._numerics.threads import in_order
+from bochner._base.arrays import Array, Floats, Index, row_blocks
+from bochner._base.threads import in_order
 from bochner.learning.chains.basis import PLAIN, Basis
 
 Terms = TypeVar("Terms")

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Floats, Index, as_array
+from bochner._base.arrays import Array, Floats, Index, as_array
 from bochner.frequencies import Amplitudes, CosineFactors
 from bochner.frequencies.waves import MemoryLayout, wave_features
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, Floats, Index, as_array
+from bochner._base.arrays import Array, Floats, Index, as_array
 from bochner.frequencies.waves import MemoryLayout, angle_gradient, wave_features
 from bochner.learning.chains.wave_amplitudes import WaveAmplitudes, WaveSum
 

@@ -24,8 +24,8 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from scipy.linalg import blas
 
-from bochner._numerics.arrays import Array, as_array, steps
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base.arrays import Array, as_array, steps
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk, RowChunks
 from bochner.features.residual import FeatureMap
 from bochner.features.stats import FeatureSums, HostSums

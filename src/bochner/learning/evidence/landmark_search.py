@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.chunks import ArrayChunks
 from bochner.features.residual import ResidualFeatures
 from bochner.learning.evidence.feature_evidence import ordered_sums

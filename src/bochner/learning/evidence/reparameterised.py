@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
+from bochner._base.arrays import Array, LengthScale, as_array
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.kernels.gradients import input_derivatives

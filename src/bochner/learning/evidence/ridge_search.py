@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve, lapack
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.linalg import jittered_cholesky
+from bochner._base.arrays import Array, as_array
+from bochner._base.linalg import jittered_cholesky
 from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.stats import FeatureSums
 from bochner.features.targets import Numbers, Targets

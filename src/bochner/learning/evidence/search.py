@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.descent import minimised
+from bochner._base.arrays import Array
+from bochner._base.descent import minimised
 from bochner.learning.evidence.reparameterised import ParameterisedKernel
 
 _ROUNDS = 3

@@ -20,7 +20,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Scaled, Sum
 from bochner.learning.evidence.feature_evidence import FrequencySlopes

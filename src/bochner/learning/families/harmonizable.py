@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.frequencies import Frequencies
 from bochner.kernels import Harmonizable
 from bochner.learning.evidence.feature_evidence import FrequencySlopes

@@ -7,9 +7,9 @@ from functools import partial, singledispatch
 import numpy as np
 from scipy import sparse
 
-from bochner._numerics.arrays import Array, InputRows, as_array
-from bochner._numerics.namespaces import chosen_columns
-from bochner._numerics.units import rounded, spreads
+from bochner._base.arrays import Array, InputRows, as_array
+from bochner._base.namespaces import chosen_columns
+from bochner._base.spreads import rounded, spreads
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel, median_distance
 from bochner.kernels import (

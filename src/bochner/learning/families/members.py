@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.intervals import Interval
+from bochner._base.arrays import Array, as_array
+from bochner._base.intervals import Interval
 from bochner.frequencies import Frequencies
 from bochner.kernels import Bilinear, Kernel, Levels, OnColumns, Periodic
 from bochner.kernels.columns import indices_of

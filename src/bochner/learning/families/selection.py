@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bochner._numerics.arrays import Array, as_array, dense_rows
-from bochner._numerics.namespaces import taken
-from bochner._numerics.threads import single_threaded_blas
-from bochner._numerics.units import rounded, spreads
+from bochner._base.arrays import Array, as_array, dense_rows
+from bochner._base.namespaces import taken
+from bochner._base.spreads import rounded, spreads
+from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.length_scales import AnyKernel
 from bochner.kernels import Kernel

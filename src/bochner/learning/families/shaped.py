@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner._numerics.intervals import Interval
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner._base.intervals import Interval
 from bochner.frequencies import Frequencies
 from bochner.kernels import Anova, Kernel
 from bochner.learning.evidence.feature_evidence import FrequencySlopes

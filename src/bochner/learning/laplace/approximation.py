@@ -13,12 +13,12 @@ from time import perf_counter
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh, lapack
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._base import limits
+from bochner._base.arrays import Array, as_array, row_blocks
+from bochner._base.registry import register
 from bochner.learning.laplace.derivatives import check_derivatives
 from bochner.learning.laplace.rows import LatentRows
 from bochner.likelihoods import Likelihood
-from bochner.registry import register
 
 CONSTANT_SPREAD = 10.0
 """Prior standard deviation of the constant, in units of the latent function. Rates and odds of e^10

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.likelihoods import Likelihood
 
 _MOST_ROWS = 5

@@ -7,8 +7,8 @@ from time import perf_counter
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.descent import minimised
+from bochner._base.arrays import Array
+from bochner._base.descent import minimised
 from bochner.features.chunks import Chunk
 from bochner.features.landmark_features import LatentFeatures
 from bochner.learning.laplace.approximation import (

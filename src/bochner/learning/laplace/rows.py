@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, Index, InputRows, as_array, row_blocks
+from bochner._base import limits
+from bochner._base.arrays import Array, Index, InputRows, as_array, row_blocks
 from bochner.features.chunks import Chunk
 from bochner.features.landmark_features import LandmarkFeatures, LatentFeatures, residual_variance
 from bochner.learning.laplace.derivatives import latent_argument, shaped

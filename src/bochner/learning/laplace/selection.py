@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, Index, as_array, dense_rows
-from bochner._numerics.limits import MEBIBYTE
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base.arrays import Array, Index, as_array, dense_rows
+from bochner._base.limits import MEBIBYTE
+from bochner._base.threads import single_threaded_blas
 from bochner.features.landmark_features import LandmarkFeatures
 from bochner.features.length_scales import AnyKernel
 from bochner.kernels import Kernel

@@ -29,7 +29,7 @@ from itertools import product
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.features.landmark_features import LandmarkFeatures
 from bochner.learning.laplace.approximation import LatentCovariances, Mode
 from bochner.learning.laplace.rows import LatentRows

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.mixtures.wishart import (
     GammaPrior,
     GaussianComponent,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array, steps
+from bochner._base.arrays import Array, as_array, steps
 
 _SQUARE_ROWS = 64
 """Rows of a square block whose diagonal is taken: 64 values are computed for each that is used,

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, lapack
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.linalg import upper_triangle
+from bochner._base.arrays import Array, as_array
+from bochner._base.linalg import upper_triangle
 from bochner.learning.processes.covariance import Covariance, row_steps
 from bochner.learning.processes.residuals import ObservedRows
 

@@ -34,13 +34,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.linalg import jittered_cholesky
+from bochner._base.arrays import Array
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.registry import register
 from bochner.features.landmarks import greatest_pivots
 from bochner.learning.processes.covariance import Covariance, rates, row_steps
 from bochner.learning.processes.neighbours import nearest, nearest_earlier
 from bochner.learning.processes.residuals import ObservedRows, Residuals
-from bochner.registry import register
 
 _CANDIDATES = 8192
 """Rows among which landmarks are chosen: their factor with 256 landmarks takes 16 MiB."""

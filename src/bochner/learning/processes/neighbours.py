@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 Places = NDArray[np.intp]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve, lapack
 from scipy.sparse import csr_array
 
-from bochner._numerics.arrays import Array, as_array, steps
-from bochner._numerics.linalg import jittered_cholesky
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base.arrays import Array, as_array, steps
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.landmarks import landmark_features
 from bochner.learning.processes.covariance import Covariance, row_steps
 

@@ -10,9 +10,9 @@ from numpy.random import Generator
 from scipy.linalg import cho_solve, eigh
 from scipy.optimize import minimize_scalar
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.linalg import jittered_cholesky
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base.arrays import Array, as_array
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.kernels import Gaussian
 from bochner.learning.evidence.reparameterised import LengthScales

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, digamma, multigammaln
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.mixtures.double_mixture import sticks
 
 

@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.stats import wishart
 
-from bochner._numerics.arrays import Array, steps
-from bochner._numerics.limits import EIGENVALUE_ROUNDING
+from bochner._base.arrays import Array, steps
+from bochner._base.limits import EIGENVALUE_ROUNDING
+from bochner._base.registry import register
 from bochner.learning.mixtures.double_mixture.evidence import STIFFNESS
 from bochner.learning.mixtures.double_mixture.learned_mixture import (
     Expectation,
@@ -46,7 +47,6 @@ from bochner.learning.published.digmm_mean_field import (
     updated_components,
     updated_frequencies,
 )
-from bochner.registry import register
 from bochner.spectral import Allocation
 
 # Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, Floats
+from bochner._base.arrays import Array, Floats
 from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.chains.draws import ChainDraw, point_draw
 from bochner.learning.chains.moves.precision import LogNormalPrecision, PrecisionWalk

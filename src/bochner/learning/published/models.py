@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from bochner._numerics.arrays import Array, Floats
+from bochner._base.arrays import Array, Floats
 from bochner.learning.chains.basis import PLAIN, Basis
 from bochner.learning.chains.dense import DensePrior
 from bochner.learning.chains.draws import ChainDraw, point_draw

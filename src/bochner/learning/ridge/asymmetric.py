@@ -29,7 +29,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import eigh
 
-from bochner._numerics.arrays import Array, InputRows, row_blocks
+from bochner._base.arrays import Array, InputRows, row_blocks
 from bochner.features.stats import FeatureSums
 from bochner.frequencies import Frequencies
 from bochner.learning.ridge.posterior import RidgePosterior, best_alpha, fit_ridge

@@ -30,9 +30,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import truncnorm
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.linalg import pivoted_cholesky
+from bochner._base import limits
+from bochner._base.arrays import Array, as_array
+from bochner._base.linalg import pivoted_cholesky
 from bochner.features.checks import CheckedMap
 from bochner.features.stats import FeatureSums
 from bochner.learning.ridge.posterior import (

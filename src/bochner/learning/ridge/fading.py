@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array
+from bochner._base import limits
+from bochner._base.arrays import Array, as_array
 from bochner.features.fading import FadingFeatures
 from bochner.features.stats import FeatureSums
 from bochner.learning.ridge.krein import KreinSolution

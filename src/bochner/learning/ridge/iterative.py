@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, lapack
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.namespaces import like, on_device, to_numpy
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, as_array
+from bochner._base.namespaces import like, on_device, to_numpy
+from bochner._base.registry import register
+from bochner._base.warn import warn_user
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, sample_rows
 from bochner.features.targets import Targets
 from bochner.learning.ridge.krein import NO_LIKELIHOOD
@@ -46,7 +47,6 @@ from bochner.learning.ridge.row_products import (
     normal_products,
     target_products,
 )
-from bochner.registry import register
 
 MOST_STEPS = 200
 """Largest number of steps. 200 passes cost 800 n p operations, as much as the Gram matrix of 800

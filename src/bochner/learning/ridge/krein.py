@@ -26,9 +26,10 @@ from scipy.linalg import LinAlgWarning, eigh, solve, solve_triangular
 from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.linalg import pivoted_cholesky
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array
+from bochner._base.linalg import pivoted_cholesky
+from bochner._base.registry import register
+from bochner._base.warn import warn_user
 from bochner.features.stats import FeatureSums
 from bochner.learning.ridge.posterior import (
     LOG_ALPHA,
@@ -38,7 +39,6 @@ from bochner.learning.ridge.posterior import (
     origin,
     residual_squares,
 )
-from bochner.registry import register
 
 NO_LIKELIHOOD = (
     "An indefinite kernel is not the covariance of a Gaussian process, and has no likelihood. Use "

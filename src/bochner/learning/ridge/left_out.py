@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve, solve_triangular
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array, row_blocks
-from bochner._numerics.linalg import jittered_cholesky
-from bochner._numerics.namespaces import to_numpy
+from bochner._base import limits
+from bochner._base.arrays import Array, as_array, row_blocks
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.namespaces import to_numpy
 from bochner.features.chunks import Chunk, RowSample
 from bochner.features.residual import FeatureMap
 from bochner.features.stats import FeatureSums

@@ -28,15 +28,15 @@ from scipy.linalg import cho_solve, eigh
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, Index, InputRows, row_blocks
-from bochner._numerics.linalg import jittered_cholesky, pivoted_cholesky
-from bochner._numerics.warn import warn_user
+from bochner._base import limits
+from bochner._base.arrays import Array, Index, InputRows, row_blocks
+from bochner._base.linalg import jittered_cholesky, pivoted_cholesky
+from bochner._base.registry import register
+from bochner._base.warn import warn_user
 from bochner.features.stats import FeatureSums
 from bochner.features.units import Units
 from bochner.frequencies import Frequencies
 from bochner.learning.ridge.posterior import PointSolution, best_alpha
-from bochner.registry import register
 
 _DIRECT = 2000
 """Largest number of pairs whose covariance matrix is factorised, in 3e9 operations. Twice as many

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics import limits
-from bochner._numerics.memory import in_words
+from bochner._base import limits
+from bochner._base.amounts import in_words
 from bochner.features.chunks import Chunk
 
 SOLVERS = ("auto", "cholesky", "cg")

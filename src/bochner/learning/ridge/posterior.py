@@ -9,12 +9,12 @@ from numpy.random import Generator
 from scipy.linalg import eigh, lapack, solve_triangular
 from scipy.optimize import brentq, minimize_scalar
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array
-from bochner._numerics.linalg import jittered_cholesky
-from bochner._numerics.namespaces import namespace
+from bochner._base import limits
+from bochner._base.arrays import Array
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.namespaces import namespace
+from bochner._base.registry import register
 from bochner.features.stats import FeatureSums
-from bochner.registry import register
 
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))
 """Search range of log alpha, relative to the mean square of the features: from a signal variance of

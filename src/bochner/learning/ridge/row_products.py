@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, Floats, InputRows, steps
-from bochner._numerics.namespaces import like, on_device, to_numpy
-from bochner._numerics.scratch import Scratch
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base import limits
+from bochner._base.arrays import Array, Floats, InputRows, steps
+from bochner._base.namespaces import like, on_device, to_numpy
+from bochner._base.scratch import Scratch
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.residual import ResidualFeatures
 from bochner.features.targets import Targets

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, svd
 
-from bochner._numerics.arrays import Array, Floats, InputRows
-from bochner.registry import register
+from bochner._base.arrays import Array, Floats, InputRows
+from bochner._base.registry import register
 
 _ROWS = 1024
 """Least number of new rows in a step: with fewer rows, small factors would need many steps."""

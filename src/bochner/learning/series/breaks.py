@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import SHIFT_STD, LevelShifts
 from bochner.learning.series.search import Fit, SeriesStructure

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.series.model import ScaledSeries, SeriesModel
 
 Places = NDArray[np.intp]

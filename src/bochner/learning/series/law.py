@@ -8,8 +8,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base.arrays import Array, Index
+from bochner._base.registry import register
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner.learning.series.calibration import LARGE, calibrated
 from bochner.learning.series.members import TINY, Member
 from bochner.learning.series.mixture import PredictiveMixture
@@ -20,7 +21,6 @@ from bochner.learning.series.posterior import draws, resampled
 from bochner.learning.series.search import Fit
 from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.learning.series.units import SeriesUnits
-from bochner.registry import register
 
 _N_DRAWS = 256
 """Number of importance samples of the best model; other models have fewer. The effective sample

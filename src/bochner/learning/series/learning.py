@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.progress import Progress, silent
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base.arrays import Array
+from bochner._base.progress import Progress, silent
+from bochner._base.threads import single_threaded_blas
 from bochner.learning.series import breaks
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.priors import GENERAL, SeriesPriors

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.fft import next_fast_len, rfft
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _FEWEST_TURNS = 3.0
 """Smallest number of periods in the range of the rows: fewer look like slow changes."""

@@ -5,11 +5,11 @@ from typing import cast
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
+from bochner._base.registry import register
 from bochner.learning.series.model import SeriesModel
 from bochner.learning.series.parts import SeriesProcess
 from bochner.learning.series.trends import LevelProcess
-from bochner.registry import register
 
 TINY = 1e-12
 """Lower bound of variances, relative to the variance of the values: rounding may make them

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
-from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._base.arrays import Array, as_array, row_blocks
 from bochner.learning.series.transformations import TRANSFORMATIONS, MonotoneTransformation
 
 _HALVINGS = 60

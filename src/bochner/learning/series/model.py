@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index, Mask, as_array
+from bochner._base.arrays import Array, Index, Mask, as_array
 from bochner._numerics.state_loops import (
     Filtered,
     Steps,

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
+from bochner._base.registry import register
 from bochner._numerics.process_loops import INPUTS, REMAINDER, SHIFTS, VARIATION, WAVES
-from bochner.registry import register
 
 RealOrComplex = NDArray[np.inexact[Any]]
 """Numbers that are complex where a parameter has an imaginary increment for its derivative."""

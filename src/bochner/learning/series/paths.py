@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner._numerics.state_loops import Steps
 from bochner.learning.series.model import ScaledSeries, SeriesModel
 

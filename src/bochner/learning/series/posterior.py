@@ -7,9 +7,9 @@ from numpy.random import Generator
 from scipy.special import ndtri
 from scipy.stats import chi2, qmc
 
-from bochner._numerics.arrays import Array, Index
-from bochner._numerics.descent import minimised
-from bochner._numerics.threads import in_a_thread
+from bochner._base.arrays import Array, Index
+from bochner._base.descent import minimised
+from bochner._base.threads import in_a_thread
 from bochner.learning.series.model import ScaledSeries, SeriesEvidence, SeriesModel
 
 _FARTHEST = 5.0

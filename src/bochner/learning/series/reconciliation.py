@@ -21,11 +21,11 @@ from scipy.linalg import pinvh
 from scipy.special import ndtr, ndtri
 from scipy.stats import qmc
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.threads import in_a_thread
+from bochner._base.arrays import Array
+from bochner._base.registry import register
+from bochner._base.threads import in_a_thread
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.transformations import TRANSFORMATIONS
-from bochner.registry import register
 
 _N_POINTS = 2048
 """Number of points at which laws of sums are computed, a power of two for a Sobol sequence. Ends of

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index
+from bochner._base.arrays import Array, Index
 from bochner._numerics.coefficient_loops import INPUT, LINE_SLOPE, SHIFT, UNKNOWN
 from bochner._numerics.process_loops import INPUTS, LINE, SHIFTS, SLOPE, WALK, Form
 from bochner._numerics.regular_loops import last_states, log_evidence, log_evidence_and_slopes

@@ -8,9 +8,9 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import logsumexp
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.progress import Progress, silent
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base.arrays import Array, as_array
+from bochner._base.progress import Progress, silent
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner.learning.series.lines import strongest_period
 from bochner.learning.series.model import ScaledSeries, SeriesModel
 from bochner.learning.series.parts import Inputs, LevelShifts, Remainder, Variation, Waves

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from scipy.special import ndtr
 
-from bochner._numerics.arrays import Array, Mask
+from bochner._base.arrays import Array, Mask
 
 _FAR = 9.0
 """Standard deviations above zero from which a normal law has no probability below zero: less than

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
+from bochner._base.registry import register
 from bochner._numerics.process_loops import LEVEL, LINE, SLOPE, WALK
 from bochner.learning.series.parts import (
     CompiledForm,
@@ -23,7 +24,6 @@ from bochner.learning.series.parts import (
     StateTransition,
     around,
 )
-from bochner.registry import register
 
 _LEVEL = 10.0
 """Prior standard deviation of the level, in standard deviations of the values: a vague prior."""

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.units import rounded, spreads
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
+from bochner._base.spreads import rounded, spreads
 from bochner.learning.series.model import ScaledSeries
-from bochner.registry import register
 
 _CONSTANT = 0.5
 """Unit of a constant input: the standard deviation of an indicator of half of the rows. The effect

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
 from bochner.learning.tables.rows import Chosen
-from bochner.registry import register
 
 N_DRAWS = 30
 """Donors of a row, and trees of a forest, each of which draws one: the standard error of a mean is

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.threads import single_threaded_blas
+from bochner._base.arrays import Array, as_array
+from bochner._base.threads import single_threaded_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.tables.kernel_passes import has_passes, sampled_rows
 from bochner.learning.tables.search import Family

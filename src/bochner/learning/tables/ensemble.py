@@ -7,7 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Index, as_array
+from bochner._base.arrays import Array, Index, as_array
+from bochner._base.registry import register
 from bochner.features.units import Units
 from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.ridge.softmax_weights import (
@@ -23,7 +24,6 @@ from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.shared_softmax import AveragedSoftmax, fit_over_stretches
 from bochner.learning.tables.weights import member_weights, variance_parts
 from bochner.learning.tables.widths import Moments, Widths, fitted_widths
-from bochner.registry import register
 
 _WEIGHT_FOLDS = 10
 """Number of folds for the weights of held-out scores: nine tenths of the scores determine the

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.limits import LARGEST_TARGET
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, as_array
+from bochner._base.limits import LARGEST_TARGET
+from bochner._base.registry import register
+from bochner._base.warn import warn_user
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
 from bochner.learning.tables.residual_laws import ResidualLaw, n_fits, with_left_out
 from bochner.learning.tables.rows import Chosen
-from bochner.registry import register
 
 _LEAST_PROBABILITY = 1e-3
 """Least probability of a class, because votes of few neighbours or trees are zero or one. On three

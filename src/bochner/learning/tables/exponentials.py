@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import inner
-from bochner._numerics.wave_loops import LOOSE
+from bochner._base.arrays import Array
+from bochner._base.compiling import inner
+from bochner._base.wave_loops import LOOSE
 
 _LOG2E = 1.4426950408889634
 """The number of powers of two in a power of e."""

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import LinAlgError, eigh
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.linalg import jittered_cholesky
+from bochner._base.arrays import Array, as_array
+from bochner._base.linalg import jittered_cholesky
 from bochner.frequencies import Frequencies
 from bochner.learning.chains.functions import FunctionTerm, KernelTerm, SampledFunctions, WaveTerm
 from bochner.learning.tables.kernel_laws import KernelLaw

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from bochner._numerics.arrays import Array, Floats, as_array
+from bochner._base.arrays import Array, Floats, as_array
 from bochner.kernels import Exponential, Gaussian, Kernel, Laplacian, Matern
 from bochner.learning.tables.kernel_loops import Codes, Columns, level_codes
 from bochner.learning.tables.leave_one_out import LearnedKernel

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 
-from bochner._numerics.arrays import Array, Floats, as_array, steps
-from bochner._numerics.limits import LARGEST_TARGET
-from bochner._numerics.linalg import floored, jittered_cholesky, upper_triangle
+from bochner._base.arrays import Array, Floats, as_array, steps
+from bochner._base.limits import LARGEST_TARGET
+from bochner._base.linalg import floored, jittered_cholesky, upper_triangle
+from bochner._base.registry import register
 from bochner.learning.tables.kernel_passes import solved_by_passes
 from bochner.learning.tables.kernel_products import (
     solved_by_products,
@@ -26,7 +27,6 @@ from bochner.learning.tables.leave_one_out import (
 )
 from bochner.learning.tables.observations import Scored
 from bochner.learning.tables.rows import CellObservations, Chosen, Elsewhere, Rows
-from bochner.registry import register
 
 _FEW = 2000
 """Largest number of rows that are fitted in double precision in any case: the fit takes a quarter

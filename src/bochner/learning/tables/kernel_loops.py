@@ -13,9 +13,9 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import DTypeLike, NDArray
 
-from bochner._numerics.arrays import Array, Floats
-from bochner._numerics.compiling import compiled, inner
-from bochner._numerics.wave_loops import LOOSE
+from bochner._base.arrays import Array, Floats
+from bochner._base.compiling import compiled, inner
+from bochner._base.wave_loops import LOOSE
 from bochner.learning.tables.exponentials import exponentials as double_exponentials
 
 Codes = NDArray[np.uint16]

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy.linalg import cho_solve
 
-from bochner._numerics import unlocked
-from bochner._numerics.arrays import Array, as_array, steps
-from bochner._numerics.linalg import jittered_cholesky
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base import unlocked
+from bochner._base.arrays import Array, as_array, steps
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner.learning.tables.kernel_columns import Blocks, LoopedKernel, suffices_single
 from bochner.learning.tables.kernel_loops import (
     Codes,

@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 from scipy.linalg import cho_solve, lapack
 
-from bochner._numerics.arrays import Array, row_blocks
-from bochner._numerics.linalg import jittered_cholesky
-from bochner._numerics.threads import in_order
+from bochner._base.arrays import Array, row_blocks
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.threads import in_order
 from bochner.learning.tables.kernel_passes import LandmarkSolution
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.rows import Chosen, Elsewhere, Rows

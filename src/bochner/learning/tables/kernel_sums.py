@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from bochner._numerics.arrays import Array, Floats, as_array
+from bochner._base.arrays import Array, Floats, as_array
 from bochner.learning.tables.kernel_columns import Blocks, LoopedKernel, suffices_single
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.kernel_loops import Codes, Columns, add_kernel_products, scratch_of

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, steps
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base.arrays import Array, steps
+from bochner._base.registry import register
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner.learning.tables.estimator_laws import EstimatorLaw
 from bochner.learning.tables.kernel_columns import Blocks
 from bochner.learning.tables.kernel_laws import KernelLaw
@@ -17,7 +18,6 @@ from bochner.learning.tables.kernel_sums import KernelSums
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.tree_laws import TreeLaw
 from bochner.learning.tables.trees import TreeInputs
-from bochner.registry import register
 
 TableLaw = KernelLaw | TreeLaw | EstimatorLaw
 """A base model of a table."""

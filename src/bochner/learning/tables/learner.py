@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.progress import Progress
-from bochner._numerics.threads import in_order, single_threaded_blas, threads_of_blas
+from bochner._base.progress import Progress
+from bochner._base.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.learning.tables.efforts import Effort, measured_rate, tree_seconds
 from bochner.learning.tables.estimator_laws import EstimatorLearner
 from bochner.learning.tables.kernel_laws import (

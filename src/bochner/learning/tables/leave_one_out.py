@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from bochner._numerics import unlocked
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.compiling import compiled
-from bochner._numerics.distances import distances
-from bochner._numerics.linalg import floored, jittered_cholesky
-from bochner._numerics.wave_loops import LOOSE
+from bochner._base import unlocked
+from bochner._base.arrays import Array, as_array
+from bochner._base.compiling import compiled
+from bochner._base.distances import distances
+from bochner._base.linalg import floored, jittered_cholesky
+from bochner._base.registry import register
+from bochner._base.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.kernels.stationary import matern_profile
 from bochner.learning.tables.rows import CellObservations, Rows
-from bochner.registry import register
 
 _TINY = 1e-6
 """Least distance, in length scales, by which slopes are divided: the slope of the exponential

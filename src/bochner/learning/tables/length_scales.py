@@ -3,8 +3,8 @@ r"""A length scale for each input, learned by the gradient of the leave-one-out 
 import numpy as np
 from scipy.optimize import Bounds
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.descent import minimised
+from bochner._base.arrays import Array, as_array
+from bochner._base.descent import minimised
 from bochner.kernels import Laplacian
 from bochner.learning.tables.leave_one_out import (
     Found,

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import Bounds
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.descent import minimised
+from bochner._base.arrays import Array
+from bochner._base.descent import minimised
 from bochner.learning.tables.leave_one_out import (
     Found,
     LearnedKernel,

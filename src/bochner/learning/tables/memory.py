@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.memory import in_words
+from bochner._base.amounts import in_words
+from bochner._base.arrays import Array, as_array
 from bochner.learning.tables.efforts import FEWEST_LANDMARKS, FEWEST_SEARCHED, Effort
 from bochner.learning.tables.kernel_products import BLOCK_BYTES
 from bochner.learning.tables.plan import MOST_SCORED

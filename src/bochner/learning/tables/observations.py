@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.keys import bits, mixed
+from bochner._base.arrays import Array, as_array
+from bochner._base.keys import bits, mixed
 from bochner.learning.tables.rows import CellObservations, Chosen, Rows, pooled
 
 REST, FIRST, SECOND = 0, 1, 2

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.laws import ScoredLaws, TableLaw
 from bochner.learning.tables.observations import Observations

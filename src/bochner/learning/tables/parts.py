@@ -9,8 +9,8 @@ tells.
 import numpy as np
 from scipy.linalg import cho_solve
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.linalg import jittered_cholesky
+from bochner._base.arrays import Array
+from bochner._base.linalg import jittered_cholesky
 from bochner.learning.tables.kernel_passes import sampled_rows
 from bochner.learning.tables.kernel_products import solved_by_products
 from bochner.learning.tables.leave_one_out import LearnedKernel

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.tables.efforts import Effort
 from bochner.learning.tables.observations import FIRST, SECOND, Observations, Scored
 from bochner.learning.tables.rows import Chosen, Elsewhere, Rows

@@ -17,8 +17,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, as_array
+from bochner._base.warn import warn_user
 
 Pair = tuple[Array, Array]
 """Two arrays of the same shape (n, *t)."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 Chosen = NDArray[np.int64]
 """Indices of rows or of columns."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import DTypeLike
 
-from bochner._numerics.arrays import as_array
-from bochner._numerics.linalg import floored
+from bochner._base.arrays import as_array
+from bochner._base.linalg import floored
 from bochner.features.length_scales import median_distance
 from bochner.learning.tables.leave_one_out import (
     LEAST_SINGLE,

@@ -12,8 +12,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bochner._numerics.arrays import Array, as_array
-from bochner.registry import register
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
 
 TRANSFORMATIONS = ("none", "log", "sqrt", "rank")
 """Names of transformations; ``"auto"`` chooses one of them."""

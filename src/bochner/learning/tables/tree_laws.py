@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import RidgeCV
 
-from bochner._numerics.arrays import Array, as_array, steps
-from bochner._numerics.units import rounded
+from bochner._base.arrays import Array, as_array, steps
+from bochner._base.registry import register
+from bochner._base.spreads import rounded
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
 from bochner.learning.tables.residual_laws import ResidualLaw, with_left_out
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.trees import TreeInputs, Trees
-from bochner.registry import register
 
 FEWEST_FOR_TREES = 400
 """Fewest observations for trees: with fewer, leaves of twenty rows separate little."""

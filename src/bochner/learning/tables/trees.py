@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled, inner
+from bochner._base.arrays import Array
+from bochner._base.compiling import compiled, inner
+from bochner._base.registry import register
 from bochner.learning.tables.rows import Chosen
-from bochner.registry import register
 
 _MOST_LEVELS = 255
 """Most levels of a categorical input of scikit-learn's trees. An input with more levels is treated

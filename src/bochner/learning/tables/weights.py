@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import nnls
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _SHRINKAGE = 0.3
 """Largest penalty of unequal weights, relative to the median member's mean square error. At this

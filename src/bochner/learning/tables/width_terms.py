@@ -19,10 +19,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.trees import TreeInputs
-from bochner.registry import register
 
 _FIRST_PENALTY = 10.0
 """Penalty before the first update, in scores: that of a level whose ten rows count by half."""

@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.trees import TreeInputs, Trees, none
 from bochner.learning.tables.width_terms import BinaryColumns, BinaryTerms, Curve, WidthTerms
-from bochner.registry import register
 
 FEWEST_FOR_WIDTHS = 100
 """Fewest scores for curves: with fewer, curves do not increase the likelihood."""

@@ -7,7 +7,7 @@ from learning.mixtures.test_mixture import standard_errors
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._base.limits import LARGEST_ENTRY
 from bochner.learning.chains.evidence import InverseGammaNoise, KnownNoise, evidence_of
 from bochner.learning.chains.moves import precision as module
 from bochner.learning.chains.moves.base import ChainState

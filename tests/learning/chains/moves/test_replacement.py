@@ -7,7 +7,7 @@ import pytest
 from laws.inference_laws import problem
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.learning.chains.evidence import InverseGammaNoise, KnownNoise, evidence_of, solved
 from bochner.learning.chains.moves.replacement import Proposals, replace_frequencies
 

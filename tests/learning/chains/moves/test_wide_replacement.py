@@ -12,7 +12,7 @@ from learning.chains.moves.test_replacement import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.learning.chains.basis import Grid
 from bochner.learning.chains.evidence import evidence_of
 from bochner.learning.chains.moves.replacement import (

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.chains.evidence import ChainEvidence, Noise
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.moves.labels import part_activation

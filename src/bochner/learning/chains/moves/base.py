@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from bochner._base.registry import register
 from bochner.learning.chains.state import ChainState, Info
-from bochner.registry import register
 
 
 class Move(ABC):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import log_ndtr, ndtri_exp
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.learning.chains.moves.augmentation import Augmentation, observed
 from bochner.learning.chains.training_data import TrainingData
 from bochner.likelihoods import CensoredGaussianLikelihood

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.chains.moves.augmentation import Augmentation, observed
 from bochner.learning.chains.moves.labels import count_of, polya_gamma
 from bochner.learning.chains.training_data import TrainingData

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import LinAlgError
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
+from bochner._base.registry import register
 from bochner.learning.chains.evidence import ChainEvidence, frequency_gradient
 from bochner.learning.chains.moves.base import Move
 from bochner.learning.chains.prior import Whitening
 from bochner.learning.chains.state import ChainState, Info
 from bochner.learning.chains.training_data import SummedRows
-from bochner.registry import register
 
 _DIVERGENCE = 50.0
 """Increase of the energy, in nats, at which a trajectory is rejected early: its acceptance

@@ -7,7 +7,7 @@ from numpy.random import Generator
 from polyagamma import random_polyagamma
 from scipy.special import expit
 
-from bochner._numerics.arrays import Array, Floats, as_array
+from bochner._base.arrays import Array, Floats, as_array
 from bochner.learning.chains.evidence import ChainEvidence, KnownNoise, Noise, evidence_of
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.state import ChainState, Info

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, Floats, as_array
+from bochner._base.arrays import Array, Floats, as_array
 from bochner.learning.chains.evidence import InverseGammaNoise
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.prior import FrequencyPrior

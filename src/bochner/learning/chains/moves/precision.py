@@ -8,11 +8,11 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import LinAlgError
 
-from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.registry import register
 from bochner.learning.chains.evidence import log_evidence_at, solved
 from bochner.learning.chains.moves.base import Move
 from bochner.learning.chains.state import ChainState, Info
-from bochner.registry import register
 
 
 @register

@@ -9,7 +9,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
-from bochner._numerics.arrays import Array, Index, Mask
+from bochner._base.arrays import Array, Index, Mask
+from bochner._base.registry import register
 from bochner._numerics.exchange_loops import decide_exchanges
 from bochner.learning.chains.basis import Basis
 from bochner.learning.chains.evidence import ChainEvidence, solved
@@ -17,7 +18,6 @@ from bochner.learning.chains.moves.base import Move
 from bochner.learning.chains.state import ChainState, Info
 from bochner.learning.chains.training_data import SummedRows, TrainingData
 from bochner.learning.chains.waves import WaveFeatures
-from bochner.registry import register
 
 _ILL_CONDITIONED = 1e-3
 """Precision, as a share of the mean diagonal of the Gram matrix, below which products with the

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.mixtures.double_mixture import sticks
 from bochner.learning.mixtures.double_mixture.evidence import (
     ComponentPrior,

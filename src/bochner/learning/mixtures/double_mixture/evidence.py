@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 # Degrees of freedom beyond d + 1: a covariance varies by about sqrt(2 / 100) = 14 % around a
 # multiple of the identity. Smaller values let it vary more between directions, and a sketch of

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.descent import MANY_CORRECTIONS, minimised
+from bochner._base.arrays import Array
+from bochner._base.descent import MANY_CORRECTIONS, minimised
+from bochner._base.registry import register
 from bochner.learning.mixtures.double_mixture.bound import N_LATENT, Bound, Factor, Objective
 from bochner.learning.mixtures.double_mixture.evidence import ComponentPrior
 from bochner.learning.mixtures.double_mixture.learned_mixture import (
@@ -23,7 +24,6 @@ from bochner.learning.mixtures.double_mixture.sketch import (
     spread_rows,
 )
 from bochner.learning.mixtures.double_mixture.starts import from_scales, random_starts
-from bochner.registry import register
 from bochner.spectral import ByMass
 
 # Iterations of every start before the best start continues: each start costs 15 / 200 of a full

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.mixtures.double_mixture.sketch import Sketch
 from bochner.learning.mixtures.wishart import GaussianComponent, covariance_factor

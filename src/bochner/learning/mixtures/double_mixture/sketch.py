@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.linalg import svd
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 # Random rows at the start of a spread sketch: their 45 pairs give differences of typical length.
 _N_RANDOM = 10

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import nnls
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.learning.mixtures.double_mixture.bound import Factor
 from bochner.learning.mixtures.double_mixture.sketch import PairSimilarities
 

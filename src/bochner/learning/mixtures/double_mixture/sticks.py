@@ -12,7 +12,7 @@ Blei and Jordan, "Variational inference for Dirichlet process mixtures", 2006.
 import numpy as np
 from scipy.special import betaln, digamma
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 
 def posterior(counts: Array, concentration: float) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 from numba.extending import get_cython_function_address
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Floats
+from bochner._base.arrays import Floats
 
 _MODULES = {"blas": "scipy.linalg.cython_blas", "lapack": "scipy.linalg.cython_lapack"}
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from bochner._numerics.compiling import event
+from bochner._base.compiling import event
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 
@@ -16,7 +16,7 @@ import os, signal
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # Jobs in the background ignore it
 from numba.core import event
-from bochner._numerics import compiling
+from bochner._base import compiling
 
 class Interrupt(event.Listener):
     def on_start(self, event):
@@ -75,7 +75,7 @@ def test_other_threads_leave_the_handler():
 HOMELESS = """
 from numba.core import caching
 caching.CacheImpl._locator_classes = []  # As where no folder can be written to
-from bochner._numerics.compiling import compiled
+from bochner._base.compiling import compiled
 
 @compiled()
 def twice(x):

@@ -6,7 +6,7 @@ from fuzz.subjects import SUBJECTS
 from numpy.testing import assert_equal
 
 import bochner
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.whole_fits import all_or_nothing
 
 QUICK = [
     name

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 
 @dataclass(frozen=True, slots=True)

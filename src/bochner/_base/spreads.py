@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 _CONSTANT = 1e-8
 """Deviation relative to the mean up to which a column is constant: the root of the rounding."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack
 
-from bochner._numerics.arrays import Array, Floats, Index
-from bochner._numerics.threads import in_order, single_threaded_blas
+from bochner._base.arrays import Array, Floats, Index
+from bochner._base.threads import in_order, single_threaded_blas
 
 SomeFloats = TypeVar("SomeFloats", bound=Floats)
 

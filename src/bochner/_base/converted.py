@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bochner._numerics.namespaces import on_device
+from bochner._base.namespaces import on_device
 
 NUMBERS = (Real, Decimal, np.bool_)
 """Types of entries of object arrays that are numbers."""

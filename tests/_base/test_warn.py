@@ -15,7 +15,7 @@ from bochner import (
     KreinRidgeClassifier,
     kernels,
 )
-from bochner._numerics.warn import warn_user
+from bochner._base.warn import warn_user
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 LABELS = X[:, 0] > 0

@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, Floats
+from bochner._base.arrays import Array, Floats
 
 _LOG = logging.getLogger("bochner")
 
@@ -53,6 +53,6 @@ def reference_waves(
 def _compiled() -> ModuleType:
     # Numba takes half a second to import: not before it is needed.
     _LOG.info("Loading the loops of sines and cosines; the first time they are compiled.")
-    from bochner._numerics import wave_loops
+    from bochner._base import wave_loops
 
     return wave_loops

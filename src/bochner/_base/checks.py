@@ -18,8 +18,8 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.foreign import (
+from bochner._base.arrays import Array
+from bochner._base.converted import (
     NUMBERS,
     complex_words,
     is_frame,
@@ -29,9 +29,9 @@ from bochner._numerics.foreign import (
     refuse_no_rows,
     shown,
 )
-from bochner._numerics.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
-from bochner._numerics.namespaces import namespace, on_device
-from bochner._numerics.naming import refuse_repeated
+from bochner._base.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
+from bochner._base.namespaces import namespace, on_device
+from bochner._base.naming import refuse_repeated
 
 _FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
 """Beginnings of NumPy's conversion errors, which do not name the converted argument."""

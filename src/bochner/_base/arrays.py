@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
-from bochner._numerics import limits
-from bochner._numerics.namespaces import HostView, namespace, on_device, to_numpy, widened
+from bochner._base import limits
+from bochner._base.namespaces import HostView, namespace, on_device, to_numpy, widened
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.compiling import compiled
+from bochner._base.arrays import Array
+from bochner._base.compiling import compiled
 
 Metric = Literal["cityblock", "euclidean", "sqeuclidean"]
 

@@ -1,4 +1,4 @@
-r"""The compiled loop of :mod:`bochner._numerics.waves`.
+r"""The compiled loop of :mod:`bochner._base.waves`.
 
 In float64 an angle is :math:`k \pi/2 + r` with :math:`|r| \le \pi/4`; sine and cosine of ``r`` are
 polynomials, and the quarter ``k`` exchanges them and gives their signs.
@@ -25,8 +25,8 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Floats
-from bochner._numerics.compiling import compiled, inner
+from bochner._base.arrays import Floats
+from bochner._base.compiling import compiled, inner
 
 FARTHEST = 1e5
 """Radians up to which the loop reduces angles; arrays with angles beyond are left to the caller.

@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from bochner._numerics import checked
-from bochner._numerics.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
+from bochner._base import checks as checked
+from bochner._base.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
 
 X = np.random.default_rng(0).normal(size=(6, 2))
 

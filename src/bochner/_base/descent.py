@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 Loss = Callable[[Array], tuple[float, Array]]
 """A function of a point (k,) that returns the loss there and its gradient (k,)."""

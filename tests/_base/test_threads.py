@@ -6,8 +6,8 @@ import pytest
 from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bochner._numerics import threads
-from bochner._numerics.threads import in_a_thread, in_order, single_threaded_blas, threads_for
+from bochner._base import threads
+from bochner._base.threads import in_a_thread, in_order, single_threaded_blas, threads_for
 
 
 def blas_threads():

@@ -10,7 +10,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import bochner
-from bochner._numerics import checked, foreign
+from bochner._base import checks as checked
+from bochner._base import converted as foreign
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 Y = X[:, 0]
