@@ -19,9 +19,9 @@ from bochner import (
 )
 from bochner.learning.chains import driver
 from bochner.learning.chains.chain import CollapsedChain
-from bochner.learning.published.joint_pairs import JointPairChain
-from bochner.learning.published.models import LeastSquaresChain
 from bochner.likelihoods import StudentTLikelihood
+from bochner.papers.joint_pairs import JointPairChain
+from bochner.papers.models import LeastSquaresChain
 
 CHAINS = (CollapsedChain, JointPairChain, LeastSquaresChain)
 SMALL = {

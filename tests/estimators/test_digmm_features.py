@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from bochner import SimilarityFeatures, kernels
 from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.learning.mixtures.double_mixture.exact import Exact
-from bochner.learning.published import digmm_taylor
-from bochner.learning.published.digmm_taylor import Taylor
+from bochner.papers import digmm_taylor
+from bochner.papers.digmm_taylor import Taylor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))

@@ -12,7 +12,7 @@ from mutants.registry import changes, planted, replaces
 from bochner.learning.mixtures.double_mixture import bound, exact, learned_mixture, sticks
 from bochner.learning.mixtures.double_mixture.bound import ExpectedCosines
 from bochner.learning.mixtures.double_mixture.evidence import ComponentPrior
-from bochner.learning.published import digmm_taylor
+from bochner.papers import digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
 check_gradient = partial(test_bound.assert_gradient, 2, BOTH, None)

@@ -19,7 +19,7 @@ from bochner.learning.chains.moves import noise_field, replacement
 from bochner.learning.chains.preparation import Scaling
 from bochner.learning.chains.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
 from bochner.learning.chains.waves import WaveFeatures
-from bochner.learning.published import models as least_squares
+from bochner.papers import models as least_squares
 
 ALPHA = 1e-3
 MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID

@@ -22,7 +22,7 @@ from bochner.learning.chains.moves import (
 from bochner.learning.chains.plan import Sampler, SamplerSettings
 from bochner.learning.chains.sizes import default_sizes
 from bochner.learning.chains.start import DenseStructure, SparseStructure, Structure
-from bochner.learning.published.models import (
+from bochner.papers.models import (
     FIXED_PRECISION_MOVES,
     IndependentStructure,
     PublishedBaNK,

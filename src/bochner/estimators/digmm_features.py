@@ -36,7 +36,7 @@ from bochner.learning.mixtures.double_mixture.learned_mixture import (
     MixtureSettings,
 )
 from bochner.learning.mixtures.double_mixture.sketch import Sketch
-from bochner.learning.published.digmm_taylor import Taylor
+from bochner.papers.digmm_taylor import Taylor
 
 EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact(), "taylor": Taylor()}
 
@@ -160,7 +160,7 @@ class SimilarityFeatures(
     precision of every frequency, with a sign that makes frequencies smaller the faster the kernel
     decays. Similarities therefore cannot distinguish components, and the features estimate the
     prior (that of a Gaussian kernel of half the median distance), narrowed in the directions of
-    the sketch. :mod:`bochner.learning.published.digmm_taylor` derives this. Use ``"taylor"`` to
+    the sketch. :mod:`bochner.papers.digmm_taylor` derives this. Use ``"taylor"`` to
     compare with the paper.
 
     The learned kernel is a function of the difference of two rows. For a similarity that is not, it

@@ -19,7 +19,7 @@ from bochner.learning.chains.plan import Sampler, SamplerSettings
 from bochner.learning.chains.sparse import SparsePrior
 from bochner.learning.chains.start import DenseStructure, SparseStructure
 from bochner.learning.chains.training_data import ScaledData
-from bochner.learning.published.models import IndependentStructure, PublishedBaNK
+from bochner.papers.models import IndependentStructure, PublishedBaNK
 
 SPARSE, DENSE = SparseStructure(), DenseStructure()
 SETTINGS = SamplerSettings(

@@ -8,7 +8,7 @@ from bochner import SimilarityFeatures, kernels
 from bochner.learning.mixtures.double_mixture import exact, sticks
 from bochner.learning.mixtures.double_mixture.bound import N_LATENT
 from bochner.learning.mixtures.double_mixture.evidence import component_evidence
-from bochner.learning.published import digmm_taylor
+from bochner.papers import digmm_taylor
 
 SEEDS = range(0, 60, 3)  # twenty problems, all twelve kinds of kernels
 MANY = 500

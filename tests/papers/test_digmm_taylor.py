@@ -8,8 +8,8 @@ from learning.published.digmm_transcription import Algorithm
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bochner.learning.published import digmm_taylor
-from bochner.learning.published.digmm_mean_field import (
+from bochner.papers import digmm_taylor
+from bochner.papers.digmm_mean_field import (
     ComponentFactors,
     FrequencyFactors,
     MeanFieldPrior,
@@ -17,7 +17,7 @@ from bochner.learning.published.digmm_mean_field import (
     updated_components,
     updated_frequencies,
 )
-from bochner.learning.published.digmm_taylor import SignedData, coordinate_ascent
+from bochner.papers.digmm_taylor import SignedData, coordinate_ascent
 
 N_DRAWS = 20_000
 LIMIT = 4.5

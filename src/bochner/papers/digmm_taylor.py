@@ -39,7 +39,7 @@ from bochner.learning.mixtures.double_mixture.learned_mixture import (
     MixtureSettings,
 )
 from bochner.learning.mixtures.double_mixture.sketch import Sketch
-from bochner.learning.published.digmm_mean_field import (
+from bochner.papers.digmm_mean_field import (
     ComponentFactors,
     FrequencyFactors,
     MeanFieldPrior,

@@ -24,7 +24,7 @@ from bochner.learning.chains.start import Start, Structure, dense_hyper
 from bochner.learning.chains.state import Info, StepSizes
 from bochner.learning.chains.training_data import SummedRows, TrainingData
 from bochner.learning.mixtures.mixture import sample_prior
-from bochner.learning.published.joint_pairs import JointPairChain, log_likelihood
+from bochner.papers.joint_pairs import JointPairChain, log_likelihood
 
 FIXED_PRECISION_MOVES: tuple[Move, ...] = (ReplacementSweep(), PriorParameters())
 """The moves of a round with a fixed precision of the weights, as in GaBaSR."""
