@@ -8,7 +8,8 @@ from learning.tables import test_estimator_laws
 from mutants.registry import plant_edits
 
 from bochner.cli import models
-from bochner.kernels import foreign, function
+from bochner.kernels import adapter as foreign
+from bochner.kernels import function
 from bochner.learning.tables import estimator_laws, residual_laws
 from bochner.learning.tables.estimator_laws import EstimatorLaw, EstimatorLearner
 from bochner.learning.tables.learner import Learner

@@ -21,7 +21,7 @@ from bochner.estimators import (
     process_kernels,
 )
 from bochner.estimators.process_base import ScikitProcess
-from bochner.kernels import foreign
+from bochner.kernels import adapter as foreign
 from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.processes import covariance, exact, search
 from bochner.learning.processes.full_scale import FullScaleProcess

@@ -15,7 +15,7 @@ from bochner._base.checks import validated
 from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import KernelParameters, drawn_seed
 from bochner.kernels import Kernel, kernel_called
-from bochner.kernels.foreign import native
+from bochner.kernels.adapter import native
 
 
 class KernelFeatures(

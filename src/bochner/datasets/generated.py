@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._base.arrays import Array
-from bochner._numerics.mixtures import check_mixture
 from bochner.datasets.dataset import Dataset
+from bochner.kernels.mixtures import check_mixture
 
 
 @dataclass(frozen=True, slots=True, eq=False)

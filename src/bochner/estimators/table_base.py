@@ -34,7 +34,7 @@ from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetM
 from bochner.features.parameters import KernelParameters, check_seed, count_frequencies, generators
 from bochner.features.units import MEANINGS
 from bochner.kernels import Kernel, named_kernel
-from bochner.kernels.foreign import is_sklearn_kernel
+from bochner.kernels.adapter import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.columns import rows_of

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from bochner._base.arrays import Array, InputRows, LengthScale, as_positive
 from bochner._base.spreads import spreads
 from bochner.kernels import Kernel, kernel_called
-from bochner.kernels.foreign import native
+from bochner.kernels.adapter import native
 
 _SUBSAMPLE = 1000
 """Rows for the median distance, half a million pairs: its standard error falls with the root of the

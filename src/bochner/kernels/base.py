@@ -14,7 +14,7 @@ from bochner._base.arrays import Array, InputRows, as_array
 from bochner._base.intervals import POSITIVE
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.namespaces import chosen_columns
-from bochner.kernels.columns import Columns, as_columns, indices_of, shown
+from bochner.kernels.column_kernels import Columns, as_columns, indices_of, shown
 from bochner.kernels.function import (
     KernelFunction,
     check_kernel,

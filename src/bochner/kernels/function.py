@@ -14,7 +14,7 @@ from bochner._base.arrays import Array, InputRows, as_array, row_blocks
 from bochner._base.checks import check_rows_given, column_names
 from bochner._base.intervals import Interval
 from bochner._base.naming import nearest
-from bochner.kernels.columns import named_columns
+from bochner.kernels.column_kernels import named_columns
 
 SEPARATOR = "__"
 

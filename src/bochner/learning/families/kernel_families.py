@@ -27,9 +27,9 @@ from bochner.kernels import (
     Sum,
     named_kernel,
 )
-from bochner.kernels.columns import indices_of
+from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.function import SEPARATOR
-from bochner.kernels.names import has_length_scale
+from bochner.kernels.kernel_names import has_length_scale
 from bochner.learning.evidence.reparameterised import LengthScales, MixtureParameters
 from bochner.learning.families.composite import Family, ProductOfKernels, SumOfKernels
 from bochner.learning.families.harmonizable import HarmonizableParameters

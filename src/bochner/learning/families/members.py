@@ -12,7 +12,7 @@ from bochner._base.arrays import Array, as_array
 from bochner._base.intervals import Interval
 from bochner.frequencies import Frequencies
 from bochner.kernels import Bilinear, Kernel, Levels, OnColumns, Periodic
-from bochner.kernels.columns import indices_of
+from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.periodic import SHORTEST
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.learning.evidence.reparameterised import FACTORS, BaseDraws, ParameterisedKernel

@@ -11,7 +11,7 @@ from bochner._base.registry import registered_kernel_names, reserve_kernel_names
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
-from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
+from bochner.kernels.sphere import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Cauchy,
     Correlation,
