@@ -16,14 +16,14 @@ WORKERS = -n $(JOBS) --dist worksteal
 # Tests of what the oldest dependencies could break; others compare words, and scikit-learn's checks
 # are those of a later version.
 LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
-          tests/persist/test_model_file_round_trip.py tests/estimators/test_forecaster.py \
+          tests/files/test_model_file_round_trip.py tests/estimators/test_forecaster.py \
           tests/features/test_transformer.py tests/cli/test_json.py tests/cli/test_shell.py \
-          tests/diagnosis/test_sensitivity.py tests/tables/test_identifiers.py \
-          tests/tables/test_local_dates.py tests/tables/test_local_numbers.py
+          tests/diagnosis/test_sensitivity.py tests/files/test_identifiers.py \
+          tests/files/test_local_dates.py tests/files/test_local_numbers.py
 
 # Tests with other libraries, which are passed over where those are not installed.
 ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
-             tests/estimators/test_sktime.py tests/persist/test_pickle_and_skops.py
+             tests/estimators/test_sktime.py tests/files/test_pickle_and_skops.py
 
 # Tests with local engines of Ray and Spark, which are passed over where those are not installed.
 ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines.py \

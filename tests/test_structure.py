@@ -18,7 +18,7 @@ FILES = {
 
 BY_NAME = {
     ("bochner.estimators.table_base", "bochner.report"),
-    ("bochner.persist.names", "bochner"),
+    ("bochner.files.class_names", "bochner"),
 }
 """Modules of the package that are imported by name when needed: a report needs the packages
 of an extra, and model files may hold any class. Public names have their

@@ -76,13 +76,13 @@ if TYPE_CHECKING:
     from bochner.estimators.table_regressor import TableRegressor as TableRegressor
     from bochner.features.positive import PositiveFeatures as PositiveFeatures
     from bochner.features.transformer import FourierFeatures as FourierFeatures
+    from bochner.files.model_file import load as load
+    from bochner.files.model_file import save as save
+    from bochner.files.reading import read_table as read_table
     from bochner.frequencies import Frequencies as Frequencies
     from bochner.onnx import export_onnx as export_onnx
-    from bochner.persist import load as load
-    from bochner.persist import save as save
     from bochner.spectral import spectral_measure as spectral_measure
     from bochner.tables.encoder import TableEncoder as TableEncoder
-    from bochner.tables.reading import read_table as read_table
 else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
@@ -119,10 +119,10 @@ else:
             "bochner.features.transformer": ("FourierFeatures",),
             "bochner.frequencies": ("Frequencies",),
             "bochner.onnx": ("export_onnx",),
-            "bochner.persist": ("load", "save"),
+            "bochner.files": ("load", "save"),
             "bochner._base.registry": ("register",),
             "bochner.spectral": ("Frequencies", "spectral_measure"),
             "bochner.tables.encoder": ("TableEncoder",),
-            "bochner.tables.reading": ("read_table",),
+            "bochner.files.reading": ("read_table",),
         },
     )

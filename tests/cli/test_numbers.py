@@ -24,8 +24,8 @@ from bochner.comparison.split import Split
 from bochner.comparison.study import Study, table_facts
 from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
+from bochner.files.series_table import SeriesColumns
 from bochner.report import forecasts as reports
-from bochner.tables.series_table import SeriesColumns
 
 
 def printed(*shown):

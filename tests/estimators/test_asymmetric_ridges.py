@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 import bochner
 from bochner import AsymmetricKernelRidge, AsymmetricPairRidge, FourierFeatures, kernels
 from bochner._base import limits
-from bochner.persist import container
+from bochner.files import container
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(80, 2)), RNG.normal(size=(20, 2))

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import round_trip
 from sklearn.base import clone
 
 from bochner import TableClassifier

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import bochner
 from bochner import Forecaster
-from bochner.persist import ModelFileError, container
+from bochner.files import ModelFileError, container
 
 N = 96
 T = np.arange(float(N))

@@ -10,7 +10,7 @@ import bochner
 from bochner import Forecaster
 from bochner.estimators.rolling_origins import season_steps
 from bochner.estimators.series_rows import read_series
-from bochner.persist.tree import decode
+from bochner.files.tree import decode
 
 QUICK = {"find_cycle": False, "transformation": "none", "random_state": 0}
 

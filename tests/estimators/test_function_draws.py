@@ -4,9 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from laws.error_laws import dense_errors
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import round_trip
 from scipy import sparse, stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from estimators.test_bank_predictions import NEW, WEIGHT, X, Y, design, posterior
 from estimators.test_gabasr import own_noise, place, some_model
+from files.same import round_trip
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import round_trip
 from scipy import stats
 
 from bochner import LearnedKernelRegressor

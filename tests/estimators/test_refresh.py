@@ -5,10 +5,10 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from estimators.test_krein_ridge import NEW, WEIGHT, X, Y, ridge
+from files.same import assert_same, round_trip
 from laws.error_laws import dense_errors
 from laws.head_laws import plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import assert_same, round_trip
 
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
 from bochner.learning.ridge.fading import prediction_change

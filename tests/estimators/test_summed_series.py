@@ -14,7 +14,7 @@ import bochner
 from bochner import Forecaster
 from bochner.estimators import summed_series
 from bochner.estimators.series_rows import SeriesRows
-from bochner.persist import ModelFileError, container
+from bochner.files import ModelFileError, container
 
 QUICK = {"find_cycle": False, "random_state": 0}
 SUMS = {"total": ["north", "south"]}

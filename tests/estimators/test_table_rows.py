@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from bochner import TableClassifier, TableRegressor
 from bochner.estimators.table_rows import table_rows
+from bochner.files.stamps import sortable_times
 from bochner.learning.tables.kernel_laws import KernelLaw
-from bochner.tables.stamps import sortable_times
 
 RNG = np.random.default_rng(0)
 N = 240

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from files.pipelines import PIPELINES, answers, fitted
 from fuzz.subjects import SUBJECTS
 from laws.registry import FUNCTIONS, PLANE_CASES
-from persist.pipelines import PIPELINES, answers, fitted
 
 import bochner
 

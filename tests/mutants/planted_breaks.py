@@ -3,9 +3,9 @@
 from learning.series import test_breaks, test_regular
 from mutants.registry import edit, planted
 
+from bochner.files import stored_classes as classes
 from bochner.learning.series import breaks, model
 from bochner.learning.series.parts import LevelShifts
-from bochner.persist import classes
 
 for name, old, new in (
     ("later_values_tell_nothing", "- gains[t] @ slope", ""),

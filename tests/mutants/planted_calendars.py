@@ -9,9 +9,9 @@ from mutants.registry import changes, edit, plant_edits, planted
 from tables import test_calendars
 
 from bochner.estimators import rolling_origins
+from bochner.files import calendars, offsets, timelines
 from bochner.learning.series.model import ScaledSeries
 from bochner.learning.series.parts import Waves
-from bochner.tables import calendars, offsets, timelines
 from bochner.tables.timelines import Timeline
 
 

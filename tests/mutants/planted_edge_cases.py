@@ -26,6 +26,7 @@ from bochner.diagnosis.shapley import Game
 from bochner.estimators import rolling_origins, summed_series, table_rows
 from bochner.features import length_scales, positive, stats
 from bochner.features.chunks import Chunk, RowSample
+from bochner.files import date_order, packing, text_columns, timelines, totals
 from bochner.learning.families import selection
 from bochner.learning.mixtures import mixture
 from bochner.learning.ridge.plan import RidgeProblem
@@ -36,9 +37,7 @@ from bochner.learning.tables import widths
 from bochner.learning.tables.residual_laws import ResidualLaw
 from bochner.likelihoods import BernoulliLikelihood, OrdinalLikelihood, quantiles
 from bochner.likelihoods.mixture import LikelihoodMixture
-from bochner.persist import packing
 from bochner.report import drift, error_checks, residuals
-from bochner.tables import date_order, text_columns, timelines, totals
 
 
 def patched(check):

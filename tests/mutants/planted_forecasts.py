@@ -15,7 +15,7 @@ from bochner.cli import forecasting, series_fits
 from bochner.comparison import forecasts, origins
 from bochner.comparison.contenders import OURS
 from bochner.estimators.series_forecasts import SeriesForecasts
-from bochner.tables import holidays, series_table
+from bochner.files import holidays, series_table
 
 
 def check_repeated_season():

@@ -9,11 +9,11 @@ from tables import test_encodings
 from tables.test_encoder import TestDates
 
 from bochner.diagnosis.shapley import Game
+from bochner.files import cycles, encodings
 from bochner.learning.chains.moves import labels
 from bochner.learning.chains.moves.noise_field import NoiseField
 from bochner.learning.laplace.approximation import LaplacePosterior
 from bochner.report import drift
-from bochner.tables import cycles, encodings
 
 plant_edits(
     encodings,

@@ -12,10 +12,10 @@ from bochner import Forecaster
 from bochner.cli import forecasting, totals
 from bochner.estimators import forecaster, summed_series
 from bochner.estimators.series_forecasts import SeriesForecasts
+from bochner.files import series_table
 from bochner.learning.series import reconciliation
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.reconciliation import Reconciliation, ScoredLaw
-from bochner.tables import series_table
 
 
 def check_projection():

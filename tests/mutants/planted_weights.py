@@ -8,7 +8,7 @@ from bochner._base import converted as foreign
 from bochner.estimators import table_base, table_rows
 from bochner.estimators.table_regressor import TableRegressor
 from bochner.estimators.table_rows import TableRows
-from bochner.persist import model_file
+from bochner.files import model_file
 
 plant_edits(
     table_rows,

@@ -10,8 +10,8 @@ from persist.same import round_trip
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import bochner
+from bochner.files import ModelFileError
 from bochner.kernels import Anova, Correlation, Gaussian, Kernel, Metric, Profiled
-from bochner.persist import ModelFileError
 from bochner.spectral import Chi, Isotropic, NoMeasureError, closed_form
 
 

@@ -15,6 +15,7 @@ from bochner.comparison.shown import no_pairs
 from bochner.comparison.study import row_names
 from bochner.comparison.verdict import calibration
 from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.files.columns import read_column
 from bochner.kernels import Gaussian
 from bochner.report import data_checks, error_checks
 from bochner.report.accuracy import intervals_section, predictions_section, thirds
@@ -25,7 +26,6 @@ from bochner.report.drift import drift
 from bochner.report.residuals import residuals_section
 from bochner.report.subject import subjects_of
 from bochner.report.words import number
-from bochner.tables.columns import read_column
 
 
 def subject(outcome=None, **changes):

@@ -15,6 +15,7 @@ from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from bochner.comparison.outcomes import Outcome
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
+from bochner.files.columns import read_column
 from bochner.learning.tables.transformations import Transformation
 from bochner.report import (
     accuracy,
@@ -31,7 +32,6 @@ from bochner.report.blocks import Figure, Table
 from bochner.report.drift import drift
 from bochner.report.periods import NamedPeriod
 from bochner.report.subject import Subject, subjects_of
-from bochner.tables.columns import read_column
 
 STATED = []
 """Patterns of the titles of figures and tables, and of findings, whose numbers are tested here."""

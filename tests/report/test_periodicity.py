@@ -9,9 +9,9 @@ from report.markup import Page
 from report.studies import build, of_laws, page
 
 from bochner import TableRegressor, report
+from bochner.files.columns import read_column
 from bochner.report.along_time import along_time
 from bochner.report.periods import periods_of, spectrum
-from bochner.tables.columns import read_column
 
 YEAR = 365.25
 

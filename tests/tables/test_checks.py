@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bochner.files.errors import InputError
 from bochner.tables.checks import check_table, check_target, drop_columns, infer_task, split_target
-from bochner.tables.errors import InputError
 
 
 def refusal(call, *arguments, error=InputError):

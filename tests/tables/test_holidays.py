@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 from bochner.tables.holidays import holiday_inputs
 
 pytest.importorskip("holidays")

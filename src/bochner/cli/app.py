@@ -21,7 +21,7 @@ from bochner.cli.interrupts import all_is_imported
 from bochner.cli.model_options import EvaluateOptions, ExplainOptions, PredictOptions
 from bochner.cli.options import Dropped, ModelFile, Seed, TableFile, with_options
 from bochner.cli.refusals import Command, Commands, refusals
-from bochner.tables.files import find
+from bochner.files.file_content import find
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
     raise ModuleNotFoundError("No module named 'pandas'", name="pandas")

@@ -11,7 +11,8 @@ from rich.text import Text
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
-from bochner import datasets, persist
+from bochner import datasets
+from bochner import files as persist
 from bochner._base.arrays import Array, Floats
 from bochner._base.file_writing import replacing
 from bochner._base.progress import Progress, silent

@@ -16,12 +16,12 @@ from bochner.cli.output import cells_table, facts_table
 from bochner.comparison.shown import counted
 from bochner.diagnosis import diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
+from bochner.files.errors import InputError
+from bochner.files.reading import read
 from bochner.kernels import Metric, UnitSphere, kernel_called
 from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.errors import InputError
-from bochner.tables.reading import read
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -39,8 +39,8 @@ from bochner.comparison.study import (
     table_facts,
     versions,
 )
+from bochner.files.errors import InputError
 from bochner.tables.checks import side_column
-from bochner.tables.errors import InputError
 
 _MOST_GROUPS = 12
 """Groups shown, the largest ones: a screen has room for a table of them."""

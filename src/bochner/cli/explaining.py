@@ -32,9 +32,9 @@ from bochner.comparison.shown import entry, number
 from bochner.comparison.study import Model
 from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect
+from bochner.files.columns import read_column
+from bochner.files.errors import InputError
 from bochner.plot.contributed import entry_text
-from bochner.tables.columns import read_column
-from bochner.tables.errors import InputError
 
 _EFFECTS = 8
 """Number of the most important columns whose effects are shown, limited by a screen's lines."""

@@ -29,7 +29,7 @@ from bochner.cli.options import (
     fraction_option,
 )
 from bochner.cli.output import check_model_output, check_report
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 _REPEATED = (
     "target", "task", "effort", "transformation", "time_limit", "memory_limit", "weight", "weights",

@@ -12,7 +12,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from bochner import persist
+from bochner import files as persist
 from bochner._base.arrays import Array, as_array
 from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
@@ -41,6 +41,9 @@ from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
 from bochner.features.units import are_whole
+from bochner.files.errors import InputError
+from bochner.files.reading import TableRead, named_by, read
+from bochner.files.reading_options import ReadOptions
 from bochner.tables.checks import (
     Task,
     check_table,
@@ -50,10 +53,7 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
-from bochner.tables.errors import InputError
 from bochner.tables.fingerprints import fingerprint
-from bochner.tables.options import ReadOptions
-from bochner.tables.reading import TableRead, named_by, read
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,7 @@ from bochner.cli.output import (
     check_report,
     is_standard_output,
 )
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 SERIES = "Series"
 

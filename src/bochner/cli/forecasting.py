@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bochner import persist
+from bochner import files as persist
 from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
@@ -38,9 +38,9 @@ from bochner.comparison.forecasts import (
 from bochner.comparison.origins import OriginScores, joint_scores, mean_mase, origin_scores
 from bochner.comparison.shown import counted, number, percent
 from bochner.estimators.forecaster import Forecaster
-from bochner.tables.errors import InputError
-from bochner.tables.reading import read
-from bochner.tables.series_table import (
+from bochner.files.errors import InputError
+from bochner.files.reading import read
+from bochner.files.series_table import (
     ONE,
     SeriesColumns,
     TableSeries,

@@ -8,7 +8,7 @@ from rich.table import Table
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner import persist
+from bochner import files as persist
 from bochner.cli.activity import reporting
 from bochner.cli.models import check_table_model
 from bochner.cli.output import cells_table, facts_table

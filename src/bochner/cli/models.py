@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner import persist
+from bochner import files as persist
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.naming import naming
 from bochner.cli.model_record import check_record
@@ -23,12 +23,12 @@ from bochner.comparison.study import Model
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_classifier import TableClassifier
-from bochner.tables.columns import KIND_NAMES, Column, read_column
-from bochner.tables.errors import InputError
+from bochner.files.columns import KIND_NAMES, Column, read_column
+from bochner.files.errors import InputError
+from bochner.files.reading import read
+from bochner.files.reading_options import ReadOptions
+from bochner.files.remarks import shown
 from bochner.tables.fingerprints import training_rows
-from bochner.tables.options import ReadOptions
-from bochner.tables.reading import read
-from bochner.tables.remarks import shown
 
 if TYPE_CHECKING:
     import pandas as pd

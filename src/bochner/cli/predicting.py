@@ -20,7 +20,7 @@ from bochner.comparison.shown import counted, number, percent
 from bochner.comparison.study import Model, own_outcomes
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 _KEPT = ("none", "id", "all")
 

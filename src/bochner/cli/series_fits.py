@@ -19,9 +19,9 @@ from bochner.comparison.forecasts import SeriesForecast
 from bochner.comparison.shown import counted
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.series_rows import read_series
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
+from bochner.files.series_table import SeriesColumns, TableSeries
 from bochner.tables.holidays import holiday_inputs
-from bochner.tables.series_table import SeriesColumns, TableSeries
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,8 @@ from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.series_fits import SeriesFits, inputs_of, n_steps_of
 from bochner.comparison.forecasts import SeriesForecast
 from bochner.estimators.forecaster import Forecaster
-from bochner.tables.errors import InputError
-from bochner.tables.series_table import SeriesColumns, TableSeries
+from bochner.files.errors import InputError
+from bochner.files.series_table import SeriesColumns, TableSeries
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -107,7 +107,7 @@ def _columns(file: object) -> list[str]:
     path = Path(str(file))
     if file is None or not path.is_file() or path.stat().st_size > _MOST_BYTES:
         return []
-    from bochner.tables.reading import read
+    from bochner.files.reading import read
 
     try:
         return [str(name) for name in read(path).frame.columns]

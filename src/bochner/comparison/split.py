@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from bochner._base.arrays import Floats
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

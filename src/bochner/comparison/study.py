@@ -18,7 +18,7 @@ from bochner.comparison.split import Split
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
-from bochner.tables.columns import KIND_NAMES, read_column
+from bochner.files.columns import KIND_NAMES, read_column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,11 +33,11 @@ from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, check_seed, count_frequencies, generators
 from bochner.features.units import MEANINGS
+from bochner.files.columns import rows_of
 from bochner.kernels import Kernel, named_kernel
 from bochner.kernels.adapter import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.tables.columns import rows_of
 from bochner.tables.date_order import note_sorted_dates
 from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
 

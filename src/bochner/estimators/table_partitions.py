@@ -16,8 +16,8 @@ from bochner.distributed.collected import Collected, PartitionLayout
 from bochner.distributed.reading import FrameParts, Names, TupleParts
 from bochner.distributed.table_pieces import CheckTable, TablePiece
 from bochner.estimators.inputs import is_dask
+from bochner.files.columns import KIND_NAMES, Kind
 from bochner.learning.tables.rows import Rows
-from bochner.tables.columns import KIND_NAMES, Kind
 from bochner.tables.encoder import TableEncoder, joined, read_part
 
 

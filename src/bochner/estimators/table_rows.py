@@ -11,11 +11,11 @@ from bochner._base.checks import labels
 from bochner._base.warn import warn_user
 from bochner.estimators.table_partitions import Others
 from bochner.features.units import are_whole
+from bochner.files.columns import rows_of
+from bochner.files.stamps import sortable_times
 from bochner.learning.tables.removal import Removal
-from bochner.tables.columns import rows_of
 from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import entry_order, row_keys
-from bochner.tables.stamps import sortable_times
 
 _GREATEST_RATIO = 1e8
 """Greatest weight over the smallest: noise variances have this ratio. Standard deviations that are

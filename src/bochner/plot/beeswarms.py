@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, RandomState
 from bochner.diagnosis.contributions import Contributions
+from bochner.files.columns import Column
 from bochner.plot.contributed import MOST_COLUMNS, columns_at, explained, name_right
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import (
@@ -24,7 +25,6 @@ from bochner.plot.labels import (
 )
 from bochner.plot.scatter import MOST_VECTORS
 from bochner.plot.style import BLUE, FONT, ORANGE, PALE, VIOLET, Theme
-from bochner.tables.columns import Column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,10 +12,10 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
 from bochner._base.converted import as_frame
 from bochner.comparison.shown import PLAIN_ENTRIES, may_be_years, number
 from bochner.diagnosis.contributions import Contributions
+from bochner.files.columns import Column
 from bochner.plot.inputs import column_of
 from bochner.plot.labels import EQUALS, name_axis, panel_points, text_width
 from bochner.plot.style import FONT, SMALL
-from bochner.tables.columns import Column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +110,7 @@ def entry_text(column: Column, row: int) -> str:
 
     Examples
     --------
-    >>> from bochner.tables.columns import read_column
+    >>> from bochner.files.columns import read_column
     >>> numbers = read_column("x", [1999.0, 12345.678, None, -0.5])
     >>> [entry_text(numbers, row) for row in range(4)]
     ['1,999', '12,346', 'missing', '−0.5']

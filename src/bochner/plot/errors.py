@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
+from bochner.files.columns import labels
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import column_of
 from bochner.plot.labels import date_ticks, finish, legend, name_rows, panel_points, rows_height
 from bochner.plot.predicted import mean_and_std, observed
 from bochner.plot.scatter import cloud
 from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, Theme
-from bochner.tables.columns import labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array
 from bochner._base.converted import as_frame, of_arrow
 from bochner.estimators.bank import BaNK
-from bochner.tables.columns import Column, read_column
+from bochner.files.columns import Column, read_column
 
 _MOST_INPUTS = 6
 """Inputs drawn by default: two rows of panels."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner.tables.stamps import read_dates
+from bochner.files.stamps import read_dates
 
 
 def drawn_times(times: Any) -> NDArray[np.generic]:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, RandomState
 from bochner.diagnosis.contributions import Contributions
+from bochner.files.columns import rows_of
 from bochner.plot.contributed import (
     MOST_COLUMNS,
     columns_at,
@@ -21,7 +22,6 @@ from bochner.plot.contributed import (
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import finish, name_rows, number_ticks, panel_points, rows_height
 from bochner.plot.style import MISSED, MODEL, Theme
-from bochner.tables.columns import rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

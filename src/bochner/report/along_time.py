@@ -15,10 +15,10 @@ from scipy.fft import irfft, next_fast_len, rfft
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
+from bochner.files.columns import Column, read_column
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.report.periods import NamedPeriod, lowest, periods_of, spectrum
-from bochner.tables.columns import Column, read_column
 from bochner.tables.encodings import encode
 
 Kernel = Callable[[Array, Array], Array]

@@ -10,12 +10,12 @@ import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.naming import nearest
-from bochner.tables.columns import KIND_NAMES, Column, Kind, read_column
-from bochner.tables.delimited import looks_like_numbers
+from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
+from bochner.files.delimited import looks_like_numbers
+from bochner.files.errors import InputError
+from bochner.files.local_numbers import written_numbers
+from bochner.files.reading import text_columns
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.errors import InputError
-from bochner.tables.local_numbers import written_numbers
-from bochner.tables.reading import text_columns
 from bochner.tables.refusals import refuse_mixed
 
 if TYPE_CHECKING:

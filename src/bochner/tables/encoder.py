@@ -20,8 +20,8 @@ from bochner._base.naming import naming, refuse_repeated
 from bochner._base.registry import register
 from bochner._base.spreads import rounded_to
 from bochner._base.whole_fits import all_or_nothing
+from bochner.files.columns import Column, read_column, unmasked
 from bochner.learning.tables.removal import Removal
-from bochner.tables.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
     State,
     add_means,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._base.naming import nearest
-from bochner.tables.errors import InputError
-from bochner.tables.stamps import read_dates
+from bochner.files.errors import InputError
+from bochner.files.stamps import read_dates
 
 if TYPE_CHECKING:
     import pandas as pd

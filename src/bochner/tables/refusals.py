@@ -9,11 +9,11 @@ import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.naming import MOST_NAMED, ColumnDetails, naming, nearest
-from bochner.tables.columns import Column, kind_of
+from bochner.files.columns import Column, kind_of
+from bochner.files.local_dates import are_dates
+from bochner.files.local_numbers import are_decimals
+from bochner.files.quantities import are_quantities
 from bochner.tables.encodings import State, changed_kind
-from bochner.tables.local_dates import are_dates
-from bochner.tables.local_numbers import are_decimals
-from bochner.tables.quantities import are_quantities
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""

@@ -13,10 +13,10 @@ import numpy as np
 from bochner._base.arrays import Array, as_array, as_positive_scalar
 from bochner._base.checks import check_size
 from bochner._base.registry import register
+from bochner.files.clocks import clock_times
+from bochner.files.stamps import Dates, days_of, month_offset, months_of, on_clock_of, read_dates
 from bochner.tables.calendars import frequency_of, month_numbers, monthly_offset
-from bochner.tables.clocks import clock_times
 from bochner.tables.offsets import from_text, localised, next_dates
-from bochner.tables.stamps import Dates, days_of, month_offset, months_of, on_clock_of, read_dates
 
 Kind = Literal["steps", "numbers", "days", "months"]
 Index = Literal["none", "numbers", "dates", "periods"]

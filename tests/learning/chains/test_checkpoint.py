@@ -5,8 +5,8 @@ import os
 
 import numpy as np
 import pytest
+from files.same import assert_same
 from numpy.testing import assert_array_equal
-from persist.same import assert_same
 
 from bochner.learning.chains.checkpoint import problem_paths, read_checkpoint, write_checkpoint
 from bochner.learning.chains.components import Components

@@ -8,9 +8,9 @@ from learning.series.models import MODELS, model_and_theta, rows_of
 from numpy.testing import assert_allclose
 
 from bochner import Forecaster, load, save
+from bochner.files.stored_classes import check_value, value_fields
 from bochner.learning.series import breaks
 from bochner.learning.series.law import SeriesLaw
-from bochner.persist.classes import check_value, value_fields
 
 SIZES = {"outlier": 60, "shift": 50}
 

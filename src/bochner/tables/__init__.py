@@ -1,1 +1,0 @@
-"""Tables: reading files, kinds of columns, encoding, and checks."""
