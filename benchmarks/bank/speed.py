@@ -13,7 +13,6 @@ from threadpoolctl import threadpool_limits
 from benchmarks.rows import loaded
 from bochner._base.arrays import Array
 from bochner._base.threads import single_threaded_blas
-from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.evidence import (
     ChainEvidence,
@@ -27,6 +26,7 @@ from bochner.learning.chains.preparation import Scaling, frequency_scales
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.start import SparseStructure
 from bochner.learning.chains.training_data import TrainingData
+from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 SWEEP, GRADIENT = "sweep", "gradient"
 

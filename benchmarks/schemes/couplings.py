@@ -7,7 +7,7 @@ from scipy.special import ndtr
 from scipy.stats import chi
 
 from bochner._base.arrays import Array
-from bochner.sampling import Coordinates, Layout, Matrix, Orthogonal, Scheme, Uniforms
+from bochner.spectral import Coordinates, Layout, Matrix, Orthogonal, Scheme, Uniforms
 
 
 @dataclass(frozen=True, slots=True)

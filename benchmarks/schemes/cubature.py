@@ -8,9 +8,8 @@ import numpy as np
 from scipy.special import gammainc, ndtr, ndtri, roots_hermitenorm
 
 from bochner._base.arrays import Array
-from bochner.frequencies import Frequencies
-from bochner.sampling import Directions
-from bochner.sampling.energy import haar_rows, normalised
+from bochner.spectral import Directions, Frequencies
+from bochner.spectral.energy import haar_rows, normalised
 from bochner.spectral.laws import BlockLaw
 
 _MOST_NODES = (

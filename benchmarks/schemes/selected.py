@@ -6,9 +6,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from bochner._base.arrays import Array
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.spectral import spectral_measure
+from bochner.spectral import Frequencies, spectral_measure
 
 _POOL = 4
 """Draws in the pool for each frequency that is selected from it."""

@@ -79,9 +79,9 @@ if TYPE_CHECKING:
     from bochner.files.model_file import load as load
     from bochner.files.model_file import save as save
     from bochner.files.reading import read_table as read_table
-    from bochner.frequencies import Frequencies as Frequencies
     from bochner.onnx import export_onnx as export_onnx
     from bochner.spectral import spectral_measure as spectral_measure
+    from bochner.spectral.frequencies import Frequencies as Frequencies
     from bochner.tables.encoder import TableEncoder as TableEncoder
 else:
     __getattr__, __dir__, __all__ = on_demand(
@@ -117,7 +117,6 @@ else:
             "bochner.estimators.table_regressor": ("TableRegressor",),
             "bochner.features.positive": ("PositiveFeatures",),
             "bochner.features.transformer": ("FourierFeatures",),
-            "bochner.frequencies": ("Frequencies",),
             "bochner.onnx": ("export_onnx",),
             "bochner.files": ("load", "save"),
             "bochner._base.registry": ("register",),

@@ -33,9 +33,8 @@ from bochner import (
 )
 from bochner._base import limits, namespaces
 from bochner._base.namespaces import on_device
-from bochner.frequencies import Envelope
 from bochner.learning.families import selection
-from bochner.sampling import HadamardRows
+from bochner.spectral import Envelope, HadamardRows
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 ON_COLUMNS = (

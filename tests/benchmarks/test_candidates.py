@@ -14,7 +14,7 @@ from benchmarks import Cell, Options, find
 from benchmarks.schemes import candidates, control, cubature, selected
 from benchmarks.schemes.couplings import CoupledNorms
 from bochner import kernels, spectral_measure
-from bochner.sampling import Coordinates, Directions, Uniforms
+from bochner.spectral import Coordinates, Directions, Uniforms
 
 ALPHA = 1e-5
 GAUSSIAN = kernels.Gaussian(1.0)

@@ -12,7 +12,7 @@ from bochner.distributed import PartitionedRows, passes
 from bochner.features.chunks import Chunk
 from bochner.features.stats import chunk_sums
 from bochner.features.targets import Numbers
-from bochner.frequencies import Frequencies
+from bochner.spectral import Frequencies
 
 
 class Counting(InProcess):

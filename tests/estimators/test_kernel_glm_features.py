@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from bochner import KernelGLMClassifier, KernelGLMRegressor, kernels
 from bochner.estimators import kernel_glm_head
 from bochner.features.landmark_features import LandmarkFeatures
-from bochner.frequencies import Frequencies
+from bochner.spectral import Frequencies
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3)) * (RNG.random((120, 3)) < 0.7)

@@ -11,9 +11,7 @@ from scipy.special import logsumexp
 from bochner import PositiveFeatures
 from bochner.features import positive
 from bochner.features.positive import attention_error, exact_attention, fitted_weights
-from bochner.frequencies import PositiveFrequencies
-from bochner.sampling import Orthogonal
-from bochner.spectral import PositiveMeasure
+from bochner.spectral import Orthogonal, PositiveFrequencies, PositiveMeasure
 
 RNG = np.random.default_rng(0)
 OMEGA, LOG_WEIGHT = RNG.normal(size=(7, 3)), RNG.normal(size=7)

@@ -37,7 +37,7 @@ from bochner.files.tree import decode
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.learning.series.trends import ConstantLevel
 from bochner.likelihoods import StudentTLikelihood
-from bochner.sampling import SCHEMES, HadamardRows, Iid
+from bochner.spectral import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
 
 RNG = np.random.default_rng(0)

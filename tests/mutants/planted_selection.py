@@ -7,7 +7,7 @@ from learning.evidence import test_feature_evidence
 from learning.families import test_composite_families
 from learning.ridge import test_alpha_of_many_features
 from mutants.registry import edit, plant_edits, planted
-from spectral import test_lattice
+from spectral import test_lattice_measure as test_lattice
 
 from bochner.features.stats import FeatureSums
 from bochner.kernels import KernelAdapter

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from frequencies.parts import PARTS
 from laws.registry import PLANE_CASES
 from numpy.testing import assert_allclose
 from onnx_graphs.runtime import evaluate, onnxruntime, session
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from spectral.few_designs import design_roughly
+from spectral.parts import PARTS
 
 from bochner import FourierFeatures, SimilarityFeatures, export_onnx, kernels
 from bochner.spectral import NoMeasureError

@@ -18,8 +18,8 @@ from bochner.baselines.mixture_frequencies import (
     means_and_deviations,
 )
 from bochner.features.stats import feature_sums
-from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture
+from bochner.spectral.frequencies import Frequencies
 
 
 class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]

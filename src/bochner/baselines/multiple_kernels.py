@@ -17,9 +17,9 @@ from bochner.baselines.kernel_features import KernelFeatures
 from bochner.baselines.mixture_frequencies import means_and_deviations
 from bochner.features.length_scales import median_distance
 from bochner.features.parameters import check_choice, count_frequencies, generators
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, named_kernel
 from bochner.spectral import spectral_measure
+from bochner.spectral.frequencies import Frequencies
 
 # Default length scales, in median distances of standardised rows.
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -20,7 +20,7 @@ from bochner.baselines.mixture_frequencies import (
     feature_blocks,
     wave_blocks,
 )
-from bochner.frequencies import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 
 class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

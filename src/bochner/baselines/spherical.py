@@ -13,9 +13,10 @@ from bochner._base.warn import warn_user
 from bochner.baselines.gaussian_sums import fit_gaussian_sum
 from bochner.baselines.kernel_features import KernelFeatures, resolved_kernel
 from bochner.features.parameters import check_choice, count_frequencies
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.sampling import Directions, Iid
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Directions
+from bochner.spectral.schemes import Iid
 
 # Amplitudes of a mixture are positive; a clipped sum has any, since its negative part is cut off.
 _LOWEST_AMPLITUDE = MappingProxyType({"clipped": -np.inf, "mixture": 0.0})

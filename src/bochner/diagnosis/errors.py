@@ -10,11 +10,11 @@ from numpy.random import Generator
 from bochner._base.arrays import Array
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.parts import sampled_one_sided
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, SpectralMeasure
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import DesignContext
+from bochner.spectral.frequencies import Frequencies
 
 # Draws that a sampled error averages: its relative standard deviation falls by sqrt(3).
 _DRAWS = 3

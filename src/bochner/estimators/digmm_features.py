@@ -27,7 +27,6 @@ from bochner.features.parameter_checks import (
     optional,
 )
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.mixtures.double_mixture.exact import Exact
 from bochner.learning.mixtures.double_mixture.learned_mixture import (
@@ -37,6 +36,7 @@ from bochner.learning.mixtures.double_mixture.learned_mixture import (
 )
 from bochner.learning.mixtures.double_mixture.sketch import Sketch
 from bochner.papers.digmm_taylor import Taylor
+from bochner.spectral.frequencies import Frequencies
 
 EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact(), "taylor": Taylor()}
 

@@ -20,8 +20,8 @@ from bochner.distributed import PartitionedRows
 from bochner.distributed.collected import Collected
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.length_scales import AnyKernel
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
+from bochner.spectral.frequencies import Frequencies
 
 FITTED = ("learned_", "posterior_", "head_")
 """Attributes that mark a fitted model; every fitted model has at least one of them."""

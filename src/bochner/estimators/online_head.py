@@ -25,12 +25,12 @@ from bochner.features.region import check_rows
 from bochner.features.residual import FeatureMap
 from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.learning.ridge.fading import prediction_change
 from bochner.learning.ridge.iterative import IterativeSolution
 from bochner.learning.ridge.plan import RidgePlan, RidgeProblem, plan_ridge
 from bochner.learning.ridge.posterior import RidgePosterior
+from bochner.spectral.frequencies import Frequencies
 
 _HALF = 0.5
 """Share of the earlier features in the prior variance below which dropping them is tried: above it

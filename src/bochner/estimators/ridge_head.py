@@ -44,7 +44,6 @@ from bochner.features.region import Region, check_rows
 from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.features.stats import FeatureSums, chunk_sums
 from bochner.features.targets import Targets
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.kernels.adapter import native
 from bochner.learning.families.selection import select_kernel
@@ -53,8 +52,9 @@ from bochner.learning.ridge.iterative import IterativeSolution, fit_iteratively
 from bochner.learning.ridge.krein import fit_krein
 from bochner.learning.ridge.plan import SOLVERS, RidgeProblem, plan_ridge
 from bochner.learning.ridge.posterior import best_alpha, fit_ridge
-from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 
 def _check_tolerance(name: str, tol: object) -> None:

@@ -18,9 +18,9 @@ from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region
-from bochner.frequencies import Frequencies
-from bochner.sampling import Scheme
 from bochner.spectral import Decomposition
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 
 @dataclass(eq=False, repr=False)

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array
 from bochner._base.registry import register
 from bochner.features.stats import NOT_AMONG, FeatureSums
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
+from bochner.spectral.frequencies import Frequencies
 
 _ROUNDING = 1e-6
 """Relative rounding error of float32 products that remains in sums after rows are removed."""

@@ -14,11 +14,11 @@ from bochner.features.length_scales import (
     rounding_of,
 )
 from bochner.features.parts import SamplingSettings, sampled_one_sided
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
 from bochner.spectral import SpectralMeasure, profile
 from bochner.spectral.data import KernelData
 from bochner.spectral.design import broad_proposal
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
 _ROWS = 1250

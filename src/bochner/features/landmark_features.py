@@ -25,8 +25,8 @@ from bochner.features.landmarks import (
     greatest_pivots,
     landmark_features,
 )
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
+from bochner.spectral.frequencies import Frequencies
 
 
 @register(shapes={"landmarks": "qd", "lower": "qq"})

@@ -10,8 +10,8 @@ from bochner._base.threads import checked_n_jobs
 from bochner.features.approximation import MASSES, WEIGHTS
 from bochner.features.parameters import check_choice, check_dtype, check_seed, count_frequencies
 from bochner.kernels import Kernel, kernel_called
-from bochner.sampling import resolve_scheme
-from bochner.spectral.composite import resolve_pairing
+from bochner.spectral.choice import resolve_scheme
+from bochner.spectral.composite_laws import resolve_pairing
 from bochner.spectral.decompositions import resolve_decomposition
 
 Check = Callable[[str, Any], object]

@@ -12,12 +12,15 @@ from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import Array, as_array, dense_rows, some_rows
 from bochner.features.length_scales import AnyKernel
-from bochner.frequencies import CosineFactors, Frequencies
 from bochner.kernels import Kernel
-from bochner.sampling import Automatic, Orthogonal, Scheme, Structured, transforms_pay
 from bochner.spectral import SpectralMeasure
+from bochner.spectral.choice import Automatic, transforms_pay
 from bochner.spectral.data import KernelData
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Isotropic
+from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Orthogonal, Structured
 
 
 def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
@@ -35,7 +38,7 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
 
     :math:`g(x) = \cos((v \cdot x + \theta)/2)` and :math:`h(x) = \sin((v \cdot x + \theta)/2)`:
     two frequencies :math:`s`, of weights :math:`\pm a`, whose features carry the factors ``g`` and
-    ``h`` (:class:`~bochner.frequencies.CosineFactors`). Twice as many frequencies are returned
+    ``h`` (:class:`~bochner.spectral.CosineFactors`). Twice as many frequencies are returned
     then, even where some :math:`v` are zero.
 
     Frequencies are returned unchanged for an asymmetric kernel, for a function, and if the
@@ -124,7 +127,7 @@ def sampled_parts(
 ) -> list[Frequencies]:
     """Return frequencies of each part of a kernel's measure.
 
-    :class:`~bochner.sampling.Automatic` means :class:`~bochner.sampling.Structured` if the
+    :class:`~bochner.spectral.Automatic` means :class:`~bochner.spectral.Structured` if the
     measure is one isotropic law in 256 inputs or more, the map is then faster, and the error on
     10,000 pairs of rows is at most 1.1 times that expected of orthogonal blocks.
     """

@@ -29,9 +29,9 @@ from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
 from bochner.features.parameters import generators
-from bochner.frequencies import PositiveFrequencies
-from bochner.sampling import Scheme
 from bochner.spectral import PositiveMeasure
+from bochner.spectral.layouts import Scheme
+from bochner.spectral.positive_frequencies import PositiveFrequencies
 
 _ROWS = 800
 """Queries and keys on which weights are fitted and compared: one quarter of them is held out. With
@@ -77,7 +77,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         It is for queries and keys like those given to :meth:`fit`. If sampled weights are better
         on other rows, they are kept. With ``"sampled"`` the estimate of the kernel is unbiased.
     scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
-        How frequencies depend on one another; see :mod:`bochner.sampling`. ``"orthogonal"`` by
+        How frequencies depend on one another; see :mod:`bochner.spectral`. ``"orthogonal"`` by
         default.
     random_state : int, RandomState or None, default=None
 

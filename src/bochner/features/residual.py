@@ -37,8 +37,8 @@ from bochner._base.namespaces import on_device
 from bochner._base.registry import register
 from bochner.features.landmarks import candidate_rows, greatest_pivots, landmark_features
 from bochner.features.length_scales import AnyKernel, kernel_name
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
+from bochner.spectral.frequencies import Frequencies
 
 
 @register(shapes={"landmarks": "qd", "lower": "qq", "projected": "qp"})

@@ -19,7 +19,7 @@ from bochner._base.scratch import Scratch
 from bochner.features.chunks import Chunk
 from bochner.features.residual import FeatureMap
 from bochner.features.targets import Numbers, Targets
-from bochner.frequencies import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 _NO_ROWS = "There are no rows to sum over."
 

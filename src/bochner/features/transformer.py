@@ -35,10 +35,10 @@ from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
 from bochner.features.parameters import KernelParameters, check_dtype, count_frequencies, generators
 from bochner.features.region import Region, check_rows
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 OUTPUTS = ("left", "concatenated")
 
@@ -71,7 +71,7 @@ class FourierFeatures(
         one frequency per argument, such as a locally stationary one, needs a multiple of 4. The
         only odd number accepted is 1, a single cosine, which scikit-learn's checks require.
     scheme : {"auto", "energy", "lattice", "orthogonal", "qmc", "iid", "structured"} or Scheme
-        How frequencies depend on one another; see :mod:`bochner.sampling`. ``"auto"``, the
+        How frequencies depend on one another; see :mod:`bochner.spectral`. ``"auto"``, the
         default, is ``"energy"`` for at most 64 inputs and ``"orthogonal"`` for more;
         ``"lattice"`` for product kernels of at most two inputs and rational quadratic ones of at
         most three; or ``"structured"`` for an isotropic kernel of 256 inputs or more where that is

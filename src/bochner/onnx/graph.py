@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from bochner._base.arrays import Array, as_array
-from bochner.frequencies import Amplitudes, CosineFactors, Envelope, Frequencies
+from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.factors import CosineFactors, Envelope
+from bochner.spectral.frequencies import Frequencies
 
 OPSET = 17
 """Version of ONNX's operators (2022). All that graphs need were there in version 13; runtimes of

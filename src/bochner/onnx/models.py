@@ -15,11 +15,11 @@ from bochner.estimators.krein_ridge import KreinRidge
 from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.ridge_head import frequencies_alone
 from bochner.features.transformer import FourierFeatures
-from bochner.frequencies import Frequencies
 from bochner.learning.ridge.posterior import RidgePosterior
 from bochner.learning.ridge.softmax_weights import UNIFORM, SoftmaxWeights
 from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.onnx.graph import Graph
+from bochner.spectral.frequencies import Frequencies
 
 EXPORTED = (
     "FourierFeatures, SimilarityFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, the mean "

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array, as_level
 from bochner._base.checks import check_rows_given
 from bochner.estimators.bank import BaNK
-from bochner.frequencies import Frequencies
 from bochner.learning.chains.learned_kernel import Learned
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names, learned_models, per_input
 from bochner.plot.labels import finish, legend
 from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
+from bochner.spectral.frequencies import Frequencies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.limits import NEGLIGIBLE
-from bochner.frequencies import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 # relative to the mean diagonal, from rounding to strong shrinkage; the held-out rows choose
 _RIDGES = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1)

@@ -15,8 +15,10 @@ from bochner._base.arrays import Array, LengthScale, RandomState, as_count, as_p
 from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
 from bochner.features.length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures
-from bochner.frequencies import Amplitudes, CosineFactors, Frequencies
-from bochner.sampling import Scheme
+from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 from bochner.torch.inputs import check_inputs
 
 TRAINABLE = {
@@ -225,7 +227,7 @@ class FourierLayer(nn.Module):
 _AMPLITUDES = tuple(
     f"amplitude_{name}" for name in ("window", "centre", "decay", "mu", "phase", "sums")
 )
-"""Names of the buffers with the results of :meth:`bochner.frequencies.Amplitudes.matrices`."""
+"""Names of the buffers with the results of :meth:`bochner.spectral.Amplitudes.matrices`."""
 
 
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:

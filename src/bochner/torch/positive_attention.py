@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from bochner.features.positive import PositiveFeatures
-from bochner.frequencies import PositiveFrequencies
+from bochner.spectral.positive_frequencies import PositiveFrequencies
 from bochner.torch.inputs import check_inputs
 
 

@@ -6,9 +6,9 @@ from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base import limits
-from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.chains.evidence import InverseGammaNoise, evidence_of
 from bochner.learning.chains.training_data import TrainingData
+from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 
 @pytest.mark.parametrize(("n", "d", "m"), [(30, 3, 4), (9, 3, 4), (1, 1, 1)])

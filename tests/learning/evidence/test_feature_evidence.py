@@ -10,7 +10,6 @@ from threadpoolctl import threadpool_limits
 from bochner import spectral_measure
 from bochner.features.chunks import ArrayChunks, Chunk, StreamChunks
 from bochner.features.targets import Numbers
-from bochner.frequencies import Frequencies
 from bochner.kernels import (
     Anova,
     Cauchy,
@@ -24,6 +23,7 @@ from bochner.kernels import (
 from bochner.learning.evidence import feature_evidence
 from bochner.learning.evidence.feature_evidence import evidence_gradient
 from bochner.learning.families.kernel_families import parameterised
+from bochner.spectral import Frequencies
 
 RNG = np.random.default_rng(0)
 N, D, M = 30, 3, 5

@@ -5,12 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner.features.chunks import Chunk
-from bochner.frequencies import Frequencies
 from bochner.learning.laplace import approximation as laplace
 from bochner.learning.laplace import slopes as laplace_slopes
 from bochner.learning.laplace.approximation import LatentCovariances, LatentPoint
 from bochner.learning.laplace.rows import LatentRows
 from bochner.likelihoods import SoftmaxLikelihood
+from bochner.spectral import Frequencies
 
 N, L = 30, 6
 RNG = np.random.default_rng(0)

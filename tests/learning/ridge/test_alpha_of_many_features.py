@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 
 from bochner import kernels, spectral_measure
 from bochner.features import feature_sums
-from bochner.frequencies import Frequencies
 from bochner.learning.ridge import posterior as ridge
 from bochner.learning.ridge.posterior import best_alpha
+from bochner.spectral import Frequencies
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2))

@@ -8,10 +8,12 @@ from operator import add
 import numpy as np
 
 from bochner._base.arrays import Array
-from bochner.frequencies import Amplitudes, CosineFactors, Frequencies
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learning.chains.preparation import Scaling
 from bochner.learning.chains.waves import WaveFeatures
+from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.frequencies import Frequencies
 
 # Largest number of components of an averaged mixture, which bounds its cost: the lightest ones are
 # merged.

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array
-from bochner.frequencies import Frequencies
 from bochner.learning.chains.components import waves_in_units
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.functions import (
@@ -17,6 +16,7 @@ from bochner.learning.chains.functions import (
     WaveTerm,
 )
 from bochner.learning.chains.preparation import Scaling, Trend
+from bochner.spectral.frequencies import Frequencies
 
 
 def drawn_functions(

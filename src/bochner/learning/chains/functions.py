@@ -18,10 +18,10 @@ from bochner._base.arrays import Array, MatrixLike, as_array, row_blocks
 from bochner._base.checks import check_rows_given
 from bochner._base.registry import register
 from bochner.features.residual import FeatureMap, ResidualFeatures
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.kernels.gradients import input_derivatives
 from bochner.learning.chains.preparation import Scaling, Trend
+from bochner.spectral.frequencies import Frequencies
 
 FrequencyIndices = NDArray[np.int64]
 

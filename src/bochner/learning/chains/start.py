@@ -9,12 +9,12 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array
 from bochner._base.registry import register
-from bochner.frequencies.waves import MemoryLayout, wave_features
 from bochner.learning.chains.dense import DensePrior
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.sparse import SparseHyper, SparsePrior
 from bochner.learning.mixtures.mixture import MixturePrior
 from bochner.learning.mixtures.wishart import GammaPrior, NormalInverseWishart
+from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 _MEAN_STRENGTH = 0.05
 """Strength of the prior mean of a component, in frequencies: components spread over 4.5 typical

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Floats, Index, as_array
-from bochner.frequencies import Amplitudes, CosineFactors
-from bochner.frequencies.waves import MemoryLayout, wave_features
+from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 _ROOT_TWO = float(np.sqrt(2.0))
 """Factor of cosines: their mean square over all phases is one."""

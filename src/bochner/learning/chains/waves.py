@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._base.arrays import Array, Floats, Index, as_array
-from bochner.frequencies.waves import MemoryLayout, angle_gradient, wave_features
 from bochner.learning.chains.wave_amplitudes import WaveAmplitudes, WaveSum
+from bochner.spectral.wave_formulas import MemoryLayout, angle_gradient, wave_features
 
 _LAYOUT = MemoryLayout.BY_WAVE
 

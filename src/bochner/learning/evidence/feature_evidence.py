@@ -30,9 +30,9 @@ from bochner.features.chunks import Chunk, RowChunks
 from bochner.features.residual import FeatureMap
 from bochner.features.stats import FeatureSums, HostSums
 from bochner.features.targets import Targets
-from bochner.frequencies import Frequencies
-from bochner.frequencies.waves import MemoryLayout, angle_gradient
 from bochner.learning.ridge.posterior import RidgePosterior, fit_ridge
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.wave_formulas import MemoryLayout, angle_gradient
 
 _BLOCK_ROWS = 1024
 """Number of rows of a block, which one thread maps and multiplies: 8 MiB for 1,024 features.

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bochner._base.arrays import Array, LengthScale, as_array
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.kernels.gradients import input_derivatives
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
-from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 FACTORS = (1.0, 0.25, 4.0)
 """Common factors of the length scales of starts. The evidence may have one maximum for functions

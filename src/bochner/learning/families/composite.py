@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bochner._base.arrays import Array, as_array
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Scaled, Sum
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.learning.evidence.reparameterised import (
@@ -31,8 +30,9 @@ from bochner.learning.evidence.reparameterised import (
     ParameterisedKernel,
     slopes_by_logit,
 )
-from bochner.sampling import Scheme
 from bochner.spectral import HalfByMass
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 Family = ParameterisedKernel[Any]
 """A family with any type of base draws."""

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array, as_array
-from bochner.frequencies import Frequencies
 from bochner.kernels import Harmonizable
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.learning.evidence.reparameterised import SPREAD, ParameterisedKernel
-from bochner.sampling import Scheme
 from bochner.spectral import spectral_measure
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 _NAMES = ("factors", "frequencies", "centres", "inverse_widths", "spreads", "phases")
 _SCALED = ("factors", "inverse_widths", "spreads")

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.intervals import Interval
-from bochner.frequencies import Frequencies
 from bochner.kernels import Bilinear, Kernel, Levels, OnColumns, Periodic
 from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.periodic import SHORTEST
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.learning.evidence.reparameterised import FACTORS, BaseDraws, ParameterisedKernel
 from bochner.learning.families.composite import Composite, Family
-from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral import Lattice, SpectralMeasure
+from bochner.spectral.choice import resolve_scheme
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,7 @@ from bochner.learning.evidence.landmark_search import shortened
 from bochner.learning.evidence.reparameterised import ParameterisedKernel
 from bochner.learning.evidence.ridge_search import FeatureSearch, GramSearch, RidgeSearch
 from bochner.learning.families.kernel_families import in_units, parameterised
-from bochner.sampling import Scheme
+from bochner.spectral.layouts import Scheme
 
 
 @dataclass(frozen=True, slots=True)

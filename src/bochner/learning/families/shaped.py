@@ -9,12 +9,12 @@ import numpy as np
 
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.intervals import Interval
-from bochner.frequencies import Frequencies
 from bochner.kernels import Anova, Kernel
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.families.composite import Composite, Family
-from bochner.sampling import Scheme
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 Seeded = tuple[int, int, Scheme | str]
 """Number, seed and scheme of draws."""

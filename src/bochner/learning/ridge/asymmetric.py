@@ -31,8 +31,8 @@ from scipy.linalg import eigh
 
 from bochner._base.arrays import Array, InputRows, row_blocks
 from bochner.features.stats import FeatureSums
-from bochner.frequencies import Frequencies
 from bochner.learning.ridge.posterior import RidgePosterior, best_alpha, fit_ridge
+from bochner.spectral.frequencies import Frequencies
 
 
 def right_gram(frequencies: Frequencies, X: InputRows, weight: Array | None = None) -> Array:

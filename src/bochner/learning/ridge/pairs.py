@@ -35,8 +35,8 @@ from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.stats import FeatureSums
 from bochner.features.units import Units
-from bochner.frequencies import Frequencies
 from bochner.learning.ridge.posterior import PointSolution, best_alpha
+from bochner.spectral.frequencies import Frequencies
 
 _DIRECT = 2000
 """Largest number of pairs whose covariance matrix is factorised, in 3e9 operations. Twice as many

@@ -15,7 +15,7 @@ from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.residual import ResidualFeatures
 from bochner.features.targets import Targets
-from bochner.frequencies import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 
 @dataclass(frozen=True, slots=True)
