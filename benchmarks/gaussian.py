@@ -12,7 +12,7 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, median_table, medians
 from bochner import datasets, kernels
 from bochner._base.arrays import Array, Floats
-from bochner.features.length_scales import median_distance
+from bochner.features.median_length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 
 RBF_SAMPLER = "RBFSampler"

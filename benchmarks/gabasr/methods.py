@@ -27,7 +27,7 @@ from bochner.estimators.bank_classifier import LearnedKernelClassifier
 from bochner.estimators.bank_regressor import LearnedKernelRegressor
 from bochner.estimators.gabasr import LocallyStationaryClassifier, LocallyStationaryRegressor
 from bochner.estimators.krein_ridge import KreinRidge
-from bochner.features.length_scales import median_distance
+from bochner.features.median_length_scales import median_distance
 from bochner.kernels import Harmonizable
 
 _PENALTIES = tuple(10.0**k for k in range(-3, 4))  # One per decade, three around one either way

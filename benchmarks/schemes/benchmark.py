@@ -11,7 +11,7 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, grouped, median_groups, median_table
 from benchmarks.schemes.candidates import CANDIDATES_PART
 from bochner import FourierFeatures, KreinRidge, datasets, kernels
-from bochner.features.length_scales import median_distance
+from bochner.features.median_length_scales import median_distance
 from bochner.spectral.energy import spread_directions
 
 ORTHOGONAL, ENERGY = "orthogonal", "energy"

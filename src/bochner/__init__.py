@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     )
     from bochner.estimators.table_classifier import TableClassifier as TableClassifier
     from bochner.estimators.table_regressor import TableRegressor as TableRegressor
-    from bochner.features.positive import PositiveFeatures as PositiveFeatures
+    from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
     from bochner.features.transformer import FourierFeatures as FourierFeatures
     from bochner.files.model_file import load as load
     from bochner.files.model_file import save as save
@@ -115,7 +115,7 @@ else:
             "bochner.estimators.krein_ridge_classifier": ("KreinRidgeClassifier",),
             "bochner.estimators.table_classifier": ("TableClassifier",),
             "bochner.estimators.table_regressor": ("TableRegressor",),
-            "bochner.features.positive": ("PositiveFeatures",),
+            "bochner.features.positive_features": ("PositiveFeatures",),
             "bochner.features.transformer": ("FourierFeatures",),
             "bochner.onnx": ("export_onnx",),
             "bochner.files": ("load", "save"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.attention import _NAMES, FAVOR, FITTED, favor, ratios, split, trigonometric
-from bochner.features.positive import attention_error, exact_attention
+from bochner.features.positive_features import attention_error, exact_attention
 
 X, Y = np.random.default_rng(0).normal(size=(2, 30, 4))
 

@@ -19,7 +19,7 @@ from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
 from bochner.estimators import bank
 from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.learning.chains import components, draws, driver, pooling, relevance
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.evidence import InverseGammaNoise

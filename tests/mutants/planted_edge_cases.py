@@ -24,7 +24,9 @@ from bochner.cli import choosing
 from bochner.comparison import coverage, forecasts, split, study, verdict
 from bochner.diagnosis.shapley import Game
 from bochner.estimators import rolling_origins, summed_series, table_rows
-from bochner.features import length_scales, positive, stats
+from bochner.features import median_length_scales as length_scales
+from bochner.features import positive_features as positive
+from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
 from bochner.files import date_order, packing, text_columns, timelines, totals
 from bochner.learning.families import selection

@@ -6,7 +6,7 @@ import numpy as np
 from laws import locally_stationary_laws as laws
 from mutants.registry import changes, planted
 
-from bochner.features import parts as one_sided
+from bochner.features import measure_parts as one_sided
 from bochner.spectral import CosineFactors, TwoFrequency
 from bochner.spectral import composite_laws as composite
 from bochner.spectral.laws import Draw

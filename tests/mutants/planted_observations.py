@@ -19,7 +19,7 @@ from mutants.registry import plant_edits, planted, quietly
 from bochner.estimators import bank_models, kernel_glm_head
 from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.learning.chains import pooling
 from bochner.learning.chains.moves import augmentation, noise_field
 from bochner.learning.chains.moves.student_t import StudentTNoise

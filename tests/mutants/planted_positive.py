@@ -4,7 +4,7 @@ from features import test_positive_features as features
 from mutants.registry import plant_edits
 from spectral import test_positive as laws
 
-from bochner.features import positive
+from bochner.features import positive_features as positive
 from bochner.spectral import PositiveFrequencies, PositiveMeasure
 from bochner.spectral import positive_measure as measures
 

@@ -25,9 +25,7 @@ while its base samples stay fixed: :class:`ALaCarteRegressor` by marginal likeli
 """
 
 from bochner.baselines.a_la_carte import ALaCarteRegressor
-from bochner.baselines.asymmetric_nystroem import AsymmetricNystroem
 from bochner.baselines.multiple_kernels import MultipleKernelFeatures
-from bochner.baselines.nystroem import KreinNystroem
 from bochner.baselines.polynomial_features import (
     RandomMaclaurin,
     TensorizedRandomProjection,
@@ -35,6 +33,8 @@ from bochner.baselines.polynomial_features import (
 )
 from bochner.baselines.random_frequency_classifier import RandomFrequencyClassifier
 from bochner.baselines.spherical import SphericalRandomFeatures
+from bochner.features.asymmetric_nystroem import AsymmetricNystroem
+from bochner.features.nystroem import KreinNystroem
 
 __all__ = [
     "ALaCarteRegressor",

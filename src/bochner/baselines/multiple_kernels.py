@@ -15,7 +15,7 @@ from bochner._base.checks import validated
 from bochner._base.whole_fits import all_or_nothing
 from bochner.baselines.kernel_features import KernelFeatures
 from bochner.baselines.mixture_frequencies import means_and_deviations
-from bochner.features.length_scales import median_distance
+from bochner.features.median_length_scales import median_distance
 from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.kernels import Kernel, named_kernel
 from bochner.spectral import spectral_measure

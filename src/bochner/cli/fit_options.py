@@ -235,7 +235,7 @@ class FitOptions:
 
 def _choices() -> Mapping[str, Sequence[str]]:
     """Return the values of options that have few, from modules that help pages do without."""
-    from bochner.features.units import MEANINGS
+    from bochner.features.weight_meaning import MEANINGS
     from bochner.learning.tables.efforts import EFFORTS
     from bochner.learning.tables.transformations import TRANSFORMATIONS
     from bochner.tables.checks import Task

@@ -40,7 +40,7 @@ from bochner.comparison.study import (
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.estimators.table_regressor import TableRegressor
-from bochner.features.units import are_whole
+from bochner.features.weight_meaning import are_whole
 from bochner.files.errors import InputError
 from bochner.files.reading import TableRead, named_by, read
 from bochner.files.reading_options import ReadOptions

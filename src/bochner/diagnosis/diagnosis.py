@@ -13,7 +13,7 @@ from bochner._base.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING, MOST_DI
 from bochner.diagnosis.errors import Features, HeldOutSplit, features_of
 from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
 from bochner.diagnosis.tables import advise, page
-from bochner.features.length_scales import (
+from bochner.features.median_length_scales import (
     exact_values,
     is_symmetric,
     kernel_name,

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array
 from bochner.features.approximation import Recipe, approximate
-from bochner.features.parts import sampled_one_sided
+from bochner.features.measure_parts import sampled_one_sided
 from bochner.kernels import Kernel
 from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, SpectralMeasure
 from bochner.spectral.data import KernelData

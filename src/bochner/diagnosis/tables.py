@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from bochner.diagnosis.errors import Features
 from bochner.diagnosis.spectrum import SingularValues, Spectrum
-from bochner.features.length_scales import kernel_name
+from bochner.features.median_length_scales import kernel_name
 from bochner.kernels import Definiteness, Kernel
 
 # Names of the fields of FeatureErrors, in their order.

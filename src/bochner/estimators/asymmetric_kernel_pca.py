@@ -16,7 +16,7 @@ from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_right
 from bochner.estimators.two_sided import TwoSidedEstimator
-from bochner.features.length_scales import AnyKernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameter_checks import Check
 from bochner.features.parameters import count_frequencies
 from bochner.features.region import check_rows

@@ -29,7 +29,7 @@ from bochner.estimators.bank_problems import (
 from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.kernels import Kernel
 from bochner.learning.chains.checkpoint import forget, problem_paths
 from bochner.learning.chains.components import waves_in_units

@@ -18,7 +18,7 @@ from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask,
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.function_draws import drawn_functions
 from bochner.learning.chains.functions import SampledFunctions

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from bochner._base.arrays import Array
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.chains.components import spectral_mixture
 from bochner.learning.chains.learned_kernel import Convergence, Learned

@@ -29,7 +29,7 @@ from bochner.estimators.kernel_glm import NUMBERS
 from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
 from bochner.estimators.law_predictions import LawPredictions, check_shape, is_lazy
 from bochner.features.parameters import generators
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.learning.chains.draws import NORMAL, Draws
 from bochner.learning.chains.outcomes import outcomes_of
 from bochner.learning.chains.preparation import distinct_rows

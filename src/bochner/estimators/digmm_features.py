@@ -18,7 +18,7 @@ from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
 from bochner._base.whole_fits import all_or_nothing
-from bochner.features.length_scales import AnyKernel, median_distance, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel, median_distance, resolve_kernel
 from bochner.features.parameter_checks import (
     KERNEL_CHECKS,
     Check,

@@ -19,7 +19,7 @@ from bochner._base.namespaces import on_device, to_numpy
 from bochner.distributed import PartitionedRows
 from bochner.distributed.collected import Collected
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
-from bochner.features.length_scales import AnyKernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.spectral.frequencies import Frequencies
 

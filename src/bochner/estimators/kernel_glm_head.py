@@ -34,7 +34,7 @@ from bochner.features.landmark_features import (
     LatentFeatures,
     residual_variance,
 )
-from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import (
     KERNEL_CHECKS,
     Check,

@@ -19,7 +19,7 @@ from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.checks import CheckedMap
 from bochner.features.chunks import Chunk
 from bochner.features.fading import FadingFeatures
-from bochner.features.length_scales import AnyKernel, kernel_name
+from bochner.features.median_length_scales import AnyKernel, kernel_name
 from bochner.features.parameters import generators
 from bochner.features.region import check_rows
 from bochner.features.residual import FeatureMap

@@ -10,7 +10,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from bochner._base.arrays import Array, InputRows
 from bochner._base.spreads import spreads
-from bochner.features.length_scales import auto_length_scale
+from bochner.features.median_length_scales import auto_length_scale
 from bochner.kernels import Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
 from bochner.learning.processes.covariance import Covariance, rates
 from bochner.learning.processes.residuals import ObservedRows

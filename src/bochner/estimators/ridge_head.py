@@ -31,7 +31,7 @@ from bochner.features.approximation import Approximation, Recipe, approximate
 from bochner.features.checks import CheckedMap
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.fading import FadingFeatures
-from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import (
     KERNEL_CHECKS,
     Check,

@@ -32,7 +32,7 @@ from bochner.estimators.table_rows import TableRows, check_weight_ratio, table_r
 from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, check_seed, count_frequencies, generators
-from bochner.features.units import MEANINGS
+from bochner.features.weight_meaning import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.kernels import Kernel, named_kernel
 from bochner.kernels.adapter import is_sklearn_kernel

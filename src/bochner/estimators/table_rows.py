@@ -10,7 +10,7 @@ from bochner._base.arrays import Array
 from bochner._base.checks import labels
 from bochner._base.warn import warn_user
 from bochner.estimators.table_partitions import Others
-from bochner.features.units import are_whole
+from bochner.features.weight_meaning import are_whole
 from bochner.files.columns import rows_of
 from bochner.files.stamps import sortable_times
 from bochner.learning.tables.removal import Removal

@@ -14,7 +14,7 @@ from bochner._base.arrays import Array, InputRows, as_flag, stacked_rows
 from bochner.estimators.inputs import checked_alpha, checked_weight
 from bochner.estimators.predictions import RegressionAttributes
 from bochner.features.approximation import Recipe, approximate
-from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region

@@ -10,9 +10,9 @@ from numpy.random import Generator
 from bochner._base.arrays import InputRows, some_rows, squared_norms
 from bochner._base.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.length_scales import AnyKernel
+from bochner.features.measure_parts import SamplingSettings, one_sided, sampled_parts
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import check_choice
-from bochner.features.parts import SamplingSettings, one_sided, sampled_parts
 from bochner.features.region import Region
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
 from bochner.spectral import Decomposition, NoMeasureError, Pairing, SpectralMeasure, profile

@@ -15,7 +15,7 @@ from bochner._base.arrays import Array, as_array, stacked_rows
 from bochner._base.namespaces import taken
 from bochner._base.registry import register
 from bochner.features.region import Region, check_rows
-from bochner.features.units import Units, are_whole
+from bochner.features.weight_meaning import Units, are_whole
 
 Total = TypeVar("Total")
 Given = ParamSpec("Given")

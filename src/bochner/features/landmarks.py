@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 
 from bochner._base.arrays import Array, InputRows, dense_rows
 from bochner._base.limits import FLOAT64_EPS, MEBIBYTE
-from bochner.features.length_scales import exact_values
+from bochner.features.median_length_scales import exact_values
 
 Rows = NDArray[np.intp]
 Spectrum = Callable[[], tuple[Array, Array]]

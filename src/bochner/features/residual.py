@@ -36,7 +36,7 @@ from bochner._base.arrays import Array, InputRows, as_array
 from bochner._base.namespaces import on_device
 from bochner._base.registry import register
 from bochner.features.landmarks import candidate_rows, greatest_pivots, landmark_features
-from bochner.features.length_scales import AnyKernel, kernel_name
+from bochner.features.median_length_scales import AnyKernel, kernel_name
 from bochner.kernels import Kernel
 from bochner.spectral.frequencies import Frequencies
 

@@ -31,7 +31,7 @@ from bochner._base.namespaces import (
 from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
 from bochner.features.approximation import Recipe, approximate
-from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
 from bochner.features.parameters import KernelParameters, check_dtype, count_frequencies, generators
 from bochner.features.region import Region, check_rows

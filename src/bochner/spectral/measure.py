@@ -170,7 +170,7 @@ class SpectralMeasure:
         """Sample frequencies as :meth:`sample`, one piece for each part that has frequencies.
 
         With ``to_be_one_sided``, each frequency of a two-sided part counts as two, because
-        :func:`bochner.features.parts.one_sided` replaces it by two;
+        :func:`bochner.features.measure_parts.one_sided` replaces it by two;
         ``n_frequencies`` must then be even.
         """
         m = as_count("n_frequencies", n_frequencies)

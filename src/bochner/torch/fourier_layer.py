@@ -13,7 +13,7 @@ from torch import nn
 
 from bochner._base.arrays import Array, LengthScale, RandomState, as_count, as_positive
 from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
-from bochner.features.length_scales import AnyKernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures
 from bochner.spectral.amplitudes import Amplitudes
 from bochner.spectral.factors import CosineFactors

@@ -9,7 +9,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from bochner.features.positive import PositiveFeatures
+from bochner.features.positive_features import PositiveFeatures
 from bochner.spectral.positive_frequencies import PositiveFrequencies
 from bochner.torch.inputs import check_inputs
 

@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from scipy.stats import binom, chi2, hypergeom
 
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.learning.chains import pooling
 from bochner.learning.chains.draws import drawn, stacked
 from bochner.learning.chains.evidence import evidence_of

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Index, Mask
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.learning.chains.draws import Draws, drawn, stacked
 from bochner.learning.chains.evidence import (
     MACKAY_STEPS,

@@ -11,7 +11,7 @@ from bochner._base.arrays import Array, InputRows, as_array
 from bochner._base.namespaces import chosen_columns
 from bochner._base.spreads import rounded, spreads
 from bochner.features.chunks import Chunk
-from bochner.features.length_scales import AnyKernel, median_distance
+from bochner.features.median_length_scales import AnyKernel, median_distance
 from bochner.kernels import (
     Anova,
     Bilinear,

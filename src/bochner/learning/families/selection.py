@@ -14,7 +14,7 @@ from bochner._base.namespaces import taken
 from bochner._base.spreads import rounded, spreads
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
-from bochner.features.length_scales import AnyKernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.learning.evidence.landmark_search import shortened
 from bochner.learning.evidence.reparameterised import ParameterisedKernel

@@ -11,7 +11,7 @@ from bochner._base.arrays import Array, Index, as_array, dense_rows
 from bochner._base.limits import MEBIBYTE
 from bochner._base.threads import single_threaded_blas
 from bochner.features.landmark_features import LandmarkFeatures
-from bochner.features.length_scales import AnyKernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.learning.evidence.reparameterised import ParameterisedKernel
 from bochner.learning.evidence.search import EvidenceSearch

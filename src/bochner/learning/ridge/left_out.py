@@ -41,7 +41,7 @@ def left_out_indicators(
 
     The leave-one-out residual is :math:`r_i / (1 - h_i)`, where :math:`r_i` is the residual of a
     row and :math:`h_i` its diagonal entry of the hat matrix. One observation of a row is left out,
-    see :class:`~bochner.features.units.Units`: one of ``w`` equal rows if weights are counts, else
+    see :class:`~bochner.features.weight_meaning.Units`: one of ``w`` equal rows if weights are counts, else
     the row. The solution and ``sums`` belong to the fit to all rows. Conjugate gradients do not
     form sums. Without sums the hat matrix is computed from the sample, with all signs positive; it
     is exact for positive kernels if the sample contains all rows.

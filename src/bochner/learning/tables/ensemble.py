@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Index, as_array
 from bochner._base.registry import register
-from bochner.features.units import Units
+from bochner.features.weight_meaning import Units
 from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.ridge.softmax_weights import (
     SoftmaxWeights,

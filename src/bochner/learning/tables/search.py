@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from bochner._base.arrays import as_array
 from bochner._base.linalg import floored
-from bochner.features.length_scales import median_distance
+from bochner.features.median_length_scales import median_distance
 from bochner.learning.tables.leave_one_out import (
     LEAST_SINGLE,
     Found,

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import Array, as_array, dense_rows, some_rows
-from bochner.features.length_scales import AnyKernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.spectral import SpectralMeasure
 from bochner.spectral.choice import Automatic, transforms_pay

@@ -38,7 +38,7 @@ class Units:
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.features.units import Units
+    >>> from bochner.features.weight_meaning import Units
     >>> Units.of(np.array([1.0, 3.0]), 2)
     Units(weights=array([1., 1.]), counts=array([1., 3.]))
     >>> Units.of(np.array([0.5, 3.0]), 2)

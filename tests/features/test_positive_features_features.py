@@ -9,8 +9,8 @@ from scipy.optimize import nnls
 from scipy.special import logsumexp
 
 from bochner import PositiveFeatures
-from bochner.features import positive
-from bochner.features.positive import attention_error, exact_attention, fitted_weights
+from bochner.features import positive_features as positive
+from bochner.features.positive_features import attention_error, exact_attention, fitted_weights
 from bochner.spectral import Orthogonal, PositiveFrequencies, PositiveMeasure
 
 RNG = np.random.default_rng(0)
