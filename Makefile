@@ -26,14 +26,14 @@ ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
              tests/estimators/test_sktime.py tests/files/test_pickle_and_skops.py
 
 # Tests with local engines of Ray and Spark, which are passed over where those are not installed.
-ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines.py \
-           tests/cluster/test_tables_fitted.py tests/cluster/test_tables_predicted.py
+ENGINES := tests/engines/test_engines.py tests/engines/test_many_rows_on_engines.py \
+           tests/engines/test_tables_fitted.py tests/engines/test_tables_predicted.py
 
 # Tests with torch, which are passed over where it is not installed.
 TORCH := tests/torch_modules tests/array_api tests/benchmarks/test_gpu.py
 
 # Modules whose examples need libraries that `make test` does not install.
-ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
+ADAPTERS := sktime.py skpro.py torch botorch.py engines/ray.py engines/spark.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
         bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff bench-gpu clean

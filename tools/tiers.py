@@ -31,7 +31,7 @@ HEADER = """\
 KEPT = (
     "_base/test_compiling.py",
     "cli/test_forecast.py::test_the_forecast_is_that",
-    "cluster/test_tables_fitted.py::test_a_table_within_the_sample"
+    "engines/test_tables_fitted.py::test_a_table_within_the_sample"
     "_is_fitted_as_in_memory[no cluster-one",
     "docs/test_commands.py::test_the_commands_of_a_page_run[docs/quickstart",
     "docs/test_pages.py::test_page[docs/guide/similarities",

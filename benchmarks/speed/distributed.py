@@ -63,9 +63,9 @@ def _rows(n: int, d: int, client: Any) -> tuple[Any, Any]:
 
 
 def _sums(model: KreinRidge, X: Any, y: Any) -> None:
-    from bochner.distributed.partitions import partitions_of
-    from bochner.distributed.passes import DaskExecutor
-    from bochner.distributed.reading import Check, TupleParts
+    from bochner.engines.partition_rows import Check, TupleParts
+    from bochner.engines.partitions import partitions_of
+    from bochner.engines.passes import DaskExecutor
 
     executor, check = DaskExecutor(), Check(TupleParts(), numeric=True)
     sums = partial(_sums_of, model.frequencies_, check)

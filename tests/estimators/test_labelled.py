@@ -19,8 +19,8 @@ from bochner import (
     TableClassifier,
 )
 from bochner.baselines import RandomFrequencyClassifier
-from bochner.distributed import PartitionedRows
-from bochner.distributed.reading import FrameParts, checked_part_targets
+from bochner.engines import PartitionedRows
+from bochner.engines.partition_rows import FrameParts, checked_part_targets
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0] > 0.0

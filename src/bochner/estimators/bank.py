@@ -184,7 +184,7 @@ class BaNK(BaseEstimator, ABC):
         checkpoint: object,
         progress: Progress,
     ) -> None:
-        from bochner.distributed.dask_rows import collect
+        from bochner.engines.dask_rows import collect
 
         if checkpoint is not None:
             raise ValueError("Expected checkpoint=None for Dask collections; leave it out.")
@@ -219,7 +219,7 @@ class BaNK(BaseEstimator, ABC):
         seed = drawn_seed(self.random_state)
         rng, block, parts = np.random.default_rng(seed), None, None
         if collected is not None:
-            from bochner.distributed.dask_rows import learnable
+            from bochner.engines.dask_rows import learnable
 
             columns = learnable(collected, columns, problems, self._scaling, self._trend)
         elif settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:

@@ -16,8 +16,8 @@ from bochner._base.arrays import FLOATS, Array, as_finite_scalar, as_scale
 from bochner._base.checks import check_rows_given, check_weights, labels, named
 from bochner._base.converted import not_numbers, refuse_masked
 from bochner._base.namespaces import on_device, to_numpy
-from bochner.distributed import PartitionedRows
-from bochner.distributed.collected import Collected
+from bochner.engines.collected import Collected
+from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
@@ -85,7 +85,7 @@ def _lazy_values(
     is_pair: bool,
     options: Mapping[str, object],
 ) -> Any:
-    from bochner.distributed import partitions
+    from bochner.engines import partitions
 
     check_is_fitted(model, FITTED, all_or_any=any)
     dtype = np.dtype(np.float64)
@@ -101,7 +101,7 @@ def lazy_score(
     model: BaseEstimator, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> Any:
     """Return the score of a fitted model on Dask collections, a Dask array without dimensions."""
-    from bochner.distributed import scores
+    from bochner.engines import scores
 
     check_is_fitted(model, FITTED, all_or_any=any)
     sums = scores.Accuracy if hasattr(model, "classes_") else scores.Determination
@@ -145,7 +145,7 @@ def row_chunks(
     """
     _refuse_unread(X)
     if is_dask(X):
-        from bochner.distributed.dask_rows import collect
+        from bochner.engines.dask_rows import collect
 
         return collect(X, y, sample_weight, numeric=numeric, learning=False).validated(check)
     if isinstance(X, PartitionedRows):

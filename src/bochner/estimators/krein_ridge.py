@@ -188,7 +188,7 @@ class KreinRidge(
         ----------
         X : {array-like, sparse matrix} (n, d), Dask collection, PartitionedRows or chunks
             Memory-mapped arrays are read in blocks. Rows of Dask arrays and data frames, and
-            :class:`~bochner.distributed.PartitionedRows` of Ray, Spark and other engines, stay on
+            :class:`~bochner.engines.PartitionedRows` of Ray, Spark and other engines, stay on
             the workers, which return sums; other quantities, such as the median distance, are
             computed from 100,000 rows. Chunks are an iterable of tuples ``(X, y)`` or
             ``(X, y, sample_weight)``, such as :class:`bochner.datasets.ParquetChunks` or a

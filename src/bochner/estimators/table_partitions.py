@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._base.arrays import Array, as_array
 from bochner._base.converted import shown
 from bochner._base.spreads import rounded
-from bochner.distributed import PartitionedRows
-from bochner.distributed.collected import Collected, PartitionLayout
-from bochner.distributed.reading import FrameParts, Names, TupleParts
-from bochner.distributed.table_pieces import CheckTable, TablePiece
+from bochner.engines.collected import Collected, PartitionLayout
+from bochner.engines.partition_rows import FrameParts, Names, TupleParts
+from bochner.engines.partitioned_rows import PartitionedRows
+from bochner.engines.table_pieces import CheckTable, TablePiece
 from bochner.estimators.inputs import is_dask
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.learning.tables.rows import Rows
@@ -45,8 +45,8 @@ def collected_table(
         check = CheckTable(split, numeric)
         collected = Collected.of(X.executor, X.parts, check, layouts=TableLayout)
     else:
-        from bochner.distributed.partitions import partitions_of
-        from bochner.distributed.passes import DaskExecutor
+        from bochner.engines.partitions import partitions_of
+        from bochner.engines.passes import DaskExecutor
 
         check, parts = CheckTable(TupleParts(), numeric), partitions_of(X, y, sample_weight)
         collected = Collected.of(DaskExecutor(), parts, check, layouts=TableLayout)

@@ -191,7 +191,7 @@ class TableRegressor(ScoredRegressor, TableModel):
         ----------
         X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
             Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
-            array, or :class:`bochner.distributed.PartitionedRows`, for ``kernel="auto"``
+            array, or :class:`bochner.engines.PartitionedRows`, for ``kernel="auto"``
             without ``groups`` and ``time``: 100,000 random rows determine the encoding and the
             kernels, and the kernels are fitted to all rows.
         y : array-like of shape (n,), or of shape (n, t) for a regression

@@ -10,7 +10,7 @@ from cluster.engines import InProcess, revived
 from learning.tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
-from bochner.distributed import collected
+from bochner.engines import collected
 from bochner.estimators import table_base
 from bochner.learning.tables import efforts, plan
 

@@ -20,7 +20,7 @@ from cluster.tables import (
 )
 
 from bochner import KreinRidge
-from bochner.distributed import PartitionedRows
+from bochner.engines import PartitionedRows
 
 EXACT = 1e-11
 """Sums of other lengths are other, up to rounding."""

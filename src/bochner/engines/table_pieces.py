@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, stacked_rows
 from bochner._base.naming import refuse_repeated
-from bochner.distributed.reading import (
+from bochner.engines.partition_rows import (
     FrameParts,
     Names,
     TupleParts,

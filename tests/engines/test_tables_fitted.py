@@ -23,8 +23,8 @@ from cluster.tables import (
     regressor,
 )
 
-from bochner.distributed import PartitionedRows
-from bochner.distributed.table_pieces import TablePiece
+from bochner.engines import PartitionedRows
+from bochner.engines.table_pieces import TablePiece
 from bochner.estimators import table_learners
 from bochner.learning.tables import ensemble
 from bochner.tables.encoder import TableEncoder

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from dask.delayed import Delayed
 
-from bochner.distributed.chunked_rows import ChunkedRows, LocalOrder, Size
-from bochner.distributed.collected import Collected
-from bochner.distributed.partitions import is_frame, partitions_of
-from bochner.distributed.passes import DaskExecutor, kept, mapped
-from bochner.distributed.reading import Check, TupleParts, refusal
+from bochner.engines.chunked_rows import ChunkedRows, LocalOrder, Size
+from bochner.engines.collected import Collected
+from bochner.engines.partition_rows import Check, TupleParts, refusal
+from bochner.engines.partitions import is_frame, partitions_of
+from bochner.engines.passes import DaskExecutor, kept, mapped
 from bochner.features.chunks import Chunk
 from bochner.learning.chains.basis import Basis
 from bochner.learning.chains.preparation import Scaling, Trend

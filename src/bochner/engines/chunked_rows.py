@@ -10,7 +10,7 @@ from dask.delayed import Delayed
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
-from bochner.distributed.passes import gathered, kept, mapped, summed
+from bochner.engines.passes import gathered, kept, mapped, summed
 from bochner.learning.chains.basis import Basis
 from bochner.learning.chains.training_data import Along, Columns, SummedRows, TrainingData
 

@@ -9,7 +9,7 @@ from cluster.engines import Deadly, InProcess, visits
 from cluster.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, relative_error
 
 from bochner import KreinRidge, KreinRidgeClassifier
-from bochner.distributed import PartitionedRows, collected
+from bochner.engines import PartitionedRows, collected
 from bochner.kernels import DeltaGaussian
 
 EXACT = 1e-10

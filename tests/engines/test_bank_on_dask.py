@@ -16,7 +16,7 @@ from bochner import (
     LocallyStationaryClassifier,
     LocallyStationaryRegressor,
 )
-from bochner.distributed import collected
+from bochner.engines import collected
 from bochner.learning.chains import sizes
 
 EXACT = 1e-10

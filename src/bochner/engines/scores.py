@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Floats
 from bochner._base.checks import labels, numbers
-from bochner.distributed.partitions import partitions_of
-from bochner.distributed.passes import lazy_sum, mapped
-from bochner.distributed.reading import refusal
+from bochner.engines.partition_rows import refusal
+from bochner.engines.partitions import partitions_of
+from bochner.engines.passes import lazy_sum, mapped
 
 
 @dataclass(frozen=True, slots=True, eq=False)

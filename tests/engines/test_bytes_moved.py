@@ -8,7 +8,7 @@ from cluster.rows import LABELS, X, Y
 from dask.sizeof import sizeof
 
 from bochner import KreinRidge, KreinRidgeClassifier
-from bochner.distributed import PartitionedRows, passes
+from bochner.engines import PartitionedRows, passes
 from bochner.features.chunks import Chunk
 from bochner.features.stats import chunk_sums
 from bochner.features.targets import Numbers

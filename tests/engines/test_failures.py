@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 import pytest
-from cluster.engines import visits
-from cluster.tables import NEW, TABLE, Y, deadly_rows, few_rows, on_dask, parts, regressor
+from engines.engines import visits
+from engines.tables import NEW, TABLE, Y, deadly_rows, few_rows, on_dask, parts, regressor
 
 from bochner import KreinRidge
 

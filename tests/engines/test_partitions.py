@@ -19,11 +19,11 @@ from bochner import (
     LearnedKernelClassifier,
     LearnedKernelRegressor,
 )
-from bochner.distributed import PartitionedRows, collected
-from bochner.distributed.chunked_rows import ChunkedRows, Size
-from bochner.distributed.dask_rows import collect
-from bochner.distributed.partitions import partitions_of
-from bochner.distributed.passes import gathered
+from bochner.engines import PartitionedRows, collected
+from bochner.engines.chunked_rows import ChunkedRows, Size
+from bochner.engines.dask_rows import collect
+from bochner.engines.partitions import partitions_of
+from bochner.engines.passes import gathered
 from bochner.features.chunks import Chunk
 from bochner.learning.chains.training_data import TrainingData
 

@@ -9,7 +9,7 @@ from cluster.engines import Deadly, deadly, generated, visits
 from cluster.rows import relative_error
 
 from bochner import KreinRidge
-from bochner.distributed import PartitionedRows
+from bochner.engines import PartitionedRows
 
 N_PARTS = 100
 """Partitions of 100,000 rows each."""

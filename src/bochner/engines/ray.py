@@ -13,7 +13,7 @@ FAN_IN = 4
 
 
 class RayExecutor:
-    """Ray, for :class:`bochner.distributed.PartitionedRows` in its object store.
+    """Ray, for :class:`bochner.engines.PartitionedRows` in its object store.
 
     Parts are a list of object references: of tuples ``(X, y)`` or ``(X, y, sample_weight)``, which
     tasks return or ``ray.put`` stores, or of data frames, such as ``dataset.to_pandas_refs()`` of a

@@ -16,7 +16,7 @@ shuffles, each of which takes some tenths of a second."""
 
 
 class SparkExecutor:
-    """Spark, for :class:`bochner.distributed.PartitionedRows` in an RDD or a data frame.
+    """Spark, for :class:`bochner.engines.PartitionedRows` in an RDD or a data frame.
 
     Parts are an RDD of tuples ``(X, y)`` or ``(X, y, sample_weight)`` of arrays, any number in a
     partition; or a Spark data frame of numeric columns, with the name of its ``target``. Spark

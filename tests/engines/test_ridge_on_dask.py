@@ -128,7 +128,7 @@ def test_predictions_are_lazy(dask_place):
 
 
 def test_many_rows_choose_the_kernel_by_a_sample(monkeypatch, dask_place):
-    from bochner.distributed import collected
+    from bochner.engines import collected
 
     monkeypatch.setattr(collected, "SAMPLE_ROWS", 50)
     there = ridge(length_scale=1.0).fit(*arrays(Y))

@@ -5,9 +5,9 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, NoReturn
 
-from bochner.distributed.executor import Executor
-from bochner.distributed.reading import refusal
-from bochner.distributed.table_pieces import InputParts
+from bochner.engines.executor import Executor
+from bochner.engines.partition_rows import refusal
+from bochner.engines.table_pieces import InputParts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +20,7 @@ class PartitionedRows:
     Parameters
     ----------
     executor : Executor
-        The engine, such as :class:`bochner.distributed.ray.RayExecutor`.
+        The engine, such as :class:`bochner.engines.ray.RayExecutor`.
     parts : object
         The partitions, in the form that the executor takes. Each is a tuple ``(X, y)`` or
         ``(X, y, sample_weight)`` of NumPy arrays or data frames ``X``; or, with ``target``, a

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 class Executor(Protocol):
     """An engine that applies functions to partitions on its workers, and adds up the results.
 
-    :class:`bochner.distributed.ray.RayExecutor` and
-    :class:`bochner.distributed.spark.SparkExecutor` are executors; any class with these two methods
+    :class:`bochner.engines.ray.RayExecutor` and
+    :class:`bochner.engines.spark.SparkExecutor` are executors; any class with these two methods
     is also an executor. Functions can be pickled, have no side effects, and may be called again for
     a partition whose worker was lost.
 
@@ -19,7 +19,7 @@ class Executor(Protocol):
     >>> from functools import reduce
     >>> import numpy as np
     >>> from bochner import KreinRidge
-    >>> from bochner.distributed import PartitionedRows
+    >>> from bochner.engines import PartitionedRows
     >>> class Here:
     ...     def map(self, function, parts):
     ...         return [function(index, part) for index, part in enumerate(parts)]

@@ -4,7 +4,7 @@ Estimators take Dask arrays and data frames in ``fit``; ridge models also take
 :class:`PartitionedRows`: see :doc:`/guide/dask`.
 """
 
-from bochner.distributed.executor import Executor
-from bochner.distributed.partitioned_rows import PartitionedRows
+from bochner.engines.executor import Executor
+from bochner.engines.partitioned_rows import PartitionedRows
 
 __all__ = ["Executor", "PartitionedRows"]

@@ -11,8 +11,8 @@ from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
 from bochner._base.arrays import MatrixLike
-from bochner.distributed.passes import mapped
-from bochner.distributed.reading import refusal
+from bochner.engines.partition_rows import refusal
+from bochner.engines.passes import mapped
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:

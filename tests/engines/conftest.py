@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cluster.engines import InProcess, OnRay, OnSpark
+from engines.engines import InProcess, OnRay, OnSpark
 
 TESTS = Path(__file__).parents[1]
 PATHS = [str(TESTS), str(TESTS.parent / "src")]

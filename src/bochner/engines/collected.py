@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.threads import single_threaded_blas
-from bochner.distributed.executor import Executor
-from bochner.distributed.partitioned_rows import PartitionedRows
-from bochner.distributed.reading import Check, FrameParts, Names, TupleParts, refusal
+from bochner.engines.executor import Executor
+from bochner.engines.partition_rows import Check, FrameParts, Names, TupleParts, refusal
+from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Total
 
 SAMPLE_ROWS = 100_000
