@@ -20,7 +20,7 @@ IMPORTS: Mapping[str, str] = {
     "import catboost": "catboost",
     "import lightgbm": "lightgbm",
     "import bochner": "bochner",
-    "from bochner import KreinRidge": "bochner.estimators.krein_ridge",
+    "from bochner import KreinRidge": "bochner.linear.krein_ridge",
     "from bochner import TableRegressor": "bochner.estimators.table_regressor",
 }
 """Modules by the statements that import them."""

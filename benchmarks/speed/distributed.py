@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.results import Row
 from benchmarks.speed.part import Place, by_method, speed_part
-from bochner.estimators.krein_ridge import KreinRidge
 from bochner.features.stats import chunk_sums
 from bochner.features.targets import Numbers
+from bochner.linear.krein_ridge import KreinRidge
 
 ONE, TWO = "one worker", "two workers"
 

@@ -40,13 +40,6 @@ if TYPE_CHECKING:
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
-    from bochner.diagnosis import Diagnosis as Diagnosis
-    from bochner.diagnosis import diagnose as diagnose
-    from bochner.estimators.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
-    from bochner.estimators.asymmetric_kernel_ridge import (
-        AsymmetricKernelRidge as AsymmetricKernelRidge,
-    )
-    from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
     from bochner.estimators.bank_classifier import BaNKClassifier as BaNKClassifier
     from bochner.estimators.bank_classifier import (
         LearnedKernelClassifier as LearnedKernelClassifier,
@@ -68,10 +61,6 @@ if TYPE_CHECKING:
     )
     from bochner.estimators.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
     from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier as KernelGLMClassifier
-    from bochner.estimators.krein_ridge import KreinRidge as KreinRidge
-    from bochner.estimators.krein_ridge_classifier import (
-        KreinRidgeClassifier as KreinRidgeClassifier,
-    )
     from bochner.estimators.table_classifier import TableClassifier as TableClassifier
     from bochner.estimators.table_regressor import TableRegressor as TableRegressor
     from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
@@ -79,6 +68,15 @@ if TYPE_CHECKING:
     from bochner.files.model_file import load as load
     from bochner.files.model_file import save as save
     from bochner.files.reading import read_table as read_table
+    from bochner.linear import Diagnosis as Diagnosis
+    from bochner.linear import diagnose as diagnose
+    from bochner.linear.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
+    from bochner.linear.asymmetric_kernel_ridge import (
+        AsymmetricKernelRidge as AsymmetricKernelRidge,
+    )
+    from bochner.linear.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
+    from bochner.linear.krein_ridge import KreinRidge as KreinRidge
+    from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier as KreinRidgeClassifier
     from bochner.onnx import export_onnx as export_onnx
     from bochner.spectral import spectral_measure as spectral_measure
     from bochner.spectral.frequencies import Frequencies as Frequencies
@@ -94,9 +92,9 @@ else:
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
             "bochner.diagnosis": ("Diagnosis", "diagnose"),
-            "bochner.estimators.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
-            "bochner.estimators.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
-            "bochner.estimators.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
+            "bochner.linear.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
+            "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
+            "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
             "bochner.estimators.bank_classifier": ("BaNKClassifier", "LearnedKernelClassifier"),
             "bochner.estimators.bank_regressor": ("BaNKRegressor", "LearnedKernelRegressor"),
             "bochner.estimators.digmm_features": ("DIGMMFeatures", "SimilarityFeatures"),
@@ -111,8 +109,8 @@ else:
             "bochner.estimators.gaussian_process_regressor": ("GaussianProcessRegressor",),
             "bochner.estimators.kernel_glm": ("KernelGLMRegressor",),
             "bochner.estimators.kernel_glm_classifier": ("KernelGLMClassifier",),
-            "bochner.estimators.krein_ridge": ("KreinRidge",),
-            "bochner.estimators.krein_ridge_classifier": ("KreinRidgeClassifier",),
+            "bochner.linear.krein_ridge": ("KreinRidge",),
+            "bochner.linear.krein_ridge_classifier": ("KreinRidgeClassifier",),
             "bochner.estimators.table_classifier": ("TableClassifier",),
             "bochner.estimators.table_regressor": ("TableRegressor",),
             "bochner.features.positive_features": ("PositiveFeatures",),

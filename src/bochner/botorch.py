@@ -17,8 +17,8 @@ from gpytorch.distributions import MultitaskMultivariateNormal, MultivariateNorm
 from linear_operator import to_linear_operator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner.estimators.krein_ridge import KreinRidge
-from bochner.learning.ridge.posterior import RidgePosterior
+from bochner.linear.krein_ridge import KreinRidge
+from bochner.linear.ridge_posterior import RidgePosterior
 from bochner.torch import FourierLayer
 
 __all__ = ["FeatureModel"]

@@ -33,7 +33,7 @@ from bochner import (
 )
 from bochner._base import limits, namespaces
 from bochner._base.namespaces import on_device
-from bochner.learning.families import selection
+from bochner.linear import kernel_selection as selection
 from bochner.spectral import Envelope, HadamardRows
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
@@ -218,7 +218,7 @@ def test_a_device_without_float64_computes_in_float32(settings):
 
 
 def test_products_in_float32_are_close(double, monkeypatch):
-    monkeypatch.setattr("bochner.learning.ridge.plan._WORTH_FLOPS", 0.0)
+    monkeypatch.setattr("bochner.linear.solver_plan._WORTH_FLOPS", 0.0)
     known, found = both(double, n_components=64, alpha=10.0)
     double.assert_same(found.predict(double(X)), known.predict(X), tolerance=1e-4)
     assert found.sums_.gram.dtype == np.float64

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import bochner
 from bochner import FourierFeatures, KreinRidge, diagnose, kernels
-from bochner.diagnosis.errors import HeldOutSplit, features_of
+from bochner.linear.feature_errors import HeldOutSplit, features_of
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 TURN = np.array([[1.0, 0.5], [0.0, 1.0]])

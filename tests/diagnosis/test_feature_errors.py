@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm, t
 
 from bochner import FourierFeatures, diagnose, kernels
-from bochner.diagnosis.errors import HeldOutSplit, features_of
+from bochner.linear.feature_errors import HeldOutSplit, features_of
 
 X = np.random.default_rng(0).normal(size=(7, 3))
 SIMPLEX = 0.8 * np.eye(16)

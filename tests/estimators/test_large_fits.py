@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from test_memory import peak_bytes
 
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
-from bochner.learning.ridge import plan as ridge_plan
+from bochner.linear import solver_plan as ridge_plan
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 2))

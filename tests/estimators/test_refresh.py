@@ -11,7 +11,7 @@ from laws.head_laws import plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
-from bochner.learning.ridge.fading import prediction_change
+from bochner.linear.faded_features import prediction_change
 
 BEFORE, AFTER = slice(0, 50), slice(50, 80)
 OTHER = kernels.Matern(0.4, nu=1.5)

@@ -55,9 +55,6 @@ from bochner.kernels import (
     Stationary,
     Tanh,
 )
-from bochner.learning.evidence.feature_evidence import evidence_gradient
-from bochner.learning.evidence.ridge_search import GramSearch
-from bochner.learning.families.kernel_families import parameterised
 from bochner.likelihoods import (
     CensoredGaussianLikelihood,
     GaussianLikelihood,
@@ -65,6 +62,9 @@ from bochner.likelihoods import (
     OrdinalLikelihood,
     StudentTLikelihood,
 )
+from bochner.linear.feature_evidence import evidence_gradient
+from bochner.linear.kernel_families import parameterised
+from bochner.linear.ridge_search import GramSearch
 
 MAP = np.array([[1.0, 0.5], [-0.5, 2.0]])
 KERNELS = {

@@ -29,16 +29,16 @@ from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
 from bochner.files import date_order, packing, text_columns, timelines, totals
-from bochner.learning.families import selection
 from bochner.learning.mixtures import mixture
-from bochner.learning.ridge.plan import RidgeProblem
-from bochner.learning.ridge.posterior import FunctionLaw
 from bochner.learning.series import breaks
 from bochner.learning.series.search import Searcher
 from bochner.learning.tables import widths
 from bochner.learning.tables.residual_laws import ResidualLaw
 from bochner.likelihoods import BernoulliLikelihood, OrdinalLikelihood, quantiles
 from bochner.likelihoods.mixture import LikelihoodMixture
+from bochner.linear import kernel_selection as selection
+from bochner.linear.ridge_posterior import FunctionLaw
+from bochner.linear.solver_plan import RidgeProblem
 from bochner.report import drift, error_checks, residuals
 
 

@@ -11,9 +11,9 @@ from mutants.registry import changes
 
 from bochner.estimators import table_base
 from bochner.files import encodings
-from bochner.learning.ridge.softmax_weights import fit_softmax
 from bochner.learning.tables import ensemble
 from bochner.learning.tables.removal import Removal
+from bochner.linear.softmax_weights import fit_softmax
 
 
 def agrees(name, n, seeds=4):

@@ -23,10 +23,10 @@ from bochner.features.weight_meaning import Units
 from bochner.learning.chains import pooling
 from bochner.learning.chains.moves import augmentation, noise_field
 from bochner.learning.chains.moves.student_t import StudentTNoise
-from bochner.learning.families import selection
-from bochner.learning.ridge import left_out, softmax_weights
-from bochner.learning.ridge import pairs as pair_ridge
-from bochner.learning.ridge import posterior as ridge
+from bochner.linear import kernel_selection as selection
+from bochner.linear import left_out, softmax_weights
+from bochner.linear import pairs as pair_ridge
+from bochner.linear import ridge_posterior as ridge
 
 check_density = test_observations_of_ridge.test_fractional_weights_have_the_density_of_their_noise
 check_merged = partial(

@@ -5,12 +5,12 @@ from mutants.registry import plant_edits
 from numpy.testing import assert_allclose
 
 from bochner import KreinRidge
-from bochner.estimators.online_head import OnlineHead
 from bochner.features import fading as mixtures
 from bochner.features.chunks import Chunk
 from bochner.features.fading import FadingFeatures
 from bochner.features.stats import FeatureSums
-from bochner.learning.ridge import fading
+from bochner.linear import faded_features as fading
+from bochner.linear.online_head import OnlineHead
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=40)

@@ -23,10 +23,10 @@ from bochner.estimators import (
 from bochner.estimators.process_base import ScikitProcess
 from bochner.files import ModelFileError, process_parts
 from bochner.kernels import adapter as foreign
-from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.processes import covariance, exact, search
 from bochner.learning.processes.full_scale import FullScaleProcess
 from bochner.learning.processes.residuals import Residuals
+from bochner.linear.reparameterised import LengthScales
 
 check_scales = partial(
     laws.test_standard_deviations_and_covariances_have_the_scale_of_every_target, laws.APPROXIMATE

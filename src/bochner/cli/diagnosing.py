@@ -14,11 +14,11 @@ from bochner._base.arrays import Array
 from bochner.cli.activity import reporting
 from bochner.cli.output import cells_table, facts_table
 from bochner.comparison.shown import counted
-from bochner.diagnosis import diagnose
-from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
 from bochner.files.errors import InputError
 from bochner.files.reading import read
 from bochner.kernels import Metric, UnitSphere, kernel_called
+from bochner.linear import diagnose
+from bochner.linear.advice import HEADINGS, error_rows, facts, legend
 from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder

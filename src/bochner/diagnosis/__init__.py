@@ -1,10 +1,10 @@
 """Analysis of kernels and fitted functions on given data, and which estimator to use."""
 
 from bochner.diagnosis.contributions import Contributions
-from bochner.diagnosis.diagnosis import Diagnosis, diagnose
-from bochner.diagnosis.errors import FeatureErrors, Features
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
-from bochner.diagnosis.spectrum import SingularValues, Spectrum, singular_values_of, spectrum_of
+from bochner.linear.diagnosis import Diagnosis, diagnose
+from bochner.linear.feature_errors import FeatureErrors, Features
+from bochner.linear.singular_values import SingularValues, Spectrum, singular_values_of, spectrum_of
 
 __all__ = [
     "Contributions",

@@ -26,7 +26,6 @@ from bochner.estimators.bank_problems import (
     warn_of_convergence,
     with_pooled_draws,
 )
-from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.features.weight_meaning import Units
@@ -42,6 +41,7 @@ from bochner.learning.chains.preparation import Scaling, Trend
 from bochner.learning.chains.relevance import Relevance, averaged, relevance_of
 from bochner.learning.chains.start import Structure
 from bochner.learning.chains.training_data import ScaledData
+from bochner.linear.inputs import is_dask
 
 
 @dataclass(eq=False, repr=False)

@@ -14,21 +14,17 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, as_co
 from bochner._base.checks import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_problems import Problems
-from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
-from bochner.estimators.labelled import LabelledClassifier
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
 from bochner.features.weight_meaning import Units
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.function_draws import drawn_functions
-from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.chains.pooling import LeftOutRows
 from bochner.learning.chains.preparation import distinct_rows
-from bochner.learning.ridge.softmax_weights import (
-    SoftmaxWeights,
-    fit_softmax,
-    left_out_probabilities,
-)
+from bochner.linear.functions import SampledFunctions
+from bochner.linear.inputs import check_one_spread, checked_weight, is_dask, lazily
+from bochner.linear.labelled import LabelledClassifier
+from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 
 _MOST_ROWS = 1e12
 """Largest sum of weights of labels: beyond it, rounding of the sum loses part of a single row."""

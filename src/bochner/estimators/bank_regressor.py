@@ -24,7 +24,6 @@ from bochner.estimators.bank_models import (
 )
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems, repetitions
-from bochner.estimators.inputs import check_one_spread, is_dask, lazily
 from bochner.estimators.kernel_glm import NUMBERS
 from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
 from bochner.estimators.law_predictions import LawPredictions, check_shape, is_lazy
@@ -37,6 +36,7 @@ from bochner.likelihoods import Likelihood, NumberLikelihood
 from bochner.likelihoods.base import checked_targets
 from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.likelihoods.numbers import LocationLikelihood
+from bochner.linear.inputs import check_one_spread, is_dask, lazily
 
 
 @register(former_names=("BaNKRegressor",))

@@ -14,7 +14,6 @@ from bochner._base.converted import shown
 from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
-from bochner.estimators.labelled import LabelledClassifier
 from bochner.likelihoods import (
     BernoulliLikelihood,
     LabelLikelihood,
@@ -22,6 +21,7 @@ from bochner.likelihoods import (
     OrdinalLikelihood,
     SoftmaxLikelihood,
 )
+from bochner.linear.labelled import LabelledClassifier
 
 LABELS: Mapping[str, type[Likelihood]] = {
     "bernoulli": BernoulliLikelihood,

@@ -26,7 +26,6 @@ from bochner._base.converted import refuse_masked
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.features.approximation import Recipe, approximate
 from bochner.features.chunks import Chunk
 from bochner.features.landmark_features import (
@@ -46,7 +45,6 @@ from bochner.features.parameters import KernelParameters, generators
 from bochner.features.region import Region, check_rows
 from bochner.kernels import Kernel
 from bochner.kernels.adapter import native
-from bochner.learning.families.selection import canonical_rows
 from bochner.learning.laplace.approximation import LaplacePosterior
 from bochner.learning.laplace.evidence import LaplaceProblem
 from bochner.learning.laplace.rows import latent_features
@@ -56,6 +54,8 @@ from bochner.learning.tables.efforts import measured_rate
 from bochner.likelihoods import GaussianLikelihood, Likelihood
 from bochner.likelihoods.base import checked_targets, prior_centre
 from bochner.likelihoods.numbers import LocationLikelihood
+from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetric
+from bochner.linear.kernel_selection import canonical_rows
 
 _SHARE_OF_FIT = 0.5
 """Share of a time limit that is left for the fit to all rows if length scales are searched for."""

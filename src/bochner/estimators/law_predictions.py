@@ -10,10 +10,10 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import _num_samples
 
 from bochner._base.arrays import Array, MatrixLike, as_array, as_level, as_levels
-from bochner.estimators.inputs import is_dask, lazily, lazy_pair, lazy_score
 from bochner.likelihoods import NumberLikelihood
 from bochner.likelihoods.base import checked_targets
 from bochner.likelihoods.mixture import LikelihoodMixture
+from bochner.linear.inputs import is_dask, lazily, lazy_pair, lazy_score
 
 
 class LawPredictions(ABC):

@@ -21,7 +21,6 @@ from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.base_models import checked_base_models
-from bochner.estimators.inputs import checked_weight, is_dask, refuse_asymmetric
 from bochner.estimators.table_effects import check_background, dependence_of, grids_of
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_knowledge import NewRows, RowKnowledge
@@ -38,6 +37,7 @@ from bochner.kernels import Kernel, named_kernel
 from bochner.kernels.adapter import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.linear.inputs import checked_weight, is_dask, refuse_asymmetric
 from bochner.tables.date_order import note_sorted_dates
 from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
 

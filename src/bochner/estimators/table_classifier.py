@@ -14,14 +14,14 @@ from bochner._base.checks import labels, named
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
-from bochner.estimators.inputs import checked_weight, is_dask, lazily
-from bochner.estimators.labelled import LabelledClassifier
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_heads import OneKernelClassification
 from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import ClassPredictor
 from bochner.estimators.table_tasks import ClassificationTask
 from bochner.learning.tables.ensemble import SoftmaxOfLaws
+from bochner.linear.inputs import checked_weight, is_dask, lazily
+from bochner.linear.labelled import LabelledClassifier
 
 
 @register

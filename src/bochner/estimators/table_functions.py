@@ -9,9 +9,9 @@ from bochner._base.arrays import Array, MatrixLike, as_array
 from bochner._base.registry import register
 from bochner.estimators.table_knowledge import NewRows, RowKnowledge
 from bochner.estimators.table_targets import at_least
-from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.transformations import Transformation
+from bochner.linear.functions import SampledFunctions
 from bochner.tables.encoder import TableEncoder, side_by_side
 
 

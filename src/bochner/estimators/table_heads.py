@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
-from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.kernels import Kernel
-from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.tables.predictive import ErrorLaw, NormalLaw, Pair
+from bochner.linear.functions import SampledFunctions
+from bochner.linear.krein_ridge import KreinRidge
+from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier
 
 
 class NumberHead(Protocol):

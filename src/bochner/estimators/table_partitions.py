@@ -15,9 +15,9 @@ from bochner.engines.collected import Collected, PartitionLayout
 from bochner.engines.partition_rows import FrameParts, Names, TupleParts
 from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.engines.table_pieces import CheckTable, TablePiece
-from bochner.estimators.inputs import is_dask
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.learning.tables.rows import Rows
+from bochner.linear.inputs import is_dask
 from bochner.tables.encoder import TableEncoder, joined, read_part
 
 

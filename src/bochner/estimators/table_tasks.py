@@ -12,8 +12,6 @@ from sklearn.utils.validation import column_or_1d
 from bochner._base.arrays import Array, MatrixLike, as_array
 from bochner._base.checks import check_classes, check_targets, labels, numbers, of_numpy
 from bochner._base.converted import shown
-from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_targets import CentredIndicators, ScaledTargets, plain
@@ -21,6 +19,8 @@ from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.laws import ScoredLaws
 from bochner.learning.tables.predictive import Predictive
 from bochner.learning.tables.transformations import Transformation
+from bochner.linear.krein_ridge import KreinRidge
+from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.tables.encoder import read_columns
 from bochner.tables.repeated import row_keys
 

@@ -11,13 +11,13 @@ from sklearn.preprocessing import StandardScaler
 from bochner._base.arrays import Array
 from bochner.estimators.bank_models import BaNKRegression
 from bochner.estimators.digmm_features import SimilarityFeatures
-from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
-from bochner.estimators.ridge_head import frequencies_alone
 from bochner.features.transformer import FourierFeatures
-from bochner.learning.ridge.posterior import RidgePosterior
-from bochner.learning.ridge.softmax_weights import UNIFORM, SoftmaxWeights
 from bochner.likelihoods.numbers import LocationLikelihood
+from bochner.linear.krein_ridge import KreinRidge
+from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier
+from bochner.linear.ridge_head import frequencies_alone
+from bochner.linear.ridge_posterior import RidgePosterior
+from bochner.linear.softmax_weights import UNIFORM, SoftmaxWeights
 from bochner.onnx.graph import Graph
 from bochner.spectral.frequencies import Frequencies
 

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from torch import nn
 
 from bochner._base.arrays import Array, LengthScale, RandomState, as_count, as_positive
-from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
 from bochner.features.median_length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures
+from bochner.linear.ridge_head import RidgeHead, frequencies_alone
 from bochner.spectral.amplitudes import Amplitudes
 from bochner.spectral.factors import CosineFactors
 from bochner.spectral.frequencies import Frequencies

@@ -8,7 +8,6 @@ from scipy.stats import multivariate_normal, t
 from bochner import KernelGLMClassifier, KernelGLMRegressor
 from bochner.features.chunks import Chunk
 from bochner.kernels import NTK, Gaussian, Linear, Matern, Periodic
-from bochner.learning.families.kernel_families import parameterised
 from bochner.learning.laplace.approximation import CONSTANT_SPREAD
 from bochner.learning.laplace.evidence import LaplaceProblem
 from bochner.learning.laplace.selection import _KernelLaplaceSearch, select_latent_kernel
@@ -18,6 +17,7 @@ from bochner.likelihoods import (
     PoissonLikelihood,
     SoftmaxLikelihood,
 )
+from bochner.linear.kernel_families import parameterised
 
 RNG = np.random.default_rng(0)
 N = 40

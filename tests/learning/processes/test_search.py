@@ -8,10 +8,10 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from bochner.features.chunks import Chunk
 from bochner.kernels import Cauchy, Exponential, Gaussian, Laplacian, Matern, RationalQuadratic
-from bochner.learning.evidence.reparameterised import LengthScales
-from bochner.learning.evidence.ridge_search import GramSearch
 from bochner.learning.processes import search
 from bochner.learning.processes.search import learned_gaussian
+from bochner.linear.reparameterised import LengthScales
+from bochner.linear.ridge_search import GramSearch
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, size=(60, 3))

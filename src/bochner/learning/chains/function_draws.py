@@ -8,14 +8,14 @@ from numpy.random import Generator
 from bochner._base.arrays import Array
 from bochner.learning.chains.components import waves_in_units
 from bochner.learning.chains.draws import Draws
-from bochner.learning.chains.functions import (
+from bochner.learning.chains.preparation import Scaling, Trend
+from bochner.linear.functions import (
     FrequencyIndices,
     FunctionTerm,
     SampledFunctions,
     TrendTerm,
     WaveTerm,
 )
-from bochner.learning.chains.preparation import Scaling, Trend
 from bochner.spectral.frequencies import Frequencies
 
 

@@ -13,12 +13,12 @@ from bochner._base.threads import single_threaded_blas
 from bochner.features.landmark_features import LandmarkFeatures
 from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
-from bochner.learning.evidence.reparameterised import ParameterisedKernel
-from bochner.learning.evidence.search import EvidenceSearch
-from bochner.learning.families.kernel_families import in_units, parameterised
-from bochner.learning.families.selection import canonical_rows, drawn_rows
 from bochner.learning.laplace.evidence import LaplaceProblem, LaplaceSearch
 from bochner.learning.laplace.slopes import DIFFERENCE, EvidenceSlopes
+from bochner.linear.evidence_search import EvidenceSearch
+from bochner.linear.kernel_families import in_units, parameterised
+from bochner.linear.kernel_selection import canonical_rows, drawn_rows
+from bochner.linear.reparameterised import ParameterisedKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def select_latent_kernel(
 ) -> Kernel | None:
     """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
 
-    The counterpart of :func:`bochner.learning.families.selection.select_kernel` for other
+    The counterpart of :func:`bochner.linear.kernel_selection.select_kernel` for other
     likelihoods. Laplace's evidence, penalised by a weak prior, is maximised by its gradient over
     kernel parameters, alpha and parameters of the likelihood. Starts are compared on at most 1000
     rows with 128 landmarks, and the best one continues with at most 2000 rows and 256 landmarks.

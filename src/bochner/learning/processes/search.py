@@ -15,11 +15,11 @@ from bochner._base.linalg import jittered_cholesky
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.kernels import Gaussian
-from bochner.learning.evidence.reparameterised import LengthScales
-from bochner.learning.evidence.ridge_search import GramSearch
-from bochner.learning.families.kernel_families import in_units, parameterised
-from bochner.learning.families.selection import SearchStage, canonical, drawn_rows
 from bochner.learning.processes.neighbours import Places, nearest
+from bochner.linear.kernel_families import in_units, parameterised
+from bochner.linear.kernel_selection import SearchStage, canonical, drawn_rows
+from bochner.linear.reparameterised import LengthScales
+from bochner.linear.ridge_search import GramSearch
 
 _STAGES = (SearchStage(1000, 0, 25), SearchStage(2000, 0, 60))
 """Rows and steps of the searches from all starts, and of the one that continues the best of them.

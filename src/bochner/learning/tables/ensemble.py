@@ -10,12 +10,6 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, Index, as_array
 from bochner._base.registry import register
 from bochner.features.weight_meaning import Units
-from bochner.learning.chains.functions import SampledFunctions
-from bochner.learning.ridge.softmax_weights import (
-    SoftmaxWeights,
-    fit_softmax,
-    left_out_probabilities,
-)
 from bochner.learning.tables.function_draws import drawn_functions
 from bochner.learning.tables.laws import Laws, ScoredLaws
 from bochner.learning.tables.origins import effective_share, widened
@@ -24,6 +18,8 @@ from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.shared_softmax import AveragedSoftmax, fit_over_stretches
 from bochner.learning.tables.weights import member_weights, variance_parts
 from bochner.learning.tables.widths import Moments, Widths, fitted_widths
+from bochner.linear.functions import SampledFunctions
+from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 
 _WEIGHT_FOLDS = 10
 """Number of folds for the weights of held-out scores: nine tenths of the scores determine the

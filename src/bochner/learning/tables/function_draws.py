@@ -28,10 +28,10 @@ from scipy.linalg import LinAlgError, eigh
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.linalg import jittered_cholesky
-from bochner.learning.chains.functions import FunctionTerm, KernelTerm, SampledFunctions, WaveTerm
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.laws import Laws
 from bochner.learning.tables.residual_laws import MeanTerm, ResidualLaw
+from bochner.linear.functions import FunctionTerm, KernelTerm, SampledFunctions, WaveTerm
 from bochner.spectral import spectral_measure
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.tails import sample_with_tails

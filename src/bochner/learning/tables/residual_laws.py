@@ -17,12 +17,12 @@ from bochner._base.arrays import Array, as_array
 from bochner._base.promises import NotPromisedError
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
-from bochner.learning.chains.functions import FunctionTerm
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.weights import variance_parts
+from bochner.linear.functions import FunctionTerm
 
 _N_FOLDS = 4
 """Number of folds of the scored observations; each fold costs one more fit."""

@@ -14,9 +14,9 @@ from scipy.stats import qmc
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
-from bochner.learning.ridge.softmax_weights import SoftmaxWeights, fit_softmax, loss_curvature
 from bochner.learning.tables.origins import effective_number
 from bochner.learning.tables.rows import Chosen
+from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, loss_curvature
 
 _DRAWS = 64
 """Number of draws of scale and constants, a power of two as Sobol points need: log losses differ by
