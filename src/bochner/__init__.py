@@ -35,8 +35,8 @@ __version__ = version("bochner")
 if TYPE_CHECKING:
     from bochner import baselines as baselines
     from bochner import datasets as datasets
+    from bochner import gaussian_process as gaussian_process
     from bochner import kernels as kernels
-    from bochner import likelihoods as likelihoods
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
@@ -53,14 +53,6 @@ if TYPE_CHECKING:
     from bochner.estimators.gabasr import GaBaSRRegressor as GaBaSRRegressor
     from bochner.estimators.gabasr import LocallyStationaryClassifier as LocallyStationaryClassifier
     from bochner.estimators.gabasr import LocallyStationaryRegressor as LocallyStationaryRegressor
-    from bochner.estimators.gaussian_process_classifier import (
-        GaussianProcessClassifier as GaussianProcessClassifier,
-    )
-    from bochner.estimators.gaussian_process_regressor import (
-        GaussianProcessRegressor as GaussianProcessRegressor,
-    )
-    from bochner.estimators.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
-    from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier as KernelGLMClassifier
     from bochner.estimators.table_classifier import TableClassifier as TableClassifier
     from bochner.estimators.table_regressor import TableRegressor as TableRegressor
     from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
@@ -68,6 +60,16 @@ if TYPE_CHECKING:
     from bochner.files.model_file import load as load
     from bochner.files.model_file import save as save
     from bochner.files.reading import read_table as read_table
+    from bochner.gaussian_process.gaussian_process_classifier import (
+        GaussianProcessClassifier as GaussianProcessClassifier,
+    )
+    from bochner.gaussian_process.gaussian_process_regressor import (
+        GaussianProcessRegressor as GaussianProcessRegressor,
+    )
+    from bochner.gaussian_process.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
+    from bochner.gaussian_process.kernel_glm_classifier import (
+        KernelGLMClassifier as KernelGLMClassifier,
+    )
     from bochner.linear import Diagnosis as Diagnosis
     from bochner.linear import diagnose as diagnose
     from bochner.linear.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
@@ -88,7 +90,7 @@ else:
             "bochner.baselines": (),
             "bochner.datasets": (),
             "bochner.kernels": (),
-            "bochner.likelihoods": (),
+            "bochner.gaussian_process": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
             "bochner.diagnosis": ("Diagnosis", "diagnose"),
@@ -105,10 +107,10 @@ else:
                 "LocallyStationaryClassifier",
                 "LocallyStationaryRegressor",
             ),
-            "bochner.estimators.gaussian_process_classifier": ("GaussianProcessClassifier",),
-            "bochner.estimators.gaussian_process_regressor": ("GaussianProcessRegressor",),
-            "bochner.estimators.kernel_glm": ("KernelGLMRegressor",),
-            "bochner.estimators.kernel_glm_classifier": ("KernelGLMClassifier",),
+            "bochner.gaussian_process.gaussian_process_classifier": ("GaussianProcessClassifier",),
+            "bochner.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
+            "bochner.gaussian_process.kernel_glm": ("KernelGLMRegressor",),
+            "bochner.gaussian_process.kernel_glm_classifier": ("KernelGLMClassifier",),
             "bochner.linear.krein_ridge": ("KreinRidge",),
             "bochner.linear.krein_ridge_classifier": ("KreinRidgeClassifier",),
             "bochner.estimators.table_classifier": ("TableClassifier",),

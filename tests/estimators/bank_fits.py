@@ -17,9 +17,9 @@ from bochner import (
     LocallyStationaryClassifier,
     LocallyStationaryRegressor,
 )
+from bochner.gaussian_process import StudentTLikelihood
 from bochner.learning.chains import driver
 from bochner.learning.chains.chain import CollapsedChain
-from bochner.likelihoods import StudentTLikelihood
 from bochner.papers.joint_pairs import JointPairChain
 from bochner.papers.models import LeastSquaresChain
 

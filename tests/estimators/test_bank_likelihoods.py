@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import bochner
 from bochner import LearnedKernelRegressor
-from bochner.likelihoods import (
+from bochner.gaussian_process import (
     BernoulliLikelihood,
     CensoredGaussianLikelihood,
     GaussianLikelihood,

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 import bochner
 from bochner import LearnedKernelClassifier
-from bochner.likelihoods import (
+from bochner.gaussian_process import (
     BernoulliLikelihood,
     OrdinalLikelihood,
     SoftmaxLikelihood,

@@ -11,8 +11,8 @@ SIGNED = bochner.kernels.Gaussian() - 0.5 * bochner.kernels.Cauchy(3.0)
 """A kernel of known measure; that of others is designed for the rows of each check."""
 
 SHIFTED = bochner.kernels.ShiftGaussian(2.0, shift=0.5)
-OUTLIERS = bochner.likelihoods.StudentTLikelihood(scale=0.5)
-CENSORED = bochner.likelihoods.CensoredGaussianLikelihood(left=0.0, scale=0.5)
+OUTLIERS = bochner.gaussian_process.StudentTLikelihood(scale=0.5)
+CENSORED = bochner.gaussian_process.CensoredGaussianLikelihood(left=0.0, scale=0.5)
 
 
 class PairsWithThemselves(bochner.AsymmetricPairRidge):

@@ -34,9 +34,9 @@ from bochner import (
 from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.files.class_names import present
 from bochner.files.tree import decode
+from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.learning.series.trends import ConstantLevel
-from bochner.likelihoods import StudentTLikelihood
 from bochner.spectral import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
 

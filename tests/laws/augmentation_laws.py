@@ -12,6 +12,12 @@ from laws import chains
 from laws.noise_field_laws import check_joint
 from scipy import stats
 
+from bochner.gaussian_process import (
+    CensoredGaussianLikelihood,
+    NegativeBinomialLikelihood,
+    OrdinalLikelihood,
+    StudentTLikelihood,
+)
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.evidence import KnownNoise
 from bochner.learning.chains.moves.censored import CensoredNumbers
@@ -19,12 +25,6 @@ from bochner.learning.chains.moves.counts import NegativeBinomialCounts
 from bochner.learning.chains.moves.ordinal import OrdinalLabels
 from bochner.learning.chains.moves.student_t import StudentTNoise
 from bochner.learning.chains.training_data import TrainingData
-from bochner.likelihoods import (
-    CensoredGaussianLikelihood,
-    NegativeBinomialLikelihood,
-    OrdinalLikelihood,
-    StudentTLikelihood,
-)
 
 X = chains.INPUTS
 OFFSET = np.linspace(-2.0, 0.5, len(X))

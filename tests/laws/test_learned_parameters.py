@@ -11,15 +11,17 @@ from learning.laplace import test_laplace
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
-from bochner import (
-    KernelGLMClassifier,
-    KernelGLMRegressor,
-    KreinRidge,
-    kernels,
-    likelihoods,
-)
+from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
+from bochner import gaussian_process as likelihoods
 from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.targets import Numbers
+from bochner.gaussian_process import (
+    CensoredGaussianLikelihood,
+    GaussianLikelihood,
+    NegativeBinomialLikelihood,
+    OrdinalLikelihood,
+    StudentTLikelihood,
+)
 from bochner.kernels import (
     NTK,
     TL1,
@@ -54,13 +56,6 @@ from bochner.kernels import (
     SphericalPolynomial,
     Stationary,
     Tanh,
-)
-from bochner.likelihoods import (
-    CensoredGaussianLikelihood,
-    GaussianLikelihood,
-    NegativeBinomialLikelihood,
-    OrdinalLikelihood,
-    StudentTLikelihood,
 )
 from bochner.linear.feature_evidence import evidence_gradient
 from bochner.linear.kernel_families import parameterised

@@ -8,6 +8,7 @@ from laws import test_likelihood_laws
 from learning.chains.moves import test_augmentation
 from mutants.registry import edit, plant_edits, planted, replaces
 
+from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.evidence import KnownNoise
 from bochner.learning.chains.moves import augmentation, censored, slices
@@ -16,7 +17,6 @@ from bochner.learning.chains.moves.counts import NegativeBinomialCounts
 from bochner.learning.chains.moves.ordinal import OrdinalLabels
 from bochner.learning.chains.moves.student_t import StudentTNoise
 from bochner.learning.mixtures.wishart import GammaPrior
-from bochner.likelihoods.mixture import LikelihoodMixture
 
 
 def posterior(name):

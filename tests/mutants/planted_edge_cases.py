@@ -29,13 +29,14 @@ from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
 from bochner.files import date_order, packing, text_columns, timelines, totals
+from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
+from bochner.gaussian_process import likelihood_quantiles as quantiles
+from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.learning.mixtures import mixture
 from bochner.learning.series import breaks
 from bochner.learning.series.search import Searcher
 from bochner.learning.tables import widths
 from bochner.learning.tables.residual_laws import ResidualLaw
-from bochner.likelihoods import BernoulliLikelihood, OrdinalLikelihood, quantiles
-from bochner.likelihoods.mixture import LikelihoodMixture
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
 from bochner.linear.solver_plan import RidgeProblem

@@ -16,10 +16,11 @@ from learning.ridge import (
 )
 from mutants.registry import plant_edits, planted, quietly
 
-from bochner.estimators import bank_models, kernel_glm_head
+from bochner.estimators import bank_models
 from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
 from bochner.features.weight_meaning import Units
+from bochner.gaussian_process import kernel_glm_head
 from bochner.learning.chains import pooling
 from bochner.learning.chains.moves import augmentation, noise_field
 from bochner.learning.chains.moves.student_t import StudentTNoise

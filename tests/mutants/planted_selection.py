@@ -10,8 +10,8 @@ from mutants.registry import edit, plant_edits, planted
 from spectral import test_lattice_measure as test_lattice
 
 from bochner.features.stats import FeatureSums
+from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import KernelAdapter
-from bochner.likelihoods import StudentTLikelihood
 from bochner.linear import feature_evidence, kernel_families
 from bochner.linear.composite_families import ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import LineWeights, MappedKernel

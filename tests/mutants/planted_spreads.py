@@ -10,9 +10,9 @@ from tables.test_encoder import TestDates
 
 from bochner.diagnosis.shapley import Game
 from bochner.files import cycles, encodings
+from bochner.gaussian_process.laplace import LaplacePosterior
 from bochner.learning.chains.moves import labels
 from bochner.learning.chains.moves.noise_field import NoiseField
-from bochner.learning.laplace.approximation import LaplacePosterior
 from bochner.report import drift
 
 plant_edits(

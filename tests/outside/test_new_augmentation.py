@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 
 import bochner
 from bochner import LearnedKernelRegressor
+from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 from bochner.learning.chains.moves import Augmentation, augmented
-from bochner.likelihoods.numbers import LocationLikelihood
 
 
 @bochner.register

@@ -12,11 +12,11 @@ from bochner._base.registry import register
 from bochner.estimators.bank_models import BaNKClassification, StandardisedNumbers
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems
-from bochner.estimators.kernel_glm_head import resolve_likelihood
+from bochner.gaussian_process.kernel_glm_head import resolve_likelihood
+from bochner.gaussian_process.label_likelihoods import BernoulliLikelihood, OrdinalLikelihood
+from bochner.gaussian_process.likelihood import LabelLikelihood, Likelihood, checked_targets
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.outcomes import outcomes_of
-from bochner.likelihoods import BernoulliLikelihood, LabelLikelihood, Likelihood, OrdinalLikelihood
-from bochner.likelihoods.base import checked_targets
 from bochner.linear.inputs import is_dask, lazily
 
 _NAMES: Mapping[str, type[Likelihood]] = {

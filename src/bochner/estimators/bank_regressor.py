@@ -24,18 +24,17 @@ from bochner.estimators.bank_models import (
 )
 from bochner.estimators.bank_parameters import documented
 from bochner.estimators.bank_problems import Problems, repetitions
-from bochner.estimators.kernel_glm import NUMBERS
-from bochner.estimators.kernel_glm_head import checked_exposure, resolve_likelihood
-from bochner.estimators.law_predictions import LawPredictions, check_shape, is_lazy
 from bochner.features.parameters import generators
 from bochner.features.weight_meaning import Units
+from bochner.gaussian_process.kernel_glm import NUMBERS
+from bochner.gaussian_process.kernel_glm_head import checked_exposure, resolve_likelihood
+from bochner.gaussian_process.law_predictions import LawPredictions, check_shape, is_lazy
+from bochner.gaussian_process.likelihood import Likelihood, NumberLikelihood, checked_targets
+from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
+from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 from bochner.learning.chains.draws import NORMAL, Draws
 from bochner.learning.chains.outcomes import outcomes_of
 from bochner.learning.chains.preparation import distinct_rows
-from bochner.likelihoods import Likelihood, NumberLikelihood
-from bochner.likelihoods.base import checked_targets
-from bochner.likelihoods.mixture import LikelihoodMixture
-from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.linear.inputs import check_one_spread, is_dask, lazily
 
 
@@ -79,7 +78,7 @@ class LearnedKernelRegressor(LawPredictions, BaNKRegression):
     <chains>
     likelihood : str or NumberLikelihood, default="gaussian"
         Distribution of the targets given the function: ``"gaussian"``, ``"student_t"``,
-        ``"negative_binomial"``, or an object of :mod:`bochner.likelihoods`, such as
+        ``"negative_binomial"``, or an object of :mod:`bochner.gaussian_process`, such as
         ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are sampled: the
         degrees of freedom ``df`` with a Gamma(2, 0.1) prior, ``dispersion`` with an exponential
         prior of mean one. For Poisson counts use :class:`bochner.KernelGLMRegressor`. With

@@ -12,7 +12,7 @@ from bochner._base.arrays import Array
 from bochner.estimators.bank_models import BaNKRegression
 from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.features.transformer import FourierFeatures
-from bochner.likelihoods.numbers import LocationLikelihood
+from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 from bochner.linear.krein_ridge import KreinRidge
 from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.linear.ridge_head import frequencies_alone

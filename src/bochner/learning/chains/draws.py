@@ -11,14 +11,14 @@ from scipy.linalg import lapack
 
 from bochner._base.arrays import Array, row_blocks
 from bochner._base.registry import register
+from bochner.gaussian_process.likelihood import Likelihood
+from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, LocationLikelihood
 from bochner.learning.chains.basis import PLAIN, Basis
 from bochner.learning.chains.components import Components
 from bochner.learning.chains.evidence import ChainEvidence
 from bochner.learning.chains.moves.noise_field import log_factor
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.waves import WaveFeatures
-from bochner.likelihoods import GaussianLikelihood, Likelihood
-from bochner.likelihoods.numbers import LocationLikelihood
 
 NORMAL = GaussianLikelihood()
 """Likelihood of normal targets, with the noise variance of a draw."""

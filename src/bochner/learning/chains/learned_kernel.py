@@ -7,6 +7,7 @@ import numpy as np
 
 from bochner._base.arrays import Array
 from bochner._base.registry import register
+from bochner.gaussian_process.likelihood import Likelihood
 from bochner.kernels import Kernel
 from bochner.learning.chains.basis import PLAIN, Basis
 from bochner.learning.chains.components import frequency_components, mean_kernel, mean_of_waves
@@ -15,7 +16,6 @@ from bochner.learning.chains.draws import NORMAL, Draws, stacked
 from bochner.learning.chains.driver import ChainProgress
 from bochner.learning.chains.preparation import Scaling
 from bochner.learning.chains.trace import Trace
-from bochner.likelihoods import Likelihood
 
 # Number of evenly spaced draws with averaged kernels: the cost is proportional to it.
 _POOLED_DRAWS = 24

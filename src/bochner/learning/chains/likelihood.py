@@ -7,10 +7,11 @@ from typing import Any
 from numpy.random import Generator
 
 from bochner._base.arrays import Array
+from bochner.gaussian_process.likelihood import Likelihood
+from bochner.gaussian_process.number_likelihoods import GaussianLikelihood
 from bochner.learning.chains.evidence import ChainEvidence, Noise, evidence_of
 from bochner.learning.chains.state import ChainState, Info
 from bochner.learning.chains.training_data import SummedRows
-from bochner.likelihoods import GaussianLikelihood, Likelihood
 
 
 class ConditionallyGaussian(ABC):

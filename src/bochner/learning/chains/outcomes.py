@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bochner._base.arrays import Array, Index
+from bochner.gaussian_process.likelihood import Likelihood, prior_centre
+from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 from bochner.learning.chains.evidence import KnownNoise, Noise
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.models import BANK
 from bochner.learning.chains.moves.augmentation import Augmentation
 from bochner.learning.chains.moves.augmentations import augmented
-from bochner.likelihoods import Likelihood
-from bochner.likelihoods.base import prior_centre
-from bochner.likelihoods.numbers import LocationLikelihood
 
 _QUARTILES = 1.349
 """Distance of the quartiles of a normal law, in standard deviations."""

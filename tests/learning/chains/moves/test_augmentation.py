@@ -5,6 +5,14 @@ import pytest
 from laws import augmentation_laws as laws
 from scipy import stats
 
+from bochner.gaussian_process import (
+    CensoredGaussianLikelihood,
+    GaussianLikelihood,
+    NegativeBinomialLikelihood,
+    PoissonLikelihood,
+    SoftmaxLikelihood,
+    StudentTLikelihood,
+)
 from bochner.learning.chains.evidence import InverseGammaNoise, KnownNoise
 from bochner.learning.chains.moves.augmentations import augmented
 from bochner.learning.chains.moves.censored import normal_below
@@ -13,14 +21,6 @@ from bochner.learning.chains.moves.slices import slice_sampled
 from bochner.learning.chains.moves.student_t import StudentTNoise
 from bochner.learning.chains.outcomes import outcomes_of
 from bochner.learning.chains.training_data import TrainingData
-from bochner.likelihoods import (
-    CensoredGaussianLikelihood,
-    GaussianLikelihood,
-    NegativeBinomialLikelihood,
-    PoissonLikelihood,
-    SoftmaxLikelihood,
-    StudentTLikelihood,
-)
 
 FAMILY_ALPHA = 1e-3
 ONE_EACH = pytest.mark.parametrize("name", laws.LAWS)

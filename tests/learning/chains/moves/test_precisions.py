@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from bochner.gaussian_process import StudentTLikelihood
 from bochner.learning.chains.evidence import KnownNoise
 from bochner.learning.chains.moves.augmentation import part_log_density
 from bochner.learning.chains.moves.noise_field import (
@@ -14,7 +15,6 @@ from bochner.learning.chains.moves.noise_field import (
 )
 from bochner.learning.chains.moves.student_t import StudentTNoise
 from bochner.learning.chains.training_data import ScaledData, TrainingData
-from bochner.likelihoods import StudentTLikelihood
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=12)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array
+from bochner.gaussian_process.likelihood import Likelihood
+from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 from bochner.learning.chains.evidence import ChainEvidence, Noise
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.moves.labels import part_activation
@@ -17,8 +19,6 @@ from bochner.learning.chains.moves.slices import slice_sampled
 from bochner.learning.chains.state import ChainState, Info
 from bochner.learning.chains.training_data import Columns, SummedRows, TrainingData
 from bochner.learning.mixtures.wishart import GammaPrior
-from bochner.likelihoods import Likelihood
-from bochner.likelihoods.numbers import LocationLikelihood
 
 _START_ROUNDS = 10
 """Number of draws of the latent variables at the first frequencies, after which the initial guess

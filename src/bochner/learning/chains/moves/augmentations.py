@@ -2,19 +2,19 @@
 
 from functools import singledispatch
 
+from bochner.gaussian_process.count_likelihoods import NegativeBinomialLikelihood
+from bochner.gaussian_process.label_likelihoods import OrdinalLikelihood
+from bochner.gaussian_process.number_likelihoods import (
+    CensoredGaussianLikelihood,
+    GaussianLikelihood,
+    StudentTLikelihood,
+)
 from bochner.learning.chains.evidence import Noise
 from bochner.learning.chains.likelihood import ConditionallyGaussian, ConstantNoise
 from bochner.learning.chains.moves.censored import CensoredNumbers
 from bochner.learning.chains.moves.counts import NegativeBinomialCounts
 from bochner.learning.chains.moves.ordinal import OrdinalLabels
 from bochner.learning.chains.moves.student_t import StudentTNoise
-from bochner.likelihoods import (
-    CensoredGaussianLikelihood,
-    GaussianLikelihood,
-    NegativeBinomialLikelihood,
-    OrdinalLikelihood,
-    StudentTLikelihood,
-)
 
 
 @singledispatch

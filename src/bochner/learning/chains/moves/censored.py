@@ -8,9 +8,9 @@ from numpy.random import Generator
 from scipy.special import log_ndtr, ndtri_exp
 
 from bochner._base.arrays import Array, as_array
+from bochner.gaussian_process.number_likelihoods import CensoredGaussianLikelihood
 from bochner.learning.chains.moves.augmentation import Augmentation, observed
 from bochner.learning.chains.training_data import TrainingData
-from bochner.likelihoods import CensoredGaussianLikelihood
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array
+from bochner.gaussian_process.count_likelihoods import NegativeBinomialLikelihood
 from bochner.learning.chains.moves.augmentation import Augmentation, observed
 from bochner.learning.chains.moves.labels import count_of, polya_gamma
 from bochner.learning.chains.training_data import TrainingData
 from bochner.learning.mixtures.wishart import GammaPrior
-from bochner.likelihoods import NegativeBinomialLikelihood
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array
+from bochner.gaussian_process.number_likelihoods import StudentTLikelihood
 from bochner.learning.chains.moves.augmentation import Augmentation, observed
 from bochner.learning.chains.training_data import TrainingData
 from bochner.learning.mixtures.wishart import GammaPrior
-from bochner.likelihoods import StudentTLikelihood
 
 
 @dataclass(frozen=True, slots=True)
