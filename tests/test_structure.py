@@ -62,7 +62,7 @@ def test_imports_have_no_circles():
 
 
 def learning_package(module: str) -> str | None:
-    """Return the package of ``bochner.learning`` that a module belongs to, if any."""
+    """Return the package of ``bochner.learned`` that a module belongs to, if any."""
     parts = module.split(".")
     return parts[2] if parts[:2] == ["bochner", "learning"] and len(parts) > 2 else None
 

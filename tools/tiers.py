@@ -41,7 +41,7 @@ KEPT = (
     "estimators/test_table_rows.py::test_counts_are_repeated_rows[model0",
     "fuzz/test_fuzz.py::test_hostile_cases[0",
     "laws/test_honest",
-    "learning/chains/test_geweke.py::test_rounds_and_redraws_have_the_models_joint_law[regr",
+    "learned/test_geweke.py::test_rounds_and_redraws_have_the_models_joint_law[regr",
     "learning/series/test_posterior.py::test_draws_have_the_moments",
     "learning/tables/test_sum_of_laws.py::test_the_latest_rows_are_scored_alone",
     "learning/tables/test_sum_of_laws.py::test_weights_of_laws_do_not_know",

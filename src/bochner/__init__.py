@@ -40,19 +40,7 @@ if TYPE_CHECKING:
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
-    from bochner.estimators.bank_classifier import BaNKClassifier as BaNKClassifier
-    from bochner.estimators.bank_classifier import (
-        LearnedKernelClassifier as LearnedKernelClassifier,
-    )
-    from bochner.estimators.bank_regressor import BaNKRegressor as BaNKRegressor
-    from bochner.estimators.bank_regressor import LearnedKernelRegressor as LearnedKernelRegressor
-    from bochner.estimators.digmm_features import DIGMMFeatures as DIGMMFeatures
-    from bochner.estimators.digmm_features import SimilarityFeatures as SimilarityFeatures
     from bochner.estimators.forecaster import Forecaster as Forecaster
-    from bochner.estimators.gabasr import GaBaSRClassifier as GaBaSRClassifier
-    from bochner.estimators.gabasr import GaBaSRRegressor as GaBaSRRegressor
-    from bochner.estimators.gabasr import LocallyStationaryClassifier as LocallyStationaryClassifier
-    from bochner.estimators.gabasr import LocallyStationaryRegressor as LocallyStationaryRegressor
     from bochner.estimators.table_classifier import TableClassifier as TableClassifier
     from bochner.estimators.table_regressor import TableRegressor as TableRegressor
     from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
@@ -70,6 +58,24 @@ if TYPE_CHECKING:
     from bochner.gaussian_process.kernel_glm_classifier import (
         KernelGLMClassifier as KernelGLMClassifier,
     )
+    from bochner.learned.learned_kernel_classifier import BaNKClassifier as BaNKClassifier
+    from bochner.learned.learned_kernel_classifier import (
+        LearnedKernelClassifier as LearnedKernelClassifier,
+    )
+    from bochner.learned.learned_kernel_regressor import BaNKRegressor as BaNKRegressor
+    from bochner.learned.learned_kernel_regressor import (
+        LearnedKernelRegressor as LearnedKernelRegressor,
+    )
+    from bochner.learned.locally_stationary_models import GaBaSRClassifier as GaBaSRClassifier
+    from bochner.learned.locally_stationary_models import GaBaSRRegressor as GaBaSRRegressor
+    from bochner.learned.locally_stationary_models import (
+        LocallyStationaryClassifier as LocallyStationaryClassifier,
+    )
+    from bochner.learned.locally_stationary_models import (
+        LocallyStationaryRegressor as LocallyStationaryRegressor,
+    )
+    from bochner.learned.similarity_features import DIGMMFeatures as DIGMMFeatures
+    from bochner.learned.similarity_features import SimilarityFeatures as SimilarityFeatures
     from bochner.linear import Diagnosis as Diagnosis
     from bochner.linear import diagnose as diagnose
     from bochner.linear.asymmetric_kernel_pca import AsymmetricKernelPCA as AsymmetricKernelPCA
@@ -97,11 +103,14 @@ else:
             "bochner.linear.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
             "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
-            "bochner.estimators.bank_classifier": ("BaNKClassifier", "LearnedKernelClassifier"),
-            "bochner.estimators.bank_regressor": ("BaNKRegressor", "LearnedKernelRegressor"),
-            "bochner.estimators.digmm_features": ("DIGMMFeatures", "SimilarityFeatures"),
+            "bochner.learned.learned_kernel_classifier": (
+                "BaNKClassifier",
+                "LearnedKernelClassifier",
+            ),
+            "bochner.learned.learned_kernel_regressor": ("BaNKRegressor", "LearnedKernelRegressor"),
+            "bochner.learned.similarity_features": ("DIGMMFeatures", "SimilarityFeatures"),
             "bochner.estimators.forecaster": ("Forecaster",),
-            "bochner.estimators.gabasr": (
+            "bochner.learned.locally_stationary_models": (
                 "GaBaSRClassifier",
                 "GaBaSRRegressor",
                 "LocallyStationaryClassifier",

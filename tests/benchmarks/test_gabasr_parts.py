@@ -19,11 +19,11 @@ from benchmarks.gabasr.data import posterior
 from benchmarks.predictions import Prediction
 from bochner.datasets import Dataset
 from bochner.kernels import Gaussian
-from bochner.learning.chains.basis import Grid
-from bochner.learning.chains.evidence import InverseGammaNoise, evidence_of
-from bochner.learning.chains.training_data import TrainingData
-from bochner.learning.chains.wave_amplitudes import CosineAmplitudes
-from bochner.learning.chains.waves import WaveFeatures
+from bochner.learned.amplitude_waves import WaveFeatures
+from bochner.learned.basis import Grid
+from bochner.learned.chain_evidence import InverseGammaNoise, evidence_of
+from bochner.learned.training_data import TrainingData
+from bochner.learned.wave_amplitudes import CosineAmplitudes
 
 pytestmark = pytest.mark.filterwarnings("ignore:The chain has not converged")
 

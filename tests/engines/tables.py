@@ -6,13 +6,13 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+from bochner.learned.tables import efforts, plan
 from cluster.engines import InProcess, revived
 from learning.tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.engines import collected
 from bochner.estimators import table_base
-from bochner.learning.tables import efforts, plan
 
 N = 900
 CUTS = (0, 5, 300, 300, 301, 650, N)

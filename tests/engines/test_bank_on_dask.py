@@ -17,7 +17,7 @@ from bochner import (
     LocallyStationaryRegressor,
 )
 from bochner.engines import collected
-from bochner.learning.chains import sizes
+from bochner.learned import chain_sizes as sizes
 
 EXACT = 1e-10
 SINGLE = 1e-7

@@ -25,7 +25,7 @@ from bochner.engines.dask_rows import collect
 from bochner.engines.partitions import partitions_of
 from bochner.engines.passes import gathered
 from bochner.features.chunks import Chunk
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.training_data import TrainingData
 
 MODELS = [
     KreinRidge(n_components=8, random_state=0),

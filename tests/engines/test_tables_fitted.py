@@ -4,6 +4,7 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
+from bochner.learned.tables import ensemble
 from cluster.engines import InProcess
 from cluster.rows import relative_error
 from cluster.tables import (
@@ -26,7 +27,6 @@ from cluster.tables import (
 from bochner.engines import PartitionedRows
 from bochner.engines.table_pieces import TablePiece
 from bochner.estimators import table_learners
-from bochner.learning.tables import ensemble
 from bochner.tables.encoder import TableEncoder
 
 SAMPLE = 400

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from bochner.learned.tables import transformations
 from files.same import round_trip
 from numpy.testing import assert_allclose
 from scipy.integrate import trapezoid
@@ -12,7 +13,6 @@ from scipy.stats import norm, rankdata
 from bochner import TableClassifier, TableRegressor
 from bochner.estimators import table_targets
 from bochner.estimators.table_targets import ScaledTargets
-from bochner.learning.tables import transformations
 from bochner.learning.tables.transformations import Transformation
 
 RNG = np.random.default_rng(0)

@@ -31,11 +31,11 @@ from bochner import (
     kernels,
     spectral_measure,
 )
-from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.files.class_names import present
 from bochner.files.tree import decode
 from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
+from bochner.learned.similarity_features import EXPECTATIONS
 from bochner.learning.series.trends import ConstantLevel
 from bochner.spectral import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder

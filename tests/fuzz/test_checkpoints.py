@@ -12,7 +12,7 @@ from estimators.test_bank_checkpoint import interrupt
 from fuzz.mutation import mutated
 from fuzz.oracle import bounded, finite
 
-from bochner.learning.chains import checkpoint, driver
+from bochner.learned import checkpoint, driver
 
 CHOSEN = ("dense", "sparse", "two classes", "joint pairs", "varying noise", "modulated classes")
 

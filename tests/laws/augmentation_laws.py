@@ -18,13 +18,13 @@ from bochner.gaussian_process import (
     OrdinalLikelihood,
     StudentTLikelihood,
 )
-from bochner.learning.chains.chain import CollapsedChain
-from bochner.learning.chains.evidence import KnownNoise
-from bochner.learning.chains.moves.censored import CensoredNumbers
-from bochner.learning.chains.moves.counts import NegativeBinomialCounts
-from bochner.learning.chains.moves.ordinal import OrdinalLabels
-from bochner.learning.chains.moves.student_t import StudentTNoise
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.chain import CollapsedChain
+from bochner.learned.chain_evidence import KnownNoise
+from bochner.learned.moves.censored import CensoredNumbers
+from bochner.learned.moves.count_labels import NegativeBinomialCounts
+from bochner.learned.moves.ordinal import OrdinalLabels
+from bochner.learned.moves.student_t import StudentTNoise
+from bochner.learned.training_data import TrainingData
 
 X = chains.INPUTS
 OFFSET = np.linspace(-2.0, 0.5, len(X))

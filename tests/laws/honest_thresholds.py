@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bochner.learned.tables import efforts
 from laws.honest_laws import COVERAGE, RELATIVE, Bias, Trial, bias, trial_on
 from laws.honest_models import Model
 from laws.honest_tables import Drawn, Kind
 
-from bochner.learning.tables import efforts
 from bochner.learning.tables.efforts import Effort
 
 LEARNER = "bochner.learning.tables.learner"

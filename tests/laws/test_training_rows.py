@@ -6,11 +6,11 @@ scikit-learn's own models, recorded while they are fitted, are the oracle of tre
 import numpy as np
 import pandas as pd
 import pytest
+from bochner.learned.tables import trees
 from sklearn.linear_model import Ridge
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.estimators import table_partitions
-from bochner.learning.tables import trees
 from bochner.learning.tables.learner import Learner
 
 N_ROWS = 1200

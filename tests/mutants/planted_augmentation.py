@@ -9,14 +9,14 @@ from learning.chains.moves import test_augmentation
 from mutants.registry import edit, plant_edits, planted, replaces
 
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
-from bochner.learning.chains.draws import Draws
-from bochner.learning.chains.evidence import KnownNoise
-from bochner.learning.chains.moves import augmentation, censored, slices
-from bochner.learning.chains.moves.augmentation import Augmentation
-from bochner.learning.chains.moves.counts import NegativeBinomialCounts
-from bochner.learning.chains.moves.ordinal import OrdinalLabels
-from bochner.learning.chains.moves.student_t import StudentTNoise
-from bochner.learning.mixtures.wishart import GammaPrior
+from bochner.learned.chain_evidence import KnownNoise
+from bochner.learned.draws import Draws
+from bochner.learned.moves import augmentation, censored, slices
+from bochner.learned.moves.augmentation import Augmentation
+from bochner.learned.moves.count_labels import NegativeBinomialCounts
+from bochner.learned.moves.ordinal import OrdinalLabels
+from bochner.learned.moves.student_t import StudentTNoise
+from bochner.learned.wishart import GammaPrior
 
 
 def posterior(name):

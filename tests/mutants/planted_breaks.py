@@ -1,10 +1,10 @@
 """Bugs in the search for outliers and shifts of the level, with the tests that notice them."""
 
+from bochner.learned.series import breaks, model
 from learning.series import test_breaks, test_regular
 from mutants.registry import edit, planted
 
 from bochner.files import stored_classes as classes
-from bochner.learning.series import breaks, model
 from bochner.learning.series.parts import LevelShifts
 
 for name, old, new in (

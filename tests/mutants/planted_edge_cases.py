@@ -4,6 +4,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from bochner.learned.series import breaks
+from bochner.learned.tables import widths
 from cli import test_choosing
 from comparison import test_origins, test_outcomes, test_split
 from diagnosis import test_shapley
@@ -32,10 +34,8 @@ from bochner.files import date_order, packing, text_columns, timelines, totals
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import likelihood_quantiles as quantiles
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
-from bochner.learning.mixtures import mixture
-from bochner.learning.series import breaks
+from bochner.learned import dirichlet_mixture as mixture
 from bochner.learning.series.search import Searcher
-from bochner.learning.tables import widths
 from bochner.learning.tables.residual_laws import ResidualLaw
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw

@@ -2,22 +2,7 @@
 
 from functools import partial
 
-from learning.tables import (
-    test_efforts,
-    test_kernel_laws,
-    test_kernel_passes,
-    test_kernel_sums,
-    test_length_scales,
-    test_observations,
-    test_parts,
-    test_sum_of_laws,
-    test_tree_laws,
-)
-from mutants.registry import edit, plant_edits, planted
-
-from bochner._base import linalg
-from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.tables import (
+from bochner.learned.tables import (
     efforts,
     ensemble,
     kernel_columns,
@@ -36,6 +21,21 @@ from bochner.learning.tables import (
     trees,
     weights,
 )
+from learning.tables import (
+    test_efforts,
+    test_kernel_laws,
+    test_kernel_passes,
+    test_kernel_sums,
+    test_length_scales,
+    test_observations,
+    test_parts,
+    test_sum_of_laws,
+    test_tree_laws,
+)
+from mutants.registry import edit, plant_edits, planted
+
+from bochner._base import linalg
+from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.learner import Learner

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from bochner.learned.tables import estimator_laws, residual_laws
 from cli import test_app_good_runs
 from kernels import test_foreign_kernels
 from learning.tables import test_estimator_laws
@@ -10,7 +11,6 @@ from mutants.registry import plant_edits
 from bochner.cli import models
 from bochner.kernels import adapter as foreign
 from bochner.kernels import function
-from bochner.learning.tables import estimator_laws, residual_laws
 from bochner.learning.tables.estimator_laws import EstimatorLaw, EstimatorLearner
 from bochner.learning.tables.learner import Learner
 from bochner.learning.tables.residual_laws import ResidualLaw

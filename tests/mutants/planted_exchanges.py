@@ -2,13 +2,13 @@
 
 from functools import partial
 
+from bochner.learned.tables import exponentials
 from diagnosis import test_sensitivity, test_shapley
 from learning.tables import test_exponentials
 from mutants.registry import plant_edits
 
 from bochner.diagnosis.evaluators import RowFunction
 from bochner.diagnosis.sensitivity import Dependence
-from bochner.learning.tables import exponentials
 
 plant_edits(
     exponentials,

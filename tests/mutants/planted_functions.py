@@ -2,11 +2,11 @@
 
 from functools import partial
 
+from bochner.learned.tables import ensemble, function_draws
 from learning.tables import test_function_draws
 from mutants.registry import plant_edits
 from spectral import test_tails
 
-from bochner.learning.tables import ensemble, function_draws
 from bochner.spectral import tails
 
 call = test_function_draws.assert_each_call_keeps_the_promise

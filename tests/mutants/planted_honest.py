@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from bochner.learned.tables import ensemble
 from laws import honest_laws as laws
 from laws.honest_models import MODELS
 from laws.honest_tables import KINDS
@@ -11,7 +12,6 @@ from mutants.registry import changes
 
 from bochner.estimators import table_base
 from bochner.files import encodings
-from bochner.learning.tables import ensemble
 from bochner.learning.tables.removal import Removal
 from bochner.linear.softmax_weights import fit_softmax
 

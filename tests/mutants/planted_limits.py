@@ -1,11 +1,11 @@
 """Bugs of limits of time and of threads, each with the test that must notice it."""
 
 from _numerics import test_threads
+from bochner.learned.tables import efforts, learner, memory, residual_laws, tree_laws
 from learning.tables import test_efforts, test_memory, test_tree_laws
 from mutants.registry import plant_edits
 
 from bochner._base import threads
-from bochner.learning.tables import efforts, learner, memory, residual_laws, tree_laws
 
 plant_edits(
     efforts.Effort,

@@ -16,14 +16,14 @@ from learning.ridge import (
 )
 from mutants.registry import plant_edits, planted, quietly
 
-from bochner.estimators import bank_models
 from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
 from bochner.features.weight_meaning import Units
 from bochner.gaussian_process import kernel_glm_head
-from bochner.learning.chains import pooling
-from bochner.learning.chains.moves import augmentation, noise_field
-from bochner.learning.chains.moves.student_t import StudentTNoise
+from bochner.learned import learned_kernel_models as bank_models
+from bochner.learned import pooling
+from bochner.learned.moves import augmentation, noise_field
+from bochner.learned.moves.student_t import StudentTNoise
 from bochner.linear import kernel_selection as selection
 from bochner.linear import left_out, softmax_weights
 from bochner.linear import pairs as pair_ridge

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from bochner.learned.tables import predictive
 from estimators import test_transformed_targets
 from learning.tables import test_predictive
 from mutants.registry import plant_edits
@@ -9,7 +10,6 @@ from mutants.registry import plant_edits
 from bochner.estimators import table_targets
 from bochner.estimators.table_predictors import NumberPredictor
 from bochner.estimators.table_targets import ScaledTargets
-from bochner.learning.tables import predictive
 from bochner.learning.tables.predictive import Predictive, ScoreLaw
 
 plant_edits(

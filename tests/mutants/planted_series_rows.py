@@ -2,12 +2,12 @@
 
 from functools import partial
 
+from bochner.learned.series import calibration, learning, units
 from estimators import test_forecaster_rows
 from learning.series import test_calibration, test_law, test_mixture
 from mutants.registry import edit, plant_edits, planted
 
 from bochner.estimators import fitted_series, series_rows
-from bochner.learning.series import calibration, learning, units
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.transformations import Floor, Logarithm, SquareRoot

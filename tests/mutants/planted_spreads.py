@@ -11,8 +11,8 @@ from tables.test_encoder import TestDates
 from bochner.diagnosis.shapley import Game
 from bochner.files import cycles, encodings
 from bochner.gaussian_process.laplace import LaplacePosterior
-from bochner.learning.chains.moves import labels
-from bochner.learning.chains.moves.noise_field import NoiseField
+from bochner.learned.moves import polya_gamma as labels
+from bochner.learned.moves.noise_field import NoiseField
 from bochner.report import drift
 
 plant_edits(

@@ -1,10 +1,9 @@
 """Bugs of kernel values that are too small, each with the test that must notice it."""
 
 import numpy as np
+from bochner.learned.tables import kernel_columns, kernel_laws, leave_one_out, search
 from learning.tables import test_subnormal
 from mutants.registry import planted, replaces
-
-from bochner.learning.tables import kernel_columns, kernel_laws, leave_one_out, search
 
 
 def as_they_are(values):

@@ -3,6 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bochner.learned.series import reconciliation
 from cli import test_forecast_totals as totals_tests
 from estimators import test_summed_series as summed
 from learning.series import test_reconciliation as laws
@@ -13,7 +14,6 @@ from bochner.cli import forecasting, totals
 from bochner.estimators import forecaster, summed_series
 from bochner.estimators.series_forecasts import SeriesForecasts
 from bochner.files import series_table
-from bochner.learning.series import reconciliation
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.reconciliation import Reconciliation, ScoredLaw
 

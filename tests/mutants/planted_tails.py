@@ -1,11 +1,11 @@
 """Bugs in the widths and the tails of forecasts, with the tests that notice them."""
 
+from bochner.learned.series import calibration
 from learning.series.test_calibration import assert_calibration
 from learning.series.test_calibration import assert_tails as assert_tails_of_errors
 from learning.series.test_law import assert_tails, assert_widened_draws
 from mutants.registry import edit, planted
 
-from bochner.learning.series import calibration
 from bochner.learning.series.law import SeriesLaw
 
 for name, old, new in (

@@ -1,11 +1,11 @@
 """Bugs of later stretches of time, each with the test that must notice it."""
 
+from bochner.learned.tables import ensemble, learner, origins, shared_softmax
 from learning.tables import test_origins, test_removal, test_widths
 from mutants.registry import plant_edits
 from tables import test_date_order
 
 from bochner.files import date_order
-from bochner.learning.tables import ensemble, learner, origins, shared_softmax
 from bochner.learning.tables.removal import Removal
 from bochner.learning.tables.width_terms import WidthTerms
 

@@ -5,11 +5,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from bochner.learned.tables import trees
 from laws import test_training_rows as laws
 from mutants.registry import replaces
 
 from bochner.estimators import table_base
-from bochner.learning.tables import trees
 
 
 def check_bits():

@@ -1,11 +1,11 @@
 """Bugs of transformed targets, each with the test that must notice it."""
 
+from bochner.learned.tables import transformations
 from estimators import test_transformed_targets
 from mutants.registry import plant_edits
 
 from bochner.estimators.table_predictors import NumberPredictor
 from bochner.estimators.table_tasks import RegressionTask
-from bochner.learning.tables import transformations
 from bochner.learning.tables.transformations import Transformation
 
 plant_edits(

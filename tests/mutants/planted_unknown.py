@@ -3,12 +3,12 @@
 from functools import partial
 
 import numpy as np
+from bochner.learned.tables import donors
 from laws import test_unlike_rows as laws
 from mutants.registry import edit, planted, replaces
 
 from bochner.estimators import table_far_rows, table_knowledge, table_predictors
 from bochner.files import known_entries
-from bochner.learning.tables import donors
 
 
 def fresh(check, *args, **options):

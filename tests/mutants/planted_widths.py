@@ -1,10 +1,10 @@
 """Bugs of widths that follow errors, each with the test that must notice it."""
 
+from bochner.learned.tables import width_terms, widths
 from learning.tables import test_widths
 from mutants.registry import plant_edits
 
 from bochner.estimators.table_functions import TableFunctions
-from bochner.learning.tables import width_terms, widths
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.width_terms import WidthTerms
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 import bochner
 from bochner import LearnedKernelRegressor
 from bochner.gaussian_process.number_likelihoods import LocationLikelihood
-from bochner.learning.chains.moves import Augmentation, augmented
+from bochner.learned.moves import Augmentation, augmented
 
 
 @bochner.register

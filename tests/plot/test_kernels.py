@@ -14,8 +14,8 @@ from bochner import (
     LearnedKernelRegressor,
     plot,
 )
-from bochner.estimators.gabasr import LocallyStationaryRegressor
 from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
+from bochner.learned.locally_stationary_models import LocallyStationaryRegressor
 
 RNG = np.random.default_rng(0)
 CENTRE, WIDTHS, LENGTHS = np.array([1.0, -2.0]), np.array([3.0, 5.0]), np.array([0.5, 2.0])

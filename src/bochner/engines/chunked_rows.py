@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
 from bochner.engines.passes import gathered, kept, mapped, summed
-from bochner.learning.chains.basis import Basis
-from bochner.learning.chains.training_data import Along, Columns, SummedRows, TrainingData
+from bochner.learned.basis import Basis
+from bochner.learned.training_data import Along, Columns, SummedRows, TrainingData
 
 Pieces = tuple[Delayed, ...]
 """Columns of every partition, computed and kept on the workers."""

@@ -14,9 +14,9 @@ from bochner.engines.partition_rows import Check, TupleParts, refusal
 from bochner.engines.partitions import is_frame, partitions_of
 from bochner.engines.passes import DaskExecutor, kept, mapped
 from bochner.features.chunks import Chunk
-from bochner.learning.chains.basis import Basis
-from bochner.learning.chains.preparation import Scaling, Trend
-from bochner.learning.chains.training_data import ScaledData, TrainingData
+from bochner.learned.basis import Basis
+from bochner.learned.preparation import Scaling, Trend
+from bochner.learned.training_data import ScaledData, TrainingData
 
 
 def collect(X: Any, y: Any, sample_weight: Any, *, numeric: bool, learning: bool) -> Collected:

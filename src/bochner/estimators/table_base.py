@@ -19,7 +19,6 @@ from bochner._base.file_writing import as_path
 from bochner._base.threads import checked_n_jobs
 from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
-from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.base_models import checked_base_models
 from bochner.estimators.table_effects import check_background, dependence_of, grids_of
 from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
@@ -35,6 +34,7 @@ from bochner.features.weight_meaning import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.kernels import Kernel, named_kernel
 from bochner.kernels.adapter import is_sklearn_kernel
+from bochner.learned.chain_parameters import check_name
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.linear.inputs import checked_weight, is_dask, refuse_asymmetric

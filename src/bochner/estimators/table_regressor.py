@@ -12,7 +12,6 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_le
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
-from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_functions import TableFunctions
 from bochner.estimators.table_heads import OneKernelRegression
@@ -24,6 +23,7 @@ from bochner.estimators.table_targets import ScaledTargets, plain
 from bochner.estimators.table_tasks import RegressionTask
 from bochner.estimators.table_transformations import chosen_transformation
 from bochner.features.parameters import generators
+from bochner.learned.chain_parameters import check_name
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.transformations import TRANSFORMATIONS, Transformation
 from bochner.linear.inputs import check_one_spread, checked_weight, is_dask, lazily, lazy_pair

@@ -20,7 +20,7 @@ from bochner._base.registry import register
 from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.kernels import Kernel
 from bochner.kernels.gradients import input_derivatives
-from bochner.learning.chains.preparation import Scaling, Trend
+from bochner.learned.preparation import Scaling, Trend
 from bochner.spectral.frequencies import Frequencies
 
 FrequencyIndices = NDArray[np.int64]

@@ -9,10 +9,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bochner._base.arrays import Array
-from bochner.estimators.bank_models import BaNKRegression
-from bochner.estimators.digmm_features import SimilarityFeatures
 from bochner.features.transformer import FourierFeatures
 from bochner.gaussian_process.number_likelihoods import LocationLikelihood
+from bochner.learned.learned_kernel_models import BaNKRegression
+from bochner.learned.similarity_features import SimilarityFeatures
 from bochner.linear.krein_ridge import KreinRidge
 from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.linear.ridge_head import frequencies_alone

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, digamma, multigammaln
 
 from bochner._base.arrays import Array
-from bochner.learning.mixtures.double_mixture import sticks
+from bochner.learned import stick_breaking as sticks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,14 +31,14 @@ from scipy.stats import wishart
 from bochner._base.arrays import Array, steps
 from bochner._base.limits import EIGENVALUE_ROUNDING
 from bochner._base.registry import register
-from bochner.learning.mixtures.double_mixture.evidence import STIFFNESS
-from bochner.learning.mixtures.double_mixture.learned_mixture import (
+from bochner.learned.component_evidence import STIFFNESS
+from bochner.learned.learned_mixture import (
     Expectation,
     LearnedMixture,
     LearnedPart,
     MixtureSettings,
 )
-from bochner.learning.mixtures.double_mixture.sketch import Sketch
+from bochner.learned.similarity_sketch import Sketch
 from bochner.papers.digmm_mean_field import (
     ComponentFactors,
     FrequencyFactors,

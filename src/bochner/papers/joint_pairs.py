@@ -8,12 +8,12 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array, Floats
-from bochner.learning.chains.draws import ChainDraw, point_draw
-from bochner.learning.chains.moves.precision import LogNormalPrecision, PrecisionWalk
-from bochner.learning.chains.moves.replacement import acceptances
-from bochner.learning.chains.prior import FrequencyPrior
-from bochner.learning.chains.state import Info, StepSizes
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.draws import ChainDraw, point_draw
+from bochner.learned.moves.precision import LogNormalPrecision, PrecisionWalk
+from bochner.learned.moves.replacement import acceptances
+from bochner.learned.prior import FrequencyPrior
+from bochner.learned.state import Info, StepSizes
+from bochner.learned.training_data import TrainingData
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 _WALK = PrecisionWalk()

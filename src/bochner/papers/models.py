@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bochner._base.arrays import Array, Floats
-from bochner.learning.chains.basis import PLAIN, Basis
-from bochner.learning.chains.dense import DensePrior
-from bochner.learning.chains.draws import ChainDraw, point_draw
-from bochner.learning.chains.driver import Chain
-from bochner.learning.chains.evidence import InverseGammaNoise
-from bochner.learning.chains.likelihood import ConstantNoise
-from bochner.learning.chains.models import AmplitudeModel, Model
-from bochner.learning.chains.moves import Move, PriorParameters, ReplacementSweep
-from bochner.learning.chains.moves.replacement import acceptances
-from bochner.learning.chains.prior import FrequencyPrior
-from bochner.learning.chains.start import Start, Structure, dense_hyper
-from bochner.learning.chains.state import Info, StepSizes
-from bochner.learning.chains.training_data import SummedRows, TrainingData
-from bochner.learning.mixtures.mixture import sample_prior
+from bochner.learned.basis import PLAIN, Basis
+from bochner.learned.chain_evidence import InverseGammaNoise
+from bochner.learned.chain_models import AmplitudeModel, Model
+from bochner.learned.chain_starts import Start, Structure, dense_hyper
+from bochner.learned.dense import DensePrior
+from bochner.learned.dirichlet_mixture import sample_prior
+from bochner.learned.draws import ChainDraw, point_draw
+from bochner.learned.driver import Chain
+from bochner.learned.likelihood import ConstantNoise
+from bochner.learned.moves.move import Move, PriorParameters
+from bochner.learned.moves.replacement import ReplacementSweep, acceptances
+from bochner.learned.prior import FrequencyPrior
+from bochner.learned.state import Info, StepSizes
+from bochner.learned.training_data import SummedRows, TrainingData
 from bochner.papers.joint_pairs import JointPairChain, log_likelihood
 
 FIXED_PRECISION_MOVES: tuple[Move, ...] = (ReplacementSweep(), PriorParameters())

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array
-from bochner.learning.chains.trace import Trace
+from bochner.learned.trace import Trace
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import learned_models
 from bochner.plot.labels import finish, legend
@@ -129,7 +129,7 @@ def trace(
     Examples
     --------
     >>> from bochner import plot
-    >>> from bochner.learning.chains.trace import Trace
+    >>> from bochner.learned.trace import Trace
     >>> record = Trace({"log_evidence": [[-9.0, -3.0, -2.0], [-8.0, -2.0, -1.0]]}, n_burn_in=1)
     >>> plot.trace(record).ax_.get_ylabel()
     'log evidence'

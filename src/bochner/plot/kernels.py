@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array, as_level
 from bochner._base.checks import check_rows_given
-from bochner.estimators.bank import BaNK
-from bochner.learning.chains.learned_kernel import Learned
+from bochner.learned.learned_kernel import Learned
+from bochner.learned.learned_kernel_fit import BaNK
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names, learned_models, per_input
 from bochner.plot.labels import finish, legend

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
-from bochner.learning.chains.periods import wave_energy
+from bochner.learned.dominant_periods import wave_energy
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import chosen_inputs, input_names, learned_models
 from bochner.plot.labels import finish, fitted, panel_points, per_cent, text_width

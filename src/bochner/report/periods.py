@@ -7,7 +7,7 @@ import numpy as np
 from scipy.fft import dct
 
 from bochner._base.arrays import Array
-from bochner.learning.chains.periods import dominant_periods
+from bochner.learned.dominant_periods import dominant_periods
 from bochner.report.words import number
 
 _SHORTEST_WINDOW = 64

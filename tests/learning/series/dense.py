@@ -65,7 +65,7 @@ def clock_at(times):
 
 def covariance(model, theta, times, others, inputs=None, other_inputs=None):
     """Return the covariance (n, n') of the noise-free values of a model, by kernels' formulas."""
-    from bochner.learning.series import parts, trends
+    from bochner.learned.series import parts, trends
 
     a, b = np.asarray(times)[:, None], np.asarray(others)[None]
     gap = np.abs(a - b)

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from bochner.learned.series import breaks
 from learning.series.dense import covariance
 from learning.series.models import MODELS, model_and_theta, rows_of
 from numpy.testing import assert_allclose
 
 from bochner import Forecaster, load, save
 from bochner.files.stored_classes import check_value, value_fields
-from bochner.learning.series import breaks
 from bochner.learning.series.law import SeriesLaw
 
 SIZES = {"outlier": 60, "shift": 50}

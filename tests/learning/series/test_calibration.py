@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from bochner.learned.series import calibration
 from learning.series.models import model_and_theta, rows_of
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
 
-from bochner.learning.series import calibration
 from bochner.learning.series.calibration import calibrated
 from bochner.learning.series.mixture import PredictiveMixture
 from bochner.learning.series.model import ScaledSeries, SeriesModel

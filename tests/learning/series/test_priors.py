@@ -66,7 +66,7 @@ def test_without_a_table_parts_have_their_own_priors():
 
 
 def test_the_file_has_the_names_of_the_series_and_of_all_parameters():
-    text = files("bochner.learning.series").joinpath("priors.json").read_text(encoding="utf-8")
+    text = files("bochner.learned.series").joinpath("priors.json").read_text(encoding="utf-8")
     content = json.loads(text)
     assert set(content["priors"]) == {*content["series"], "other"}
     counts = {name: len(some) for name, some in content["series"].items()}

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bochner.learning.tables import learner
+from bochner.learned.tables import learner
 
 
 def boost_briefly(patch):

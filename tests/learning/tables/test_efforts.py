@@ -4,11 +4,11 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from bochner.learned.tables import learner as learners
+from bochner.learned.tables import residual_laws, tree_laws
 from numpy.testing import assert_array_equal
 
 from bochner._base.progress import silent
-from bochner.learning.tables import learner as learners
-from bochner.learning.tables import residual_laws, tree_laws
 from bochner.learning.tables.efforts import EFFORTS, Effort, measured_rate, tree_seconds
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.learner import Learner

@@ -9,6 +9,8 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 import pytest
+from bochner.learned.tables import estimator_laws
+from bochner.learned.tables import learner as learners
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import ExtraTreesRegressor
@@ -20,8 +22,6 @@ from sklearn.svm import LinearSVC
 
 from bochner import KreinRidge, TableClassifier, TableRegressor, load, save
 from bochner._base.progress import silent
-from bochner.learning.tables import estimator_laws
-from bochner.learning.tables import learner as learners
 from bochner.learning.tables.efforts import TRIAL
 from bochner.learning.tables.estimator_laws import EstimatorLaw, EstimatorLearner
 from bochner.learning.tables.learner import Learner

@@ -1,9 +1,8 @@
 """Exponentials of compiled loops, against NumPy's."""
 
 import numpy as np
+from bochner.learned.tables import exponentials
 from numpy.testing import assert_allclose
-
-from bochner.learning.tables import exponentials
 
 
 def check_exponentials():

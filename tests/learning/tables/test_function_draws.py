@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from bochner.learned.tables import function_draws, kernel_laws
 from laws.function_laws import assert_draws, assert_normal_draws
 from learning.tables.test_kernel_laws import ALPHA, COLUMNS, KERNEL, NEW, TABLE, M, N, Y
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.tables import function_draws, kernel_laws
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.laws import Laws
 from bochner.learning.tables.leave_one_out import LearnedKernel

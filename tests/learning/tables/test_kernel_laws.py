@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from bochner.learned.tables import kernel_laws, kernel_products, leave_one_out, search
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.learning.tables import kernel_laws, kernel_products, leave_one_out, search
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.observations import Scored
 from bochner.learning.tables.rows import CellObservations, Rows

@@ -5,10 +5,10 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from bochner.learned.tables import kernel_laws, kernel_passes
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.tables import kernel_laws, kernel_passes
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.observations import Scored
 from bochner.learning.tables.rows import CellObservations, Rows

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bochner.learned.tables import kernel_sums
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.learning.tables import kernel_sums
 from bochner.learning.tables.kernel_columns import Blocks
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.laws import Laws

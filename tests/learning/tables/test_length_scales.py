@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from bochner.learned.tables import leave_one_out, length_scales, linear_maps, search
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.learning.tables import leave_one_out, length_scales, linear_maps, search
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.rows import Rows
 

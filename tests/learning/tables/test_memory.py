@@ -8,12 +8,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from bochner.learned.tables import kernel_products, memory
 from numpy.testing import assert_array_equal
 
 from bochner import TableRegressor
 from bochner._base.progress import silent
 from bochner.kernels import Matern
-from bochner.learning.tables import kernel_products, memory
 from bochner.learning.tables.efforts import EFFORTS, Effort
 from bochner.learning.tables.kernel_laws import exact, on_landmarks
 from bochner.learning.tables.learner import Learner

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bochner.learned.tables import kernel_laws, search
+from bochner.learned.tables import observations as observations_module
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.tables import kernel_laws, search
-from bochner.learning.tables import observations as observations_module
 from bochner.learning.tables.leave_one_out import LearnedKernel, error_across
 from bochner.learning.tables.length_scales import error_and_gradient
 from bochner.learning.tables.observations import Observations

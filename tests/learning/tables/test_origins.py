@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from bochner.learned.tables import ensemble
 from learning.tables.test_sum_of_laws import fitted
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
@@ -11,7 +12,6 @@ from scipy.special import expit
 from scipy.stats import norm, t
 
 from bochner import TableClassifier, TableRegressor
-from bochner.learning.tables import ensemble
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.origins import effective_number, folds_of_stretches

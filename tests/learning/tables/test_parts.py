@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bochner.learned.tables import learner as learners
+from bochner.learned.tables import plan
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base.progress import silent
 from bochner.kernels import Laplacian
-from bochner.learning.tables import learner as learners
-from bochner.learning.tables import plan
 from bochner.learning.tables.efforts import _ROUGH, Effort
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.learner import Learner

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from bochner.learned.tables import kernel_laws, kernel_loops, leave_one_out, search
 from numpy.testing import assert_allclose
 
 from bochner._base.linalg import floored
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.learning.tables import kernel_laws, kernel_loops, leave_one_out, search
 from bochner.learning.tables.kernel_columns import Blocks, LoopedKernel
 from bochner.learning.tables.leave_one_out import LearnedKernel
 from bochner.learning.tables.rows import Rows

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bochner.learned.tables import learner as laws_learner
+from bochner.learned.tables import plan
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from bochner._base.progress import silent
 from bochner.kernels import Gaussian
-from bochner.learning.tables import learner as laws_learner
-from bochner.learning.tables import plan
 from bochner.learning.tables.efforts import _ROUGH, _SMOOTH, Effort
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
 from bochner.learning.tables.kernel_laws import KernelLaw

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from bochner.learned.tables import residual_laws, tree_laws
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import RidgeCV
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.kernels import Laplacian
-from bochner.learning.tables import residual_laws, tree_laws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.laws import Laws
 from bochner.learning.tables.leave_one_out import LearnedKernel

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from bochner.learned.tables import width_terms, widths
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.stats import norm
 
 from bochner import TableRegressor
-from bochner.learning.tables import width_terms, widths
 from bochner.learning.tables.trees import TreeInputs
 from bochner.learning.tables.width_terms import BinaryColumns
 from bochner.learning.tables.widths import Moments, Widths

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from bochner.learned.series import breaks
 from numpy.random import Generator
 
 from bochner._base.arrays import Array
 from bochner._base.progress import Progress, silent
 from bochner._base.threads import single_threaded_blas
-from bochner.learning.series import breaks
 from bochner.learning.series.law import SeriesLaw
 from bochner.learning.series.priors import GENERAL, SeriesPriors
 from bochner.learning.series.search import Fit, Searcher, Season, never

@@ -168,7 +168,7 @@ class SeriesPriors:
 
 
 def _read() -> Mapping[str, SeriesPriors]:
-    text = files("bochner.learning.series").joinpath("priors.json").read_text(encoding="utf-8")
+    text = files("bochner.learned.series").joinpath("priors.json").read_text(encoding="utf-8")
     return MappingProxyType(
         {name: SeriesPriors.of(entry) for name, entry in json.loads(text)["priors"].items()}
     )
