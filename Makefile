@@ -16,7 +16,7 @@ WORKERS = -n $(JOBS) --dist worksteal
 # Tests of what the oldest dependencies could break; others compare words, and scikit-learn's checks
 # are those of a later version.
 LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
-          tests/files/test_model_file_round_trip.py tests/estimators/test_forecaster.py \
+          tests/files/test_model_file_round_trip.py tests/series/test_forecaster.py \
           tests/features/test_transformer.py tests/cli/test_json.py tests/cli/test_shell.py \
           tests/diagnosis/test_sensitivity.py tests/files/test_identifiers.py \
           tests/files/test_local_dates.py tests/files/test_local_numbers.py

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
-    from bochner.estimators.forecaster import Forecaster as Forecaster
     from bochner.estimators.table_classifier import TableClassifier as TableClassifier
     from bochner.estimators.table_regressor import TableRegressor as TableRegressor
     from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
@@ -86,6 +85,7 @@ if TYPE_CHECKING:
     from bochner.linear.krein_ridge import KreinRidge as KreinRidge
     from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier as KreinRidgeClassifier
     from bochner.onnx import export_onnx as export_onnx
+    from bochner.series.forecaster import Forecaster as Forecaster
     from bochner.spectral import spectral_measure as spectral_measure
     from bochner.spectral.frequencies import Frequencies as Frequencies
     from bochner.tables.encoder import TableEncoder as TableEncoder
@@ -109,7 +109,7 @@ else:
             ),
             "bochner.learned.learned_kernel_regressor": ("BaNKRegressor", "LearnedKernelRegressor"),
             "bochner.learned.similarity_features": ("DIGMMFeatures", "SimilarityFeatures"),
-            "bochner.estimators.forecaster": ("Forecaster",),
+            "bochner.series.forecaster": ("Forecaster",),
             "bochner.learned.locally_stationary_models": (
                 "GaBaSRClassifier",
                 "GaBaSRRegressor",

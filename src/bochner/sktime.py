@@ -11,7 +11,7 @@ import pandas as pd
 from sktime.forecasting.base import BaseForecaster, ForecastingHorizon
 
 from bochner._base.arrays import RandomState
-from bochner.estimators.forecaster import Forecaster
+from bochner.series.forecaster import Forecaster
 
 
 class BochnerForecaster(BaseForecaster):

@@ -13,8 +13,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bochner import TableClassifier, TableEncoder, TableRegressor, load, save
-from bochner.estimators.series_rows import several
 from bochner.files import ModelFileError
+from bochner.series.series_rows import several
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -36,7 +36,7 @@ from bochner.files.tree import decode
 from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.learned.similarity_features import EXPECTATIONS
-from bochner.learning.series.trends import ConstantLevel
+from bochner.series.trends import ConstantLevel
 from bochner.spectral import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
 

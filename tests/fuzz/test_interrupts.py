@@ -106,7 +106,7 @@ import signal
 import numpy as np
 from scipy.stats import qmc
 
-from bochner._numerics.state_loops import Steps, component_moments, filtered, slopes
+from bochner.series.state_loops import Steps, component_moments, filtered, slopes
 from bochner._base.threads import in_a_thread, in_order
 
 steps = Steps(np.zeros(300, dtype=int), *np.full((4, 1, 2), 0.1), np.array([1, 0]))

@@ -5,7 +5,7 @@ from learning.series import test_breaks, test_regular
 from mutants.registry import edit, planted
 
 from bochner.files import stored_classes as classes
-from bochner.learning.series.parts import LevelShifts
+from bochner.series.components import LevelShifts
 
 for name, old, new in (
     ("later_values_tell_nothing", "- gains[t] @ slope", ""),

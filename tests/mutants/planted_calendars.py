@@ -8,11 +8,11 @@ from learning.series.test_model import assert_evidence
 from mutants.registry import changes, edit, plant_edits, planted
 from tables import test_calendars
 
-from bochner.estimators import rolling_origins
 from bochner.files import calendars, offsets, timelines
-from bochner.learning.series.model import ScaledSeries
-from bochner.learning.series.parts import Waves
-from bochner.tables.timelines import Timeline
+from bochner.series import rolling_origins
+from bochner.series.components import Waves
+from bochner.series.series_model import ScaledSeries
+from bochner.series.timelines import Timeline
 
 
 def goes_on(*names):

@@ -14,8 +14,8 @@ from bochner import Forecaster
 from bochner.cli import forecasting, series_fits
 from bochner.comparison import forecasts, origins
 from bochner.comparison.contenders import OURS
-from bochner.estimators.series_forecasts import SeriesForecasts
 from bochner.files import holidays, series_table
+from bochner.series.series_forecasts import SeriesForecasts
 
 
 def check_repeated_season():

@@ -6,7 +6,7 @@ from learning.series.test_calibration import assert_tails as assert_tails_of_err
 from learning.series.test_law import assert_tails, assert_widened_draws
 from mutants.registry import edit, planted
 
-from bochner.learning.series.law import SeriesLaw
+from bochner.series.law import SeriesLaw
 
 for name, old, new in (
     (

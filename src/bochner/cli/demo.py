@@ -22,7 +22,7 @@ from bochner.cli.output import check_folder, facts_table, plain, results_table
 from bochner.comparison.contenders import OURS, TREES
 from bochner.comparison.shown import percent
 from bochner.comparison.split import Split
-from bochner.estimators.forecaster import Forecaster
+from bochner.series.forecaster import Forecaster
 
 LAST_YEAR = "the last year again"
 WAVES = "a line and waves of a year"

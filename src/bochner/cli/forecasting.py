@@ -37,7 +37,6 @@ from bochner.comparison.forecasts import (
 )
 from bochner.comparison.origins import OriginScores, joint_scores, mean_mase, origin_scores
 from bochner.comparison.shown import counted, number, percent
-from bochner.estimators.forecaster import Forecaster
 from bochner.files.errors import InputError
 from bochner.files.reading import read
 from bochner.files.series_table import (
@@ -48,6 +47,7 @@ from bochner.files.series_table import (
     stacked,
     table_series,
 )
+from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:
     import pandas as pd

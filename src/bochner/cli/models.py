@@ -20,7 +20,6 @@ from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
-from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
 from bochner.estimators.table_classifier import TableClassifier
 from bochner.files.columns import KIND_NAMES, Column, read_column
@@ -28,6 +27,7 @@ from bochner.files.errors import InputError
 from bochner.files.reading import read
 from bochner.files.reading_options import ReadOptions
 from bochner.files.remarks import shown
+from bochner.series.forecaster import Forecaster
 from bochner.tables.fingerprints import training_rows
 
 if TYPE_CHECKING:

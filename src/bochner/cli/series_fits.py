@@ -17,11 +17,11 @@ from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.output import plain
 from bochner.comparison.forecasts import SeriesForecast
 from bochner.comparison.shown import counted
-from bochner.estimators.forecaster import Forecaster
-from bochner.estimators.series_rows import read_series
 from bochner.files.errors import InputError
 from bochner.files.series_table import SeriesColumns, TableSeries
-from bochner.tables.holidays import holiday_inputs
+from bochner.series.forecaster import Forecaster
+from bochner.series.holidays import holiday_inputs
+from bochner.series.series_rows import read_series
 
 if TYPE_CHECKING:
     import pandas as pd

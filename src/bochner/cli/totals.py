@@ -13,9 +13,9 @@ from bochner._base.progress import Progress
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.series_fits import SeriesFits, inputs_of, n_steps_of
 from bochner.comparison.forecasts import SeriesForecast
-from bochner.estimators.forecaster import Forecaster
 from bochner.files.errors import InputError
 from bochner.files.series_table import SeriesColumns, TableSeries
+from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:
     import pandas as pd

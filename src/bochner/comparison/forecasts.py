@@ -13,7 +13,7 @@ from bochner.comparison.contenders import OURS
 from bochner.comparison.coverage import coverage_of
 from bochner.comparison.origins import SEASON_REPEATED, OriginScores, mean_mase
 from bochner.comparison.shown import counted, number, percent, whole_percents
-from bochner.learning.series.law import SeriesLaw
+from bochner.series.law import SeriesLaw
 
 if TYPE_CHECKING:
     import pandas as pd

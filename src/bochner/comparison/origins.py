@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner.comparison.contenders import OURS
-from bochner.estimators.forecaster import Forecaster
-from bochner.estimators.rolling_origins import FEWEST_BEFORE, season_steps, seasonal_scale
-from bochner.estimators.series_rows import read_series
+from bochner.series.forecaster import Forecaster
+from bochner.series.rolling_origins import FEWEST_BEFORE, season_steps, seasonal_scale
+from bochner.series.series_rows import read_series
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,14 +19,14 @@ from bochner.comparison.forecasts import (
 )
 from bochner.comparison.origins import OriginScores, mean_mase
 from bochner.comparison.shown import counted, number
-from bochner.estimators.forecaster import Forecaster
-from bochner.learning.series.transformations import TRANSFORMATIONS
 from bochner.plot.components import component_display
 from bochner.plot.forecasts import forecast_display
 from bochner.report.blocks import Block, Cell, Facts, Figure, Paragraph, Section, Table, numbered
 from bochner.report.figures import drawn
 from bochner.report.page import Head, Title, rendered
 from bochner.report.words import cut, percent
+from bochner.series.forecaster import Forecaster
+from bochner.series.value_transformations import TRANSFORMATIONS
 
 _MOST_SERIES = 12
 """Most series with pictures: each takes some hundred kilobytes and a second."""
