@@ -17,7 +17,7 @@ FILES = {
 }
 
 BY_NAME = {
-    ("bochner.estimators.table_base", "bochner.report"),
+    ("bochner.tables.table_base", "bochner.report"),
     ("bochner.files.class_names", "bochner"),
 }
 """Modules of the package that are imported by name when needed: a report needs the packages

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
-    from bochner.estimators.table_classifier import TableClassifier as TableClassifier
-    from bochner.estimators.table_regressor import TableRegressor as TableRegressor
     from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
     from bochner.features.transformer import FourierFeatures as FourierFeatures
     from bochner.files.model_file import load as load
@@ -89,6 +87,8 @@ if TYPE_CHECKING:
     from bochner.spectral import spectral_measure as spectral_measure
     from bochner.spectral.frequencies import Frequencies as Frequencies
     from bochner.tables.encoder import TableEncoder as TableEncoder
+    from bochner.tables.table_classifier import TableClassifier as TableClassifier
+    from bochner.tables.table_regressor import TableRegressor as TableRegressor
 else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
@@ -99,7 +99,7 @@ else:
             "bochner.gaussian_process": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
-            "bochner.diagnosis": ("Diagnosis", "diagnose"),
+            "bochner.tables": ("Diagnosis", "diagnose"),
             "bochner.linear.asymmetric_kernel_pca": ("AsymmetricKernelPCA",),
             "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
@@ -122,8 +122,8 @@ else:
             "bochner.gaussian_process.kernel_glm_classifier": ("KernelGLMClassifier",),
             "bochner.linear.krein_ridge": ("KreinRidge",),
             "bochner.linear.krein_ridge_classifier": ("KreinRidgeClassifier",),
-            "bochner.estimators.table_classifier": ("TableClassifier",),
-            "bochner.estimators.table_regressor": ("TableRegressor",),
+            "bochner.tables.table_classifier": ("TableClassifier",),
+            "bochner.tables.table_regressor": ("TableRegressor",),
             "bochner.features.positive_features": ("PositiveFeatures",),
             "bochner.features.transformer": ("FourierFeatures",),
             "bochner.onnx": ("export_onnx",),

@@ -13,8 +13,8 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator, clone
 from skpro.regression.base import BaseProbaRegressor
 
-from bochner.estimators.table_regressor import TableRegressor
 from bochner.linear.krein_ridge import KreinRidge
+from bochner.tables.table_regressor import TableRegressor
 
 _LEAST = float(np.finfo(np.float64).eps)
 """Distance of quantile levels from zero and one, where a normal law has no quantiles."""

@@ -22,10 +22,10 @@ from bochner.comparison.origins import SEASON_REPEATED, OriginScores
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.split import Split
 from bochner.comparison.study import Study, table_facts
-from bochner.diagnosis.contributions import Contributions
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.files.series_table import SeriesColumns
 from bochner.report import forecasts as reports
+from bochner.tables.contributions import Contributions
+from bochner.tables.sensitivity import Effect, VarianceShares
 
 
 def printed(*shown):

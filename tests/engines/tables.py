@@ -12,7 +12,7 @@ from learning.tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.engines import collected
-from bochner.estimators import table_base
+from bochner.tables import table_base
 
 N = 900
 CUTS = (0, 5, 300, 300, 301, 650, N)

@@ -26,7 +26,7 @@ from cluster.tables import (
 
 from bochner.engines import PartitionedRows
 from bochner.engines.table_pieces import TablePiece
-from bochner.estimators import table_learners
+from bochner.tables import table_learners
 from bochner.tables.encoder import TableEncoder
 
 SAMPLE = 400

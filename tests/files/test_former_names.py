@@ -29,7 +29,7 @@ def alias(request):
 def test_a_papers_name_is_the_class_itself(alias):
     name, module, _ = ALIASES[alias]
     assert getattr(bochner, alias) is getattr(bochner, name)
-    assert getattr(import_module(f"bochner.estimators.{module}"), alias) is getattr(bochner, name)
+    assert getattr(import_module(f"bochner.tables.{module}"), alias) is getattr(bochner, name)
     assert {alias, name} <= set(bochner.__all__)
     assert repr(getattr(bochner, alias)()) == f"{name}()"
 

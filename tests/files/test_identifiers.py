@@ -9,8 +9,8 @@ import pytest
 from tables.written import read_text
 
 from bochner.files.reading import read, read_table
-from bochner.tables.checks import check_table
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.table_checks import check_table
 
 N = 40
 RNG = np.random.default_rng(0)

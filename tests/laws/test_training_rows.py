@@ -10,8 +10,8 @@ from bochner.learned.tables import trees
 from sklearn.linear_model import Ridge
 
 from bochner import TableClassifier, TableRegressor, load, save
-from bochner.estimators import table_partitions
-from bochner.learning.tables.learner import Learner
+from bochner.tables import table_partitions
+from bochner.tables.learner import Learner
 
 N_ROWS = 1200
 

@@ -24,8 +24,6 @@ from tables import test_identifiers, test_timelines, test_totals
 
 from bochner.cli import choosing
 from bochner.comparison import coverage, forecasts, split, study, verdict
-from bochner.diagnosis.shapley import Game
-from bochner.estimators import table_rows
 from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
@@ -35,13 +33,15 @@ from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import likelihood_quantiles as quantiles
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.learned import dirichlet_mixture as mixture
-from bochner.learning.tables.residual_laws import ResidualLaw
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
 from bochner.linear.solver_plan import RidgeProblem
 from bochner.report import drift, error_checks, residuals
 from bochner.series import rolling_origins, summed_series
 from bochner.series.component_search import Searcher
+from bochner.tables import table_rows
+from bochner.tables.residual_laws import ResidualLaw
+from bochner.tables.shapley import Game
 
 
 def patched(check):

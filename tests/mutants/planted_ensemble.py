@@ -36,14 +36,14 @@ from mutants.registry import edit, plant_edits, planted
 
 from bochner._base import linalg
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.tables.kernel_laws import KernelLaw
-from bochner.learning.tables.learner import Learner
-from bochner.learning.tables.observations import Observations
-from bochner.learning.tables.plan import FitPlan
-from bochner.learning.tables.rows import CellObservations, Rows
-from bochner.learning.tables.tree_laws import TreeLearner
-from bochner.learning.tables.trees import TreeInputs, Trees
+from bochner.tables.distinct_rows import CellObservations, Rows
+from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.kernel_laws import KernelLaw
+from bochner.tables.learner import Learner
+from bochner.tables.observation_roles import FitPlan
+from bochner.tables.observations import Observations
+from bochner.tables.tree_laws import TreeLearner
+from bochner.tables.trees import TreeInputs, Trees
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient

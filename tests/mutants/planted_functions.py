@@ -3,9 +3,9 @@
 from functools import partial
 
 from bochner.learned.tables import ensemble, function_draws
-from learning.tables import test_function_draws
 from mutants.registry import plant_edits
 from spectral import test_tails
+from tables import test_drawn_functions as test_function_draws
 
 from bochner.spectral import tails
 

@@ -10,10 +10,10 @@ from laws.honest_models import MODELS
 from laws.honest_tables import KINDS
 from mutants.registry import changes
 
-from bochner.estimators import table_base
 from bochner.files import encodings
-from bochner.learning.tables.removal import Removal
 from bochner.linear.softmax_weights import fit_softmax
+from bochner.tables import table_base
+from bochner.tables.removal import Removal
 
 
 def agrees(name, n, seeds=4):

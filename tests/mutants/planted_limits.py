@@ -2,8 +2,9 @@
 
 from _numerics import test_threads
 from bochner.learned.tables import efforts, learner, memory, residual_laws, tree_laws
-from learning.tables import test_efforts, test_memory, test_tree_laws
 from mutants.registry import plant_edits
+from tables import test_efforts, test_tree_laws
+from tables import test_memory_limits as test_memory
 
 from bochner._base import threads
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 from bochner.learned.tables import kernel_columns, kernel_laws, leave_one_out, search
-from learning.tables import test_subnormal
 from mutants.registry import planted, replaces
+from tables import test_subnormal
 
 
 def as_they_are(values):

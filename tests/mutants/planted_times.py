@@ -6,8 +6,8 @@ from mutants.registry import plant_edits
 from tables import test_date_order
 
 from bochner.files import date_order
-from bochner.learning.tables.removal import Removal
-from bochner.learning.tables.width_terms import WidthTerms
+from bochner.tables.removal import Removal
+from bochner.tables.width_terms import WidthTerms
 
 plant_edits(
     origins,

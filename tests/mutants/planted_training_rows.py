@@ -9,7 +9,7 @@ from bochner.learned.tables import trees
 from laws import test_training_rows as laws
 from mutants.registry import replaces
 
-from bochner.estimators import table_base
+from bochner.tables import table_base
 
 
 def check_bits():

@@ -4,9 +4,9 @@ from bochner.learned.tables import transformations
 from estimators import test_transformed_targets
 from mutants.registry import plant_edits
 
-from bochner.estimators.table_predictors import NumberPredictor
-from bochner.estimators.table_tasks import RegressionTask
-from bochner.learning.tables.transformations import Transformation
+from bochner.tables.table_predictors import NumberPredictor
+from bochner.tables.table_tasks import RegressionTask
+from bochner.tables.target_transformations import Transformation
 
 plant_edits(
     NumberPredictor,

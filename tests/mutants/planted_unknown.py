@@ -7,8 +7,8 @@ from bochner.learned.tables import donors
 from laws import test_unlike_rows as laws
 from mutants.registry import edit, planted, replaces
 
-from bochner.estimators import table_far_rows, table_knowledge, table_predictors
 from bochner.files import known_entries
+from bochner.tables import table_far_rows, table_knowledge, table_predictors
 
 
 def fresh(check, *args, **options):

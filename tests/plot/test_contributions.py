@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bochner import TableRegressor, plot
-from bochner.diagnosis.contributions import Contributions
 from bochner.files.columns import read_column
 from bochner.plot.beeswarms import _offsets
 from bochner.plot.contributed import entry_text, fixed
+from bochner.tables.contributions import Contributions
 
 RNG = np.random.default_rng(0)
 

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from plot.layout import faults
 
 from bochner import plot
-from bochner.diagnosis.contributions import Contributions
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot.labels import columns_of, fitted, text_width
+from bochner.tables.contributions import Contributions
+from bochner.tables.sensitivity import Effect, VarianceShares
 
 RNG = np.random.default_rng(0)
 NAMES = {

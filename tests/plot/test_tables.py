@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from bochner import plot
 from bochner._base.arrays import decimal_years
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot.labels import dates_of
+from bochner.tables.sensitivity import Effect, VarianceShares
 
 
 def shares(count):

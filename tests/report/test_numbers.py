@@ -14,9 +14,7 @@ from scipy.stats import binom, norm, t
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from bochner.comparison.outcomes import Outcome
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.files.columns import read_column
-from bochner.learning.tables.transformations import Transformation
 from bochner.report import (
     accuracy,
     classes,
@@ -32,6 +30,8 @@ from bochner.report.blocks import Figure, Table
 from bochner.report.drift import drift
 from bochner.report.periods import NamedPeriod
 from bochner.report.subject import Subject, subjects_of
+from bochner.tables.sensitivity import Effect, VarianceShares
+from bochner.tables.target_transformations import Transformation
 
 STATED = []
 """Patterns of the titles of figures and tables, and of findings, whose numbers are tested here."""

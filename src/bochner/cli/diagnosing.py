@@ -20,8 +20,8 @@ from bochner.kernels import Metric, UnitSphere, kernel_called
 from bochner.linear import diagnose
 from bochner.linear.advice import HEADINGS, error_rows, facts, legend
 from bochner.spectral import profile
-from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.table_checks import check_table, drop_columns
 
 if TYPE_CHECKING:
     import pandas as pd

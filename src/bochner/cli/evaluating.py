@@ -40,7 +40,7 @@ from bochner.comparison.study import (
     versions,
 )
 from bochner.files.errors import InputError
-from bochner.tables.checks import side_column
+from bochner.tables.table_checks import side_column
 
 _MOST_GROUPS = 12
 """Groups shown, the largest ones: a screen has room for a table of them."""

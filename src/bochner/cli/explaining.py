@@ -30,11 +30,11 @@ from bochner.cli.records import SCHEMA_VERSION
 from bochner.cli.screen import print_shares
 from bochner.comparison.shown import entry, number
 from bochner.comparison.study import Model
-from bochner.diagnosis.contributions import Contributions
-from bochner.diagnosis.sensitivity import Effect
 from bochner.files.columns import read_column
 from bochner.files.errors import InputError
 from bochner.plot.contributed import entry_text
+from bochner.tables.contributions import Contributions
+from bochner.tables.sensitivity import Effect
 
 _EFFECTS = 8
 """Number of the most important columns whose effects are shown, limited by a screen's lines."""

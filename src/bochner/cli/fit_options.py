@@ -236,9 +236,9 @@ class FitOptions:
 def _choices() -> Mapping[str, Sequence[str]]:
     """Return the values of options that have few, from modules that help pages do without."""
     from bochner.features.weight_meaning import MEANINGS
-    from bochner.learning.tables.efforts import EFFORTS
-    from bochner.learning.tables.transformations import TRANSFORMATIONS
-    from bochner.tables.checks import Task
+    from bochner.tables.efforts import EFFORTS
+    from bochner.tables.table_checks import Task
+    from bochner.tables.target_transformations import TRANSFORMATIONS
 
     return {
         "task": ("auto", *get_args(Task)),

@@ -37,14 +37,13 @@ from bochner.comparison.study import (
     table_facts,
     versions,
 )
-from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
 from bochner.features.weight_meaning import are_whole
 from bochner.files.errors import InputError
 from bochner.files.reading import TableRead, named_by, read
 from bochner.files.reading_options import ReadOptions
-from bochner.tables.checks import (
+from bochner.tables.fingerprints import fingerprint
+from bochner.tables.sensitivity import VarianceShares
+from bochner.tables.table_checks import (
     Task,
     check_table,
     check_target,
@@ -53,7 +52,8 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
-from bochner.tables.fingerprints import fingerprint
+from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_regressor import TableRegressor
 
 if TYPE_CHECKING:
     import pandas as pd

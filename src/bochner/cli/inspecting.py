@@ -15,11 +15,11 @@ from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecasts import model_facts
 from bochner.comparison.shown import FUNCTIONS, number, percent
-from bochner.estimators.table_base import TableModel
-from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.learned.learned_kernel_fit import BaNK
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.series.forecaster import Forecaster
+from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.table_base import TableModel
+from bochner.tables.table_heads import OneKernelClassification, OneKernelRegression
 
 _KINDS = {
     "numeric": "numbers",

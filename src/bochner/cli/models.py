@@ -20,8 +20,6 @@ from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
-from bochner.estimators.table_base import TableModel
-from bochner.estimators.table_classifier import TableClassifier
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
 from bochner.files.reading import read
@@ -29,6 +27,8 @@ from bochner.files.reading_options import ReadOptions
 from bochner.files.remarks import shown
 from bochner.series.forecaster import Forecaster
 from bochner.tables.fingerprints import training_rows
+from bochner.tables.table_base import TableModel
+from bochner.tables.table_classifier import TableClassifier
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,9 +18,9 @@ from bochner.cli.output import check_csv_output, is_standard_output, plain, writ
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.shown import counted, number, percent
 from bochner.comparison.study import Model, own_outcomes
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
 from bochner.files.errors import InputError
+from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_regressor import TableRegressor
 
 _KEPT = ("none", "id", "all")
 

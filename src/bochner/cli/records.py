@@ -10,7 +10,7 @@ from bochner.cli.stages import Stages
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import best_other, calibration, verdict
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 SCHEMA_VERSION = 1
 """Version of the keys: it rises when one changes its meaning or goes, not when one is added."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
-from bochner.tables.checks import check_name
+from bochner.tables.table_checks import check_name
 
 if TYPE_CHECKING:
     import pandas as pd

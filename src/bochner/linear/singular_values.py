@@ -59,7 +59,7 @@ def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.diagnosis import spectrum_of
+    >>> from bochner.tables import spectrum_of
     >>> found = spectrum_of(np.diag([3.0, 0.0, -1.0]))
     >>> found.n_positive, found.n_negative, found.n_zero, found.negative_share
     (1, 1, 1, 0.25)
@@ -107,7 +107,7 @@ def singular_values_of(gram: Array) -> SingularValues:
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.diagnosis import singular_values_of
+    >>> from bochner.tables import singular_values_of
     >>> found = singular_values_of(np.array([[0.0, 3.0], [-3.0, 0.0]]))
     >>> round(found.effective_rank, 12), found.rank_99
     (2.0, 2)

@@ -9,7 +9,6 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, RandomState
-from bochner.diagnosis.contributions import Contributions
 from bochner.files.columns import Column
 from bochner.plot.contributed import MOST_COLUMNS, columns_at, explained, name_right
 from bochner.plot.display import Display, PanelLayout
@@ -25,6 +24,7 @@ from bochner.plot.labels import (
 )
 from bochner.plot.scatter import MOST_VECTORS
 from bochner.plot.style import BLUE, FONT, ORANGE, PALE, VIOLET, Theme
+from bochner.tables.contributions import Contributions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
 from bochner._base.converted import as_frame
 from bochner.comparison.shown import PLAIN_ENTRIES, may_be_years, number
-from bochner.diagnosis.contributions import Contributions
 from bochner.files.columns import Column
 from bochner.plot.inputs import column_of
 from bochner.plot.labels import EQUALS, name_axis, panel_points, text_width
 from bochner.plot.style import FONT, SMALL
+from bochner.tables.contributions import Contributions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array
-from bochner.diagnosis.sensitivity import Effect
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.grids import Side, draw_map
 from bochner.plot.labels import (
@@ -23,6 +22,7 @@ from bochner.plot.labels import (
     rows_height,
 )
 from bochner.plot.style import BAND, HEIGHT, WIDTH, Look, Theme, look_of
+from bochner.tables.sensitivity import Effect
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

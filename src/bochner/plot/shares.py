@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array
 from bochner._base.arrays import as_array as as_numbers
-from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.inputs import input_names
 from bochner.plot.labels import finish, name_rows, per_cent, rows_height
 from bochner.plot.style import MODEL, Theme
+from bochner.tables.sensitivity import VarianceShares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

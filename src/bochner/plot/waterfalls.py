@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, RandomState
-from bochner.diagnosis.contributions import Contributions
 from bochner.files.columns import rows_of
 from bochner.plot.contributed import (
     MOST_COLUMNS,
@@ -22,6 +21,7 @@ from bochner.plot.contributed import (
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import finish, name_rows, number_ticks, panel_points, rows_height
 from bochner.plot.style import MISSED, MODEL, Theme
+from bochner.tables.contributions import Contributions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

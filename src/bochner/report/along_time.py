@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
 from bochner.files.columns import Column, read_column
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.report.periods import NamedPeriod, lowest, periods_of, spectrum
 from bochner.tables.encodings import encode
+from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.kernel_laws import KernelLaw
 
 Kernel = Callable[[Array, Array], Array]
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bochner.comparison.shown import LEAST_PAIR, counted, no_pairs, sum_of_shares
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
 from bochner.plot.labels import dates_of
 from bochner.report.blocks import (
@@ -25,6 +24,7 @@ from bochner.report.dates import cycles_of, date_effects
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
 from bochner.report.words import joined, listed, number, percent, quoted, short
+from bochner.tables.sensitivity import Effect, VarianceShares
 
 _MOST_BARS = 15
 """Columns with a bar; the table has all of them."""

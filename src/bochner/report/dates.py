@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, decimal_years
-from bochner.diagnosis.sensitivity import Effect, averages
 from bochner.files.clocks import clock_times
 from bochner.files.columns import read_column
 from bochner.plot.labels import dates_of
 from bochner.report.along_time import features_of
+from bochner.tables.sensitivity import Effect, averages
 
 Times = NDArray[np.datetime64]
 

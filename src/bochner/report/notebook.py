@@ -16,8 +16,8 @@ from bochner._base.file_writing import as_path, replacing
 from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, studies_of, table_facts
-from bochner.estimators.table_classifier import TableClassifier
 from bochner.report.page import html
+from bochner.tables.table_classifier import TableClassifier
 
 _HEIGHT = 720
 """Pixels of the frame that a notebook shows: most of a laptop's screen."""

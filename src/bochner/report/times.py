@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.files.columns import read_column
 from bochner.plot import KernelDisplay, SpectrumDisplay
 from bochner.report.along_time import AlongTime, along_time
@@ -11,6 +10,7 @@ from bochner.report.blocks import Block, Figure, Figures, Paragraph, Section
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject, series_of
 from bochner.report.words import listed, number, quoted, short
+from bochner.tables.sensitivity import VarianceShares
 
 _SHORT_LAGS = 15.0
 """Days of the picture of short lags: two weeks, so that the day and the week show."""

@@ -21,7 +21,6 @@ from bochner._base.registry import register
 from bochner._base.spreads import rounded_to
 from bochner._base.whole_fits import all_or_nothing
 from bochner.files.columns import Column, read_column, unmasked
-from bochner.learning.tables.removal import Removal
 from bochner.tables.encodings import (
     State,
     add_means,
@@ -34,7 +33,8 @@ from bochner.tables.encodings import (
 )
 from bochner.tables.known_entries import KnownEntries
 from bochner.tables.level_means import target_columns
-from bochner.tables.refusals import (
+from bochner.tables.removal import Removal
+from bochner.tables.table_errors import (
     refuse_changed_kinds,
     refuse_infinite,
     refuse_other_names,
@@ -163,7 +163,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X, y
             As in `fit`.
-        removal : bochner.learning.tables.removal.Removal or None, default=None
+        removal : bochner.tables.removal.Removal or None, default=None
             Which rows are removed together when a model is scored: those of a group, or the latest
             ones. Means of the target at a row are computed without them. ``None`` for each row by
             itself.
