@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
+    from bochner.adapters.onnx.export import export_onnx as export_onnx
     from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
     from bochner.features.transformer import FourierFeatures as FourierFeatures
     from bochner.files.model_file import load as load
@@ -82,7 +83,6 @@ if TYPE_CHECKING:
     from bochner.linear.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
     from bochner.linear.krein_ridge import KreinRidge as KreinRidge
     from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier as KreinRidgeClassifier
-    from bochner.onnx import export_onnx as export_onnx
     from bochner.series.forecaster import Forecaster as Forecaster
     from bochner.spectral import spectral_measure as spectral_measure
     from bochner.spectral.frequencies import Frequencies as Frequencies
@@ -126,7 +126,7 @@ else:
             "bochner.tables.table_regressor": ("TableRegressor",),
             "bochner.features.positive_features": ("PositiveFeatures",),
             "bochner.features.transformer": ("FourierFeatures",),
-            "bochner.onnx": ("export_onnx",),
+            "bochner.adapters.onnx": ("export_onnx",),
             "bochner.files": ("load", "save"),
             "bochner._base.registry": ("register",),
             "bochner.spectral": ("Frequencies", "spectral_measure"),

@@ -386,7 +386,7 @@ def test_gradients_flow_through_features_of_torch():
 
 
 def test_chunks_go_to_a_device_one_after_another(tensors):
-    from bochner.torch import DeviceChunks
+    from bochner.adapters.torch import DeviceChunks
 
     settings = {"n_components": 64, "random_state": 0, "length_scale": 1.5}
     chunks = [(X[part], Y[part], WEIGHT[part]) for part in PARTS]

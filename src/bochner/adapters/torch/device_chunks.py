@@ -43,7 +43,7 @@ class DeviceChunks:
     >>> import numpy as np
     >>> import sklearn
     >>> from bochner import KreinRidge
-    >>> from bochner.torch import DeviceChunks
+    >>> from bochner.adapters.torch import DeviceChunks
     >>> X = np.random.default_rng(0).normal(size=(1000, 3))
     >>> chunks = [(X[:500], X[:500, 0]), (X[500:], X[500:, 0])]
     >>> with sklearn.config_context(array_api_dispatch=True):  # doctest: +SKIP

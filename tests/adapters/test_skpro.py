@@ -14,7 +14,7 @@ pytest.importorskip("skpro")
 from skpro.metrics import LogLoss
 from skpro.utils import check_estimator
 
-from bochner.skpro import BochnerRegressor
+from bochner.adapters.skpro import BochnerRegressor
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(80, 2)), columns=["a", "b"], index=range(100, 180))

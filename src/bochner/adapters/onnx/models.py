@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bochner._base.arrays import Array
+from bochner.adapters.onnx.graph import Graph
 from bochner.features.transformer import FourierFeatures
 from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 from bochner.learned.learned_kernel_models import BaNKRegression
@@ -18,7 +19,6 @@ from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.linear.ridge_head import frequencies_alone
 from bochner.linear.ridge_posterior import RidgePosterior
 from bochner.linear.softmax_weights import UNIFORM, SoftmaxWeights
-from bochner.onnx.graph import Graph
 from bochner.spectral.frequencies import Frequencies
 
 EXPORTED = (

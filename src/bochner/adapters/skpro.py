@@ -1,6 +1,6 @@
 """Regressors in skpro: the extra ``skpro`` installs what this module needs.
 
->>> from bochner.skpro import BochnerRegressor  # doctest: +SKIP
+>>> from bochner.adapters.skpro import BochnerRegressor  # doctest: +SKIP
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class BochnerRegressor(BaseProbaRegressor):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from bochner import KreinRidge
-    >>> from bochner.skpro import BochnerRegressor
+    >>> from bochner.adapters.skpro import BochnerRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = BochnerRegressor(KreinRidge(alpha="evidence", random_state=0)).fit(X, y.to_frame())
     >>> law = model.predict_proba(X[:5])

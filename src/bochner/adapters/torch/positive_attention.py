@@ -9,9 +9,9 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from bochner.adapters.torch.inputs import check_inputs
 from bochner.features.positive_features import PositiveFeatures
 from bochner.spectral.positive_frequencies import PositiveFrequencies
-from bochner.torch.inputs import check_inputs
 
 
 class PositiveAttention(nn.Module):
@@ -48,7 +48,7 @@ class PositiveAttention(nn.Module):
     --------
     >>> import torch
     >>> from bochner import PositiveFeatures
-    >>> from bochner.torch import PositiveAttention
+    >>> from bochner.adapters.torch import PositiveAttention
     >>> queries, keys, values = torch.randn(3, 2, 100, 4)  # Two sequences of 100 rows
     >>> features = PositiveFeatures(64, temperature=2.0, random_state=0)
     >>> attention = PositiveAttention(features.fit(queries[0], right=keys[0]))

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 import torch
 
 from bochner import PositiveFeatures
-from bochner.torch import PositiveAttention
+from bochner.adapters.torch import PositiveAttention
 
 D = 4
 exact_attention = torch.nn.functional.scaled_dot_product_attention

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from adapters.runtime import evaluate, onnxruntime, session
 from laws.registry import PLANE_CASES
 from numpy.testing import assert_allclose
-from onnx_graphs.runtime import evaluate, onnxruntime, session
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from spectral.few_designs import design_roughly

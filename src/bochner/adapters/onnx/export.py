@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import as_flag
 from bochner._base.file_writing import as_path, replacing
+from bochner.adapters.onnx.graph import Graph
+from bochner.adapters.onnx.models import add_outputs, check_exported, steps_of
 from bochner.features.parameters import check_dtype
-from bochner.onnx.graph import Graph
-from bochner.onnx.models import add_outputs, check_exported, steps_of
 from bochner.spectral.frequencies import Frequencies
 
 

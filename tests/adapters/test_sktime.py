@@ -10,7 +10,7 @@ pytest.importorskip("sktime")
 
 from sktime.utils.estimator_checks import check_estimator
 
-from bochner.sktime import BochnerForecaster
+from bochner.adapters.sktime import BochnerForecaster
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from torch import nn
 
 from bochner._base.arrays import Array, LengthScale, RandomState, as_count, as_positive
+from bochner.adapters.torch.inputs import check_inputs
 from bochner.features.median_length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures
 from bochner.linear.ridge_head import RidgeHead, frequencies_alone
@@ -19,7 +20,6 @@ from bochner.spectral.amplitudes import Amplitudes
 from bochner.spectral.factors import CosineFactors
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.layouts import Scheme
-from bochner.torch.inputs import check_inputs
 
 TRAINABLE = {
     "frequencies": ("omega", "nu"),
@@ -80,7 +80,7 @@ class FourierLayer(nn.Module):
     Examples
     --------
     >>> import torch
-    >>> from bochner.torch import FourierLayer
+    >>> from bochner.adapters.torch import FourierLayer
     >>> layer = FourierLayer("matern52", 3, 256, trainable="length_scale", random_state=0)
     >>> model = torch.nn.Sequential(layer, torch.nn.Linear(256, 1))
     >>> model(torch.randn(10, 3)).shape

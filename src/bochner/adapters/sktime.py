@@ -1,6 +1,6 @@
 """Forecasters in sktime: the extra ``sktime`` installs what this module needs.
 
->>> from bochner.sktime import BochnerForecaster  # doctest: +SKIP
+>>> from bochner.adapters.sktime import BochnerForecaster  # doctest: +SKIP
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class BochnerForecaster(BaseForecaster):
     Examples
     --------
     >>> from sktime.datasets import load_airline
-    >>> from bochner.sktime import BochnerForecaster
+    >>> from bochner.adapters.sktime import BochnerForecaster
     >>> y = load_airline()
     >>> model = BochnerForecaster(random_state=0).fit(y[:-12], fh=range(1, 13))
     >>> predicted = model.predict()

@@ -1,6 +1,6 @@
 """Ridge regressions as models of BoTorch: the extra ``botorch`` installs what this module needs.
 
->>> from bochner.botorch import FeatureModel  # doctest: +SKIP
+>>> from bochner.adapters.botorch import FeatureModel  # doctest: +SKIP
 """
 
 # Annotations stay text: the documentation is built with a stand-in for torch.
@@ -17,9 +17,9 @@ from gpytorch.distributions import MultitaskMultivariateNormal, MultivariateNorm
 from linear_operator import to_linear_operator
 from sklearn.utils.validation import check_is_fitted
 
+from bochner.adapters.torch.fourier_layer import FourierLayer
 from bochner.linear.krein_ridge import KreinRidge
 from bochner.linear.ridge_posterior import RidgePosterior
-from bochner.torch import FourierLayer
 
 __all__ = ["FeatureModel"]
 
@@ -55,7 +55,7 @@ class FeatureModel(Model):
     >>> from botorch.acquisition import UpperConfidenceBound
     >>> from botorch.optim import optimize_acqf
     >>> from bochner import KreinRidge
-    >>> from bochner.botorch import FeatureModel
+    >>> from bochner.adapters.botorch import FeatureModel
     >>> X = np.linspace(0.0, 1.0, 8)[:, None]
     >>> model = KreinRidge(alpha=1e-4, length_scale=0.2, random_state=0)
     >>> model = model.fit(X, np.sin(6.0 * X[:, 0]))

@@ -16,8 +16,8 @@ import torch
 from spectral.few_designs import design_roughly
 
 from bochner import FourierFeatures, Frequencies, KreinRidge, kernels
+from bochner.adapters.torch import TRAINABLE, FourierLayer
 from bochner.spectral import NoMeasureError
-from bochner.torch import TRAINABLE, FourierLayer
 
 UNIT_ROUNDOFF = 2.0**-24  # float32
 X = np.random.default_rng(1).normal(size=(20, 3))
@@ -231,8 +231,8 @@ def test_the_import_changes_no_global_state():
         "import sys, bochner; assert 'torch' not in sys.modules\n"
         "import warnings, numpy as np, torch\n"
         "import sklearn.base  # It adds filters of warnings of its own.\n"
-        f"before = {state}\nimport bochner.torch\nassert ({state}) == before\n"
-        "assert bochner.torch is not torch"
+        f"before = {state}\nimport bochner.adapters.torch\nassert ({state}) == before\n"
+        "assert bochner.adapters.torch is not torch"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 torch = pytest.importorskip("torch")
 
-from bochner.torch import DeviceChunks  # noqa: E402
+from bochner.adapters.torch import DeviceChunks  # noqa: E402
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 

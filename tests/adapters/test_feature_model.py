@@ -20,7 +20,7 @@ from botorch.sampling import SobolQMCNormalSampler
 from scipy.linalg import block_diag
 
 from bochner import KreinRidge, kernels
-from bochner.botorch import FeatureModel
+from bochner.adapters.botorch import FeatureModel
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(size=(30, 2))
