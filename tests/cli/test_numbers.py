@@ -17,9 +17,9 @@ from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.records import evaluation_record, fit_record
 from bochner.cli.stages import Stages
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecasts import SeriesForecast
-from bochner.comparison.origins import SEASON_REPEATED, OriginScores
+from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.comparison.outcomes import Outcome, by_group
+from bochner.comparison.past_origins import SEASON_REPEATED, OriginScores
 from bochner.comparison.split import Split
 from bochner.comparison.study import Study, table_facts
 from bochner.files.series_table import SeriesColumns

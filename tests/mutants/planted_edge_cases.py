@@ -23,7 +23,8 @@ from report import test_checks, test_drift
 from tables import test_identifiers, test_timelines, test_totals
 
 from bochner.cli import choosing
-from bochner.comparison import coverage, forecasts, split, study, verdict
+from bochner.comparison import coverage, split, study, verdict
+from bochner.comparison import forecast_errors as forecasts
 from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bochner import plot
-from bochner.comparison.forecasts import SeriesForecast
+from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.plot.forecasts import forecast_display
 from bochner.plot.shares import RelevanceDisplay
 

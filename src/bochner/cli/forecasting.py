@@ -29,13 +29,13 @@ from bochner.cli.output import (
 from bochner.cli.series_fits import fit_each, report_refused
 from bochner.cli.totals import fit_total, on_one_index, with_total
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecasts import (
+from bochner.comparison.forecast_errors import (
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
     model_facts,
 )
-from bochner.comparison.origins import OriginScores, joint_scores, mean_mase, origin_scores
+from bochner.comparison.past_origins import OriginScores, joint_scores, mean_mase, origin_scores
 from bochner.comparison.shown import counted, number, percent
 from bochner.files.errors import InputError
 from bochner.files.reading import read

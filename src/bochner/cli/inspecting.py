@@ -13,7 +13,7 @@ from bochner.cli.activity import reporting
 from bochner.cli.models import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
-from bochner.comparison.forecasts import model_facts
+from bochner.comparison.forecast_errors import model_facts
 from bochner.comparison.shown import FUNCTIONS, number, percent
 from bochner.learned.learned_kernel_fit import BaNK
 from bochner.series.forecaster import Forecaster

@@ -12,7 +12,7 @@ import numpy as np
 from bochner._base.progress import Progress
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.series_fits import SeriesFits, inputs_of, n_steps_of
-from bochner.comparison.forecasts import SeriesForecast
+from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.files.errors import InputError
 from bochner.files.series_table import SeriesColumns, TableSeries
 from bochner.series.forecaster import Forecaster

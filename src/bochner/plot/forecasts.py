@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, MatrixLike, as_array, as_level
-from bochner.comparison.forecasts import SeriesForecast
+from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.labels import date_ticks, finish, legend, panel_points
 from bochner.plot.predicted import intervals

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
-from bochner._numerics.normal import normal_half_width
+from bochner.comparison.normal import normal_half_width
 
 
 def observed(y: ArrayLike, target: int | None) -> Array:

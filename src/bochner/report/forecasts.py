@@ -10,14 +10,14 @@ import numpy as np
 
 from bochner._base.file_writing import as_path, replacing
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecasts import (
+from bochner.comparison.forecast_errors import (
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
     model_facts,
     shown_times,
 )
-from bochner.comparison.origins import OriginScores, mean_mase
+from bochner.comparison.past_origins import OriginScores, mean_mase
 from bochner.comparison.shown import counted, number
 from bochner.plot.components import component_display
 from bochner.plot.forecasts import forecast_display

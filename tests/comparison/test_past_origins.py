@@ -9,14 +9,14 @@ import pytest
 
 from bochner import Forecaster
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecasts import (
+from bochner.comparison.forecast_errors import (
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
     model_facts,
     shown_times,
 )
-from bochner.comparison.origins import (
+from bochner.comparison.past_origins import (
     LAST_REPEATED,
     SEASON_REPEATED,
     OriginScores,
