@@ -9,14 +9,8 @@ import numpy as np
 from benchmarks.looks import LOOKS
 from benchmarks.results import Row
 from bochner.plot.display import PanelLayout, new_axes
-from bochner.plot.labels import (
-    finish,
-    legend,
-    panel_points,
-    text_width,
-    width_of,
-)
 from bochner.plot.style import BAND, FONT, Look, looks_of, styled
+from bochner.plot.text_labels import finish, legend, panel_points, text_width, width_of
 from bochner.plot.ticks import number_text
 
 if TYPE_CHECKING:

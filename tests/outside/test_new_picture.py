@@ -7,8 +7,8 @@ import numpy as np
 from bochner._base.arrays import Array
 from bochner.plot import to_svg
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import finish
 from bochner.plot.style import DATA
+from bochner.plot.text_labels import finish
 
 
 @dataclass(frozen=True, slots=True, eq=False)

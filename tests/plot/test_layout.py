@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from plot.layout import faults
 
 from bochner import plot
-from bochner.plot.labels import columns_of, fitted, text_width
+from bochner.plot.text_labels import columns_of, fitted, text_width
 from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Effect, VarianceShares
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from bochner import plot
 from bochner._base.arrays import decimal_years
-from bochner.plot.labels import dates_of
+from bochner.plot.text_labels import dates_of
 from bochner.tables.sensitivity import Effect, VarianceShares
 
 

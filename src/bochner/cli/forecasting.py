@@ -209,7 +209,7 @@ def _draw(forecasts: _Forecasts, path: Path) -> None:
 
     from bochner import plot
     from bochner.plot.forecasts import forecast_display
-    from bochner.plot.labels import fitted
+    from bochner.plot.text_labels import fitted
 
     drawn = forecasts.series[:_MOST_DRAWN]
     displays = [forecast_display(one, forecasts.level) for one in drawn]

@@ -13,16 +13,16 @@ extra ``plot``, is imported on the first drawing, and its global parameters are 
 
 from bochner.plot.beeswarms import BeeswarmDisplay, beeswarm
 from bochner.plot.chains import TraceDisplay, trace
-from bochner.plot.classes import ConfusionDisplay, RocDisplay, confusion, roc
+from bochner.plot.classifiers import ConfusionDisplay, RocDisplay, confusion, roc
 from bochner.plot.comparisons import ComparisonDisplay, comparison
 from bochner.plot.components import ComponentsDisplay, components
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.effects import EffectDisplay, effect
 from bochner.plot.envelopes import EnvelopeDisplay, envelope
-from bochner.plot.errors import ResidualsDisplay, residuals
 from bochner.plot.forecasts import ForecastDisplay, forecast
 from bochner.plot.kernels import KernelDisplay, kernel
 from bochner.plot.reliability import CalibrationDisplay, calibration
+from bochner.plot.residuals import ResidualsDisplay, residuals
 from bochner.plot.scatter import PredictionsDisplay, predictions
 from bochner.plot.shares import InteractionsDisplay, RelevanceDisplay, interactions, relevance
 from bochner.plot.spectra import SpectrumDisplay, spectrum

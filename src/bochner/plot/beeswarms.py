@@ -12,7 +12,9 @@ from bochner._base.arrays import Array, RandomState
 from bochner.files.columns import Column
 from bochner.plot.contributed import MOST_COLUMNS, columns_at, explained, name_right
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import (
+from bochner.plot.scatter import MOST_VECTORS
+from bochner.plot.style import BLUE, FONT, ORANGE, PALE, VIOLET, Theme
+from bochner.plot.text_labels import (
     finish,
     fitted,
     legend,
@@ -22,8 +24,6 @@ from bochner.plot.labels import (
     rows_height,
     text_width,
 )
-from bochner.plot.scatter import MOST_VECTORS
-from bochner.plot.style import BLUE, FONT, ORANGE, PALE, VIOLET, Theme
 from bochner.tables.contributions import Contributions
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array
 from bochner.learned.trace import Trace
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import learned_models
-from bochner.plot.labels import finish, legend
+from bochner.plot.model_inputs import learned_models
 from bochner.plot.style import BAND, DATA, MODEL, Theme, look_of
+from bochner.plot.text_labels import finish, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import numpy as np
 from bochner._base.arrays import Array, as_array
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import finish, name_rows, rows_height
 from bochner.plot.style import Theme, looks_of
+from bochner.plot.text_labels import finish, name_rows, rows_height
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import date_ticks, finish, fitted, panel_points, width_of
+from bochner.plot.series_times import forecast_times
 from bochner.plot.style import BAND, FULL_WIDTH, MODEL, SMALL, Theme
-from bochner.plot.times import forecast_times
+from bochner.plot.text_labels import date_ticks, finish, fitted, panel_points, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,9 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
 from bochner._base.converted import as_frame
 from bochner.comparison.shown import PLAIN_ENTRIES, may_be_years, number
 from bochner.files.columns import Column
-from bochner.plot.inputs import column_of
-from bochner.plot.labels import EQUALS, name_axis, panel_points, text_width
+from bochner.plot.model_inputs import column_of
 from bochner.plot.style import FONT, SMALL
+from bochner.plot.text_labels import EQUALS, name_axis, panel_points, text_width
 from bochner.tables.contributions import Contributions
 
 if TYPE_CHECKING:

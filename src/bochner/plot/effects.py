@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.grids import Side, draw_map
-from bochner.plot.labels import (
+from bochner.plot.style import BAND, HEIGHT, WIDTH, Look, Theme, look_of
+from bochner.plot.text_labels import (
     date_ticks,
     dates_of,
     finish,
@@ -21,7 +22,6 @@ from bochner.plot.labels import (
     panel_points,
     rows_height,
 )
-from bochner.plot.style import BAND, HEIGHT, WIDTH, Look, Theme, look_of
 from bochner.tables.sensitivity import Effect
 
 if TYPE_CHECKING:

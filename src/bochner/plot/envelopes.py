@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array
 from bochner._base.checks import check_rows_given
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import chosen_inputs, input_names
-from bochner.plot.labels import finish, legend
+from bochner.plot.model_inputs import chosen_inputs, input_names
 from bochner.plot.style import COLUMNS, Theme, look_of
+from bochner.plot.text_labels import finish, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

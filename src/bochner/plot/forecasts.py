@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import Array, MatrixLike, as_array, as_level
 from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import date_ticks, finish, legend, panel_points
 from bochner.plot.predicted import intervals
 from bochner.plot.scatter import MOST_VECTORS
+from bochner.plot.series_times import drawn_times, forecast_times
 from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, WIDTH, Theme
-from bochner.plot.times import drawn_times, forecast_times
+from bochner.plot.text_labels import date_ticks, finish, legend, panel_points
 from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
-from bochner.plot.labels import (
+from bochner.plot.text_labels import (
     date_ticks,
     finish,
     fitted,

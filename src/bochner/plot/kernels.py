@@ -13,9 +13,9 @@ from bochner._base.checks import check_rows_given
 from bochner.learned.learned_kernel import Learned
 from bochner.learned.learned_kernel_fit import BaNK
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import chosen_inputs, input_names, learned_models, per_input
-from bochner.plot.labels import finish, legend
+from bochner.plot.model_inputs import chosen_inputs, input_names, learned_models, per_input
 from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
+from bochner.plot.text_labels import finish, legend
 from bochner.spectral.frequencies import Frequencies
 
 if TYPE_CHECKING:

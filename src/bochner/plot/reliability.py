@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array
 from bochner.comparison.coverage import calibrated_range
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import finish, legend, percent_ticks
 from bochner.plot.predicted import central_intervals, check_labels, observed, probabilities
 from bochner.plot.style import BAND, DATA, MODEL, WIDTH, Theme
+from bochner.plot.text_labels import finish, legend, percent_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

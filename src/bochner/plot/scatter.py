@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_level
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import finish, legend
 from bochner.plot.predicted import intervals, observed
 from bochner.plot.style import MISSED, MODEL, WIDTH, Theme
+from bochner.plot.text_labels import finish, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array
 from bochner._base.arrays import as_array as as_numbers
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import input_names
-from bochner.plot.labels import finish, name_rows, per_cent, rows_height
+from bochner.plot.model_inputs import input_names
 from bochner.plot.style import MODEL, Theme
+from bochner.plot.text_labels import finish, name_rows, per_cent, rows_height
 from bochner.tables.sensitivity import VarianceShares
 
 if TYPE_CHECKING:

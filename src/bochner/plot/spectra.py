@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array
 from bochner.learned.dominant_periods import wave_energy
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import chosen_inputs, input_names, learned_models
-from bochner.plot.labels import finish, fitted, panel_points, per_cent, text_width
+from bochner.plot.model_inputs import chosen_inputs, input_names, learned_models
 from bochner.plot.style import COLUMNS, FONT, MODEL, SMALL, Theme
+from bochner.plot.text_labels import finish, fitted, panel_points, per_cent, text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
-from bochner.plot.labels import drawable
 from bochner.plot.style import RASTER_DPI, THEMES, any_script, styled
+from bochner.plot.text_labels import drawable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,8 +19,8 @@ from bochner.plot.contributed import (
     with_entry,
 )
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import finish, name_rows, number_ticks, panel_points, rows_height
 from bochner.plot.style import MISSED, MODEL, Theme
+from bochner.plot.text_labels import finish, name_rows, number_ticks, panel_points, rows_height
 from bochner.tables.contributions import Contributions
 
 if TYPE_CHECKING:

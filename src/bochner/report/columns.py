@@ -9,7 +9,7 @@ import numpy as np
 
 from bochner.comparison.shown import LEAST_PAIR, counted, no_pairs, sum_of_shares
 from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
-from bochner.plot.labels import dates_of
+from bochner.plot.text_labels import dates_of
 from bochner.report.blocks import (
     MOST_UNFOLDED,
     Block,

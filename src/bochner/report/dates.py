@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, decimal_years
 from bochner.files.clocks import clock_times
 from bochner.files.columns import read_column
-from bochner.plot.labels import dates_of
+from bochner.plot.text_labels import dates_of
 from bochner.report.along_time import features_of
 from bochner.tables.sensitivity import Effect, averages
 

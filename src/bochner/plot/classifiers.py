@@ -12,9 +12,16 @@ from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 from bochner._base.arrays import Array, as_array
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.grids import name_columns
-from bochner.plot.labels import finish, legend, legend_height, name_rows, percent_ticks, width_of
 from bochner.plot.predicted import check_labels, probabilities
 from bochner.plot.style import FULL_WIDTH, MODEL, SMALL, WIDTH, Theme, look_of
+from bochner.plot.text_labels import (
+    finish,
+    legend,
+    legend_height,
+    name_rows,
+    percent_ticks,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,11 +11,18 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array
 from bochner.files.columns import labels
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import column_of
-from bochner.plot.labels import date_ticks, finish, legend, name_rows, panel_points, rows_height
+from bochner.plot.model_inputs import column_of
 from bochner.plot.predicted import mean_and_std, observed
 from bochner.plot.scatter import cloud
 from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, Theme
+from bochner.plot.text_labels import (
+    date_ticks,
+    finish,
+    legend,
+    name_rows,
+    panel_points,
+    rows_height,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
