@@ -23,7 +23,7 @@ from bochner.comparison.past_origins import SEASON_REPEATED, OriginScores
 from bochner.comparison.split import Split
 from bochner.comparison.study import Study, table_facts
 from bochner.files.series_table import SeriesColumns
-from bochner.report import forecasts as reports
+from bochner.report import forecast_report as reports
 from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Effect, VarianceShares
 

@@ -37,7 +37,8 @@ from bochner.learned import dirichlet_mixture as mixture
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
 from bochner.linear.solver_plan import RidgeProblem
-from bochner.report import drift, error_checks, residuals
+from bochner.report import drift, error_checks
+from bochner.report import residual_section as residuals
 from bochner.series import rolling_origins, summed_series
 from bochner.series.component_search import Searcher
 from bochner.tables import table_rows

@@ -19,10 +19,10 @@ from bochner.kernels import Gaussian
 from bochner.report import data_checks, error_checks
 from bochner.report.accuracy import intervals_section, predictions_section, thirds
 from bochner.report.blocks import Table
-from bochner.report.columns import importance_section
+from bochner.report.column_sections import importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import drift
-from bochner.report.residuals import residuals_section
+from bochner.report.residual_section import residuals_section
 from bochner.report.subject import subjects_of
 from bochner.report.words import number
 from bochner.tables.sensitivity import VarianceShares

@@ -15,16 +15,11 @@ from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from bochner.comparison.outcomes import Outcome
 from bochner.files.columns import read_column
-from bochner.report import (
-    accuracy,
-    classes,
-    columns,
-    data_checks,
-    error_checks,
-    residuals,
-    times,
-    unlike_rows,
-)
+from bochner.report import accuracy, data_checks, error_checks, unlike_rows
+from bochner.report import class_sections as classes
+from bochner.report import column_sections as columns
+from bochner.report import residual_section as residuals
+from bochner.report import time_section as times
 from bochner.report.along_time import AlongTime
 from bochner.report.blocks import Figure, Table
 from bochner.report.drift import drift

@@ -189,7 +189,7 @@ def _write(
         progress("drawing")
         _draw(forecasts, options.picture)
     if options.report is not None:
-        from bochner.report.forecasts import write_forecasts
+        from bochner.report.forecast_report import write_forecasts
 
         progress("writing the report")
         write_forecasts(
