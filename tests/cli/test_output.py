@@ -52,7 +52,7 @@ def test_an_interrupted_command_ends_in_one_line(monkeypatch, capsys):
         raise SystemExit(130)
 
     monkeypatch.setattr("bochner.cli.app.app", interrupted)
-    monkeypatch.setattr("bochner.cli.start._START.time", None)  # main() sets it
+    monkeypatch.setattr("bochner.cli.process_start._START.time", None)  # main() sets it
     monkeypatch.setattr("os._exit", lambda code: codes.append(code))
     codes = []
     main()

@@ -8,7 +8,7 @@ from kernels import test_foreign_kernels
 from learning.tables import test_estimator_laws
 from mutants.registry import plant_edits
 
-from bochner.cli import models
+from bochner.cli import model_files as models
 from bochner.kernels import adapter as foreign
 from bochner.kernels import function
 from bochner.tables.estimator_laws import EstimatorLaw, EstimatorLearner

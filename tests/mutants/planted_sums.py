@@ -10,7 +10,8 @@ from learning.series import test_reconciliation as laws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import Forecaster
-from bochner.cli import forecasting, totals
+from bochner.cli import forecasting
+from bochner.cli import series_totals as totals
 from bochner.files import series_table
 from bochner.series import forecaster, summed_series
 from bochner.series.law import SeriesLaw

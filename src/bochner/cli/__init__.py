@@ -3,7 +3,7 @@
 import os
 import sys
 
-from bochner.cli.start import note_start
+from bochner.cli.process_start import note_start
 
 _INTERRUPTED = 130
 """The code with which typer ends a command that was interrupted, without a message."""

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
-from bochner.cli.model_options import EvaluateOptions
-from bochner.cli.models import (
+from bochner.cli.model_files import (
     Fresh,
     fitted_rows,
     interval_level,
@@ -18,6 +17,7 @@ from bochner.cli.models import (
     read_for,
     target_names,
 )
+from bochner.cli.model_options import EvaluateOptions
 from bochner.cli.output import check_report, plain, write_json
 from bochner.cli.predicting import of_new_rows
 from bochner.cli.records import evaluation_record

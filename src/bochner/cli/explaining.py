@@ -14,8 +14,8 @@ from rich.text import Text
 
 from bochner._base.arrays import Array
 from bochner.cli.activity import reporting
+from bochner.cli.model_files import Fresh, load_model, read_for, target_names
 from bochner.cli.model_options import ExplainOptions
-from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
     check_csv_output,

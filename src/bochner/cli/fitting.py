@@ -20,10 +20,10 @@ from bochner.cli.choosing import SplitChoice, chosen_rows
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.options import read_options
 from bochner.cli.output import noting_warnings, plain, write_json
+from bochner.cli.process_start import seconds_since_start
 from bochner.cli.records import fit_record
 from bochner.cli.screen import print_studies
 from bochner.cli.stages import LEAST_SECONDS, Stages
-from bochner.cli.start import seconds_since_start
 from bochner.comparison.contenders import timed_fit
 from bochner.comparison.others import add_others
 from bochner.comparison.split import Split, split_rows

@@ -27,7 +27,7 @@ from bochner.cli.output import (
     write_picture,
 )
 from bochner.cli.series_fits import fit_each, report_refused
-from bochner.cli.totals import fit_total, on_one_index, with_total
+from bochner.cli.series_totals import fit_total, on_one_index, with_total
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
     SeriesForecast,

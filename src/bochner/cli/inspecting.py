@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner import files as persist
 from bochner.cli.activity import reporting
-from bochner.cli.models import check_table_model
+from bochner.cli.model_files import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecast_errors import model_facts
