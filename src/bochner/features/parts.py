@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from bochner._numerics.arrays import Array, as_array, dense_rows, some_rows
 from bochner.features.length_scales import AnyKernel
-from bochner.frequencies import CosineFactors, Frequencies
+from bochner.frequencies import CosineFactors, Frequencies, multiplied, separated
 from bochner.kernels import Kernel
 from bochner.sampling import Automatic, Orthogonal, Scheme, Structured, transforms_pay
 from bochner.spectral import SpectralMeasure
@@ -54,8 +54,8 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
 
 def _modulated(frequencies: Frequencies) -> Frequencies:
     """Return twice as many frequencies of one side, or the same ones if that is impossible."""
-    envelope = frequencies.envelope
-    differ = frequencies.dim != frequencies.dim_right or frequencies.modulation is not None
+    envelope, other = separated(frequencies.factor)
+    differ = frequencies.dim != frequencies.dim_right or other is not None
     if differ or not (envelope is None or envelope.is_symmetric):
         return frequencies
     s = 0.5 * (frequencies.omega + frequencies.nu)
@@ -64,8 +64,10 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
     return Frequencies(
         np.tile(s, (2, 1)),
         np.concatenate([frequencies.weight, -frequencies.weight]),
-        envelope=None if envelope is None else envelope.joined(envelope),
-        modulation=CosineFactors(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi])),
+        factor=multiplied(
+            None if envelope is None else envelope.joined(envelope),
+            CosineFactors(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi])),
+        ),
     )
 
 

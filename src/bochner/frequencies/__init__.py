@@ -1,7 +1,14 @@
 """Sampled frequencies: the finite sum every kernel of the library becomes."""
 
-from bochner.frequencies.amplitudes import Amplitudes
-from bochner.frequencies.factors import CosineFactors, Envelope
+from bochner.frequencies.factors import (
+    Amplitudes,
+    CosineFactors,
+    Envelope,
+    Factor,
+    FactorProduct,
+    multiplied,
+    separated,
+)
 from bochner.frequencies.frequencies import Frequencies
 from bochner.frequencies.positive import PositiveFrequencies
 
@@ -9,6 +16,10 @@ __all__ = [
     "Amplitudes",
     "CosineFactors",
     "Envelope",
+    "Factor",
+    "FactorProduct",
     "Frequencies",
     "PositiveFrequencies",
+    "multiplied",
+    "separated",
 ]

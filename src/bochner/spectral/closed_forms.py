@@ -194,7 +194,7 @@ def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasur
     mass = np.asarray(kernel.weights) * np.where(varying, 2.0, 1.0)
     factors = CosineFactors(v, np.where(varying, np.asarray(kernel.phases), 0.0))
     omega, total = np.asarray(kernel.frequencies), float(mass.sum())
-    law = Lattice(omega, mass / total, np.zeros(len(mass)), modulation=factors)
+    law = Lattice(omega, mass / total, np.zeros(len(mass)), factor=factors)
     return SpectralMeasure((Part(total, law),))
 
 
@@ -226,7 +226,7 @@ def _linear(kernel: kernels.Linear, dim: int) -> SpectralMeasure:
     sines = CosineFactors(np.diag(2.0 * rate), phase - 0.5 * np.pi)
     total = float(mass.sum())
     zeros = np.zeros((dim, dim))
-    law = Lattice(zeros, mass / total, zeros[0], modulation=sines, amplitude=kernel.angle**2)
+    law = Lattice(zeros, mass / total, zeros[0], factor=sines, amplitude=kernel.angle**2)
     return SpectralMeasure((Part(total, law),))
 
 

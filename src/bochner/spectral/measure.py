@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array, as_count
-from bochner.frequencies import Envelope, Frequencies
+from bochner.frequencies import Envelope, Factor, Frequencies, multiplied
 from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral.composite import Convolution, Mapped, resolve_pairing
 from bochner.spectral.laws import Law, NoMeasureError, Pairing
@@ -396,12 +396,12 @@ def _drawn(
     part: Part, count: int, weight: float, rng: np.random.Generator, scheme: Scheme
 ) -> Frequencies:
     draw = part.law.draw(count, rng, scheme)
-    envelope = None
+    factor: Factor | None = draw.factor
     rate, radius = part.envelope
     if radius:
         envelope = Envelope(np.full(count, rate), np.full(count, radius), *part.maps)
-    weights = weight * draw.ratio
-    return Frequencies(draw.omega, weights, draw.phase, draw.nu, envelope, draw.modulation)
+        factor = multiplied(envelope, draw.factor)
+    return Frequencies(draw.omega, weight * draw.ratio, draw.phase, draw.nu, factor)
 
 
 def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:

@@ -15,7 +15,7 @@ from bochner._numerics.arrays import Array, LengthScale, RandomState, as_count, 
 from bochner.estimators.ridge_head import RidgeHead, frequencies_alone
 from bochner.features.length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures
-from bochner.frequencies import Amplitudes, CosineFactors, Frequencies
+from bochner.frequencies import Amplitudes, CosineFactors, Frequencies, separated
 from bochner.sampling import Scheme
 from bochner.torch.inputs import check_inputs
 
@@ -230,7 +230,7 @@ _AMPLITUDES = tuple(
 
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
     """Return the arrays of a layer by name, ``None`` for arrays that its features do not use."""
-    envelope, modulation = frequencies.envelope, frequencies.modulation
+    envelope, modulation = separated(frequencies.factor)
     if envelope is not None and len(envelope.groups) > 1:
         raise NotImplementedError(
             "Sums of kernels of inner products on different columns have no single layer; make one "

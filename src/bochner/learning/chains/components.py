@@ -8,7 +8,7 @@ from operator import add
 import numpy as np
 
 from bochner._numerics.arrays import Array
-from bochner.frequencies import Amplitudes, CosineFactors, Frequencies
+from bochner.frequencies import Amplitudes, CosineFactors, Frequencies, separated
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learning.chains.preparation import Scaling
 from bochner.learning.chains.waves import WaveFeatures
@@ -58,7 +58,8 @@ def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedW
     """Return the mean over draws of the kernels of waves, on unscaled inputs."""
     frequencies = reduce(add, (waves_in_units(waves, scaling) for waves in draws))
     thinned = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
-    modulation, omega = frequencies.modulation, frequencies.omega[thinned]
+    _, modulation = separated(frequencies.factor)
+    omega = frequencies.omega[thinned]
     if isinstance(modulation, Amplitudes):
         # Weights of the thinned waves are increased to the same total.
         share = frequencies.n_frequencies / (len(omega) * len(draws))
@@ -85,7 +86,7 @@ def waves_in_units(waves: WaveFeatures, scaling: Scaling) -> Frequencies:
     if waves.amplitudes is None or not len(waves.modulated):
         return Frequencies(omega, weight)
     weight, modulation = waves.amplitudes.in_units(scaling.centre, scaling.scale, weight)
-    return Frequencies(omega, weight, modulation=modulation)
+    return Frequencies(omega, weight, factor=modulation)
 
 
 def frequency_components(omega: Array) -> Components:

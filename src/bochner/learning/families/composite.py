@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.frequencies import Frequencies
+from bochner.frequencies import Frequencies, separated
 from bochner.kernels import Kernel, Scaled, Sum
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.learning.evidence.reparameterised import (
@@ -291,11 +291,11 @@ class ProductOfKernels(Composite[ProductDraws]):
         )
         # At most one factor has cosine factors: other products have no measure in closed form.
         waves = [
-            f.modulation.rearranged(index)
+            other.rearranged(index)
             for f, index in zip(parts, draws.index, strict=True)
-            if f.modulation is not None
+            if (other := separated(f.factor)[1]) is not None
         ]
-        return Frequencies(omega, weight, modulation=waves[0] if waves else None)
+        return Frequencies(omega, weight, factor=waves[0] if waves else None)
 
     def pulled_back(self, draws: ProductDraws, theta: Array, slopes: FrequencySlopes) -> Array:
         *pieces, _ = self.split(theta)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.intervals import Interval
-from bochner.frequencies import Frequencies
+from bochner.frequencies import Frequencies, separated
 from bochner.kernels import Bilinear, Kernel, Levels, OnColumns, Periodic
 from bochner.kernels.columns import indices_of
 from bochner.kernels.periodic import SHORTEST
@@ -57,9 +57,9 @@ class MappedKernel(Composite[Any]):
 
     def frequencies(self, draws: object, theta: Array) -> Frequencies:
         f = self.inner.frequencies(draws, theta)
-        waves = f.modulation
+        _, waves = separated(f.factor)
         waves = None if waves is None else waves.mapped(self.start.maps(self.dim)[0])
-        return Frequencies(self._lifted(f.omega), f.weight, modulation=waves)
+        return Frequencies(self._lifted(f.omega), f.weight, factor=waves)
 
     def pulled_back(self, draws: object, theta: Array, slopes: FrequencySlopes) -> Array:
         if isinstance(self.start, Bilinear):
@@ -113,7 +113,7 @@ class FixedKernel(ParameterisedKernel[Frequencies]):
         # of other factors.
         (part,) = self.measure.parts
         draw = part.law.draw_factor(m, np.random.default_rng(seed), resolve_scheme(scheme))
-        return Frequencies(draw.omega, part.mass / m * draw.ratio, modulation=draw.modulation)
+        return Frequencies(draw.omega, part.mass / m * draw.ratio, factor=draw.factor)
 
     def frequencies(self, draws: Frequencies, theta: Array) -> Frequencies:
         return draws
