@@ -18,7 +18,8 @@ from bochner.features.length_scales import median_distance
 from bochner.features.nystroem import KernelFeatures
 from bochner.features.parameters import check_choice, count_frequencies, generators
 from bochner.frequencies import Frequencies
-from bochner.kernels import Kernel, named_kernel
+from bochner.kernels import Kernel
+from bochner.kernels.names import named_kernel
 from bochner.spectral import spectral_measure
 
 # Default length scales, in median distances of standardised rows.

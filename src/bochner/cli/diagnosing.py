@@ -16,7 +16,8 @@ from bochner.cli.output import cells_table, facts_table
 from bochner.comparison.shown import counted
 from bochner.diagnosis import diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
-from bochner.kernels import Metric, UnitSphere, kernel_called
+from bochner.kernels import Metric, UnitSphere
+from bochner.kernels.names import kernel_called
 from bochner.spectral import profile
 from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder

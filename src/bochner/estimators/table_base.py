@@ -33,8 +33,9 @@ from bochner.estimators.table_summary import html_summary
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import KernelParameters, check_seed, count_frequencies, generators
 from bochner.features.units import MEANINGS
-from bochner.kernels import Kernel, named_kernel
-from bochner.kernels.foreign import is_sklearn_kernel
+from bochner.kernels import Kernel
+from bochner.kernels.function import is_sklearn_kernel
+from bochner.kernels.names import named_kernel
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.columns import rows_of

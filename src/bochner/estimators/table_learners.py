@@ -18,7 +18,7 @@ from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
 from bochner.features.parameters import generators
 from bochner.kernels import Kernel
-from bochner.kernels.foreign import native
+from bochner.kernels.function import native
 from bochner.learning.tables.efforts import Effort
 from bochner.learning.tables.laws import ScoredLaws
 from bochner.learning.tables.learner import Learner

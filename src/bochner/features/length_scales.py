@@ -12,8 +12,9 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from bochner._numerics.arrays import Array, InputRows, LengthScale, as_positive
 from bochner._numerics.units import spreads
-from bochner.kernels import Kernel, kernel_called
-from bochner.kernels.foreign import native
+from bochner.kernels import Kernel
+from bochner.kernels.function import native
+from bochner.kernels.names import kernel_called
 
 _SUBSAMPLE = 1000
 """Rows for the median distance, half a million pairs: its standard error falls with the root of the

@@ -34,8 +34,9 @@ from bochner.features.landmarks import (
     probe_rows,
 )
 from bochner.features.parameters import KernelParameters, check_choice, drawn_seed
-from bochner.kernels import Kernel, kernel_called
-from bochner.kernels.foreign import native
+from bochner.kernels import Kernel
+from bochner.kernels.function import native
+from bochner.kernels.names import kernel_called
 
 # Largest asymmetry, relative to the largest kernel value, that counts as rounding: that of a
 # function evaluated in single precision.

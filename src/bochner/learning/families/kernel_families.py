@@ -17,18 +17,17 @@ from bochner.kernels import (
     Correlation,
     Harmonizable,
     Kernel,
-    Levels,
     OnColumns,
     Periodic,
     Product,
     Scaled,
     SpectralMixture,
     Sum,
-    named_kernel,
 )
 from bochner.kernels.columns import indices_of
 from bochner.kernels.function import SEPARATOR
-from bochner.kernels.names import has_length_scale
+from bochner.kernels.levels import Levels
+from bochner.kernels.names import has_length_scale, named_kernel
 from bochner.learning.evidence.reparameterised import LengthScales, MixtureParameters
 from bochner.learning.families.composite import Family, ProductOfKernels, SumOfKernels
 from bochner.learning.families.harmonizable import HarmonizableParameters

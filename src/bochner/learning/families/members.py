@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.intervals import Interval
 from bochner.frequencies import Frequencies
-from bochner.kernels import Bilinear, Kernel, Levels, OnColumns, Periodic
+from bochner.kernels import Bilinear, Kernel, OnColumns, Periodic
 from bochner.kernels.columns import indices_of
+from bochner.kernels.levels import Levels
 from bochner.kernels.periodic import SHORTEST
 from bochner.learning.evidence.feature_evidence import FrequencySlopes
 from bochner.learning.evidence.reparameterised import FACTORS, BaseDraws, ParameterisedKernel
