@@ -14,12 +14,12 @@ from sklearn.linear_model import LinearRegression
 from bochner import datasets, persist
 from bochner._numerics.arrays import Array, Floats
 from bochner._numerics.files import replacing
+from bochner._numerics.number_texts import percent
 from bochner._numerics.progress import Progress, silent
 from bochner.cli.activity import reporting
 from bochner.cli.inspecting import forecast_facts
 from bochner.cli.output import check_folder, facts_table, plain, results_table
 from bochner.comparison.contenders import OURS, TREES
-from bochner.comparison.shown import percent
 from bochner.comparison.split import Split
 from bochner.estimators.forecaster import Forecaster
 

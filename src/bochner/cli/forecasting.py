@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner import persist
+from bochner._numerics.number_texts import counted, number, percent
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
@@ -36,7 +37,6 @@ from bochner.comparison.forecasts import (
     model_facts,
 )
 from bochner.comparison.origins import OriginScores, joint_scores, mean_mase, origin_scores
-from bochner.comparison.shown import counted, number, percent
 from bochner.estimators.forecaster import Forecaster
 from bochner.tables.errors import InputError
 from bochner.tables.reading import read
