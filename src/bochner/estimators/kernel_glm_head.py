@@ -45,7 +45,7 @@ from bochner.features.parameter_checks import (
 from bochner.features.parameters import KernelParameters, generators
 from bochner.features.region import Region, check_rows
 from bochner.kernels import Kernel
-from bochner.kernels.function import native
+from bochner.kernels.names import native
 from bochner.learning.families.selection import canonical_rows
 from bochner.learning.laplace.approximation import LaplacePosterior
 from bochner.learning.laplace.evidence import LaplaceProblem

@@ -44,7 +44,7 @@ from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.kernels.function import native
+from bochner.kernels.names import native
 from bochner.learning.families.selection import select_kernel
 from bochner.learning.ridge.checked import fit_checked
 from bochner.learning.ridge.iterative import IterativeSolution, fit_iteratively

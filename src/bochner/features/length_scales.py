@@ -13,8 +13,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from bochner._numerics.arrays import Array, InputRows, LengthScale, as_positive
 from bochner._numerics.units import spreads
 from bochner.kernels import Kernel
-from bochner.kernels.function import native
-from bochner.kernels.names import kernel_called
+from bochner.kernels.names import kernel_called, native
 
 _SUBSAMPLE = 1000
 """Rows for the median distance, half a million pairs: its standard error falls with the root of the

@@ -35,8 +35,7 @@ from bochner.features.landmarks import (
 )
 from bochner.features.parameters import KernelParameters, check_choice, drawn_seed
 from bochner.kernels import Kernel
-from bochner.kernels.function import native
-from bochner.kernels.names import kernel_called
+from bochner.kernels.names import kernel_called, native
 
 # Largest asymmetry, relative to the largest kernel value, that counts as rounding: that of a
 # function evaluated in single precision.

@@ -337,15 +337,6 @@ def is_sklearn_kernel(kernel: object) -> bool:
     return "sklearn.gaussian_process.kernels" in modules
 
 
-def native(kernel: object, dim: int) -> Any:
-    """Return a kernel of scikit-learn converted for ``dim`` inputs, another object unchanged."""
-    if isinstance(kernel, str | KernelFunction) or not is_sklearn_kernel(kernel):
-        return kernel
-    from bochner.kernels.foreign import from_sklearn
-
-    return from_sklearn(kernel, dim)
-
-
 def refuse_sklearn(other: object) -> None:
     """Raise TypeError for a kernel of scikit-learn, which takes its own kernels only."""
     if is_sklearn_kernel(other):
