@@ -35,7 +35,7 @@ from scipy import sparse  # noqa: E402
 import bochner  # noqa: E402
 import bochner.features  # noqa: E402
 from bochner import kernels  # noqa: E402
-from bochner.kernels import names  # noqa: E402
+from bochner.kernels import kernel_names as names  # noqa: E402
 
 TOLERANCE = 1e-10
 """Greatest difference, absolute or relative to the array's largest entry, that passes."""

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from bochner import FourierFeatures, kernels
-from bochner.kernels.names import KERNELS_BY_DIMENSION, kernel_called
+from bochner.kernels.kernel_names import KERNELS_BY_DIMENSION, kernel_called
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.random(size=(80, 5)) * (RNG.random(size=(80, 5)) < 0.7) + 0.01 * np.eye(80, 5)

@@ -18,7 +18,7 @@ from bochner.kernels import (
     SpectralMixture,
     Sum,
 )
-from bochner.kernels.names import NAMED_KERNELS, named_kernel
+from bochner.kernels.kernel_names import NAMED_KERNELS, named_kernel
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(5, 3))

@@ -30,7 +30,7 @@ from bochner.kernels import (
     Tanh,
     UnitSphere,
 )
-from bochner.kernels.names import kernel_called, named_kernel
+from bochner.kernels.kernel_names import kernel_called, named_kernel
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(5, 3))

@@ -5,11 +5,12 @@ Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gra
 
 from typing import TYPE_CHECKING
 
+from bochner._base.registry import register
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
-from bochner.kernels.functions import DotProduct, Radial, Stationary
+from bochner.kernels.function_kernels import DotProduct, Radial, Stationary
 from bochner.kernels.harmonizable import Harmonizable
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.levels import Categorical, Ordinal
@@ -18,7 +19,7 @@ from bochner.kernels.locally_stationary import LocallyStationary
 from bochner.kernels.periodic import Periodic
 from bochner.kernels.profiled import Domain, Metric, NonNegative, Profiled, RealSpace, UnitSphere
 from bochner.kernels.spectral_mixture import ModulatedWaves, SpectralMixture
-from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
+from bochner.kernels.sphere import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Anova,
     Cauchy,
@@ -29,10 +30,9 @@ from bochner.kernels.stationary import (
     Matern,
     RationalQuadratic,
 )
-from bochner.registry import register
 
 if TYPE_CHECKING:
-    from bochner.kernels.foreign import KernelAdapter
+    from bochner.kernels.adapter import KernelAdapter
 
 __all__ = [
     "NTK",
@@ -106,7 +106,7 @@ _ELSEWHERE = {
 
 def __getattr__(name: str) -> object:
     if name == "KernelAdapter":  # Imports scikit-learn's kernels
-        from bochner.kernels.foreign import KernelAdapter
+        from bochner.kernels.adapter import KernelAdapter
 
         return KernelAdapter
     if name in _ELSEWHERE:
