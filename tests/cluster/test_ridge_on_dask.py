@@ -4,6 +4,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from cluster.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, arrays, frames, relative_error
+from flat_parameters import flat
 
 from bochner import KreinRidge, KreinRidgeClassifier
 from bochner.kernels import DeltaGaussian
@@ -20,7 +21,7 @@ RIDGES = {
 
 
 def ridge(**parameters):
-    return KreinRidge(**{"n_components": 64, "random_state": 1, **parameters})
+    return flat(KreinRidge, **{"n_components": 64, "random_state": 1, **parameters})
 
 
 @pytest.mark.parametrize("case", RIDGES)
