@@ -191,7 +191,6 @@ class OneKernelLearner:
             "n_components": self.n_components,
             "alpha": "evidence",
             "length_scale": "evidence" if by_name else "median",
-            "scheme": "auto",
             "fit_intercept": True,
             "random_state": int(rng.integers(2**31)),
         }
