@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pages import pictures_of
+from plot.layout import faults
 
-from benchmarks import BENCHMARKS, Options, find, read_rows, render, run
+from benchmarks import BENCHMARKS, Options, find, read_rows, render
+from benchmarks.__main__ import main
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
@@ -32,14 +34,6 @@ def test_the_quick_design_is_measured_whole(quick_run, name):
     if "part" in benchmark.settings:
         expected = {part.name for part in benchmark.parts if (name, part.name) not in NO_QUICK_PART}
         assert {row["part"] for row in rows} == expected
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_finished_run_measures_nothing_again(quick_run, name):
-    path = quick_run(name)
-    before = path.read_bytes()
-    assert run(find(name), out=path.parent, quick=True) == path
-    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -105,13 +99,10 @@ def test_the_committed_page_is_that_of_the_committed_rows(name):
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_any_part_can_be_shown_alone(name):
-    benchmark, rows = find(name), read_rows(RESULTS / f"{name}.csv")
-    for part in benchmark.parts:
-        own = benchmark.rows_of(part, rows)
-        page, figures = benchmark.page(own), benchmark.figures(own)
-        shown = [file.removeprefix(f"{name}-") for file in re.findall(r"!\[.*?\]\((.*?)\)", page)]
-        assert sorted(shown) == sorted(f"{figure}.svg" for figure in figures)
+def test_no_picture_of_committed_results_has_faults(name):
+    rows = read_rows(RESULTS / f"{name}.csv")
+    wrong = {picture: faults(figure) for picture, figure in find(name).figures(rows).items()}
+    assert not any(wrong.values()), wrong
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
@@ -122,3 +113,14 @@ def test_it_can_be_made_and_is_tried_before_a_merge(name):
         r"step benches benches ((?:.*\\\n)*.*)", (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     )
     assert name in benches.split()
+
+
+def test_the_command_prints_what_it_wrote(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("BOCHNER_DATA", raising=False)
+    assert main(["gaussian", "--quick", "--out", str(tmp_path)]) == 0
+    output = capsys.readouterr().out.replace("\n", "")
+    for name in ("gaussian-quick.csv", "gaussian-quick.tables.md", "gaussian-quick-error.svg"):
+        assert str(tmp_path / name) in output
+    assert main(["indefinit", "--out", str(tmp_path / "results")]) == 2
+    assert "There is no benchmark 'indefinit'; there are indefinite, " in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()

@@ -16,8 +16,8 @@ from bochner._numerics.checked import validated
 from bochner.estimators.inputs import (
     checked_alpha,
     described_features,
+    drawing_options,
     features_check,
-    recipe_of,
     refuse_asymmetric,
     refuse_two_sided,
 )
@@ -109,10 +109,17 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         # The kernel and its features, of the first rows.
         description = described_features(self)
         kernel = self._chosen_kernel(description, head, targets, kernel_rng)
-        recipe = recipe_of(description, n_checks=0 if solver.method == "cg" else n_checks)
         if not self.associated:
             refuse_asymmetric(kernel)
-        approximation = approximate(kernel, present.X, recipe, draw_rng, data_rng)
+        approximation = approximate(
+            kernel,
+            present.X,
+            count_frequencies(description.n_components),
+            draw_rng,
+            data_rng,
+            n_checks=0 if solver.method == "cg" else n_checks,
+            **drawing_options(description),
+        )
         frequencies, checks = approximation.frequencies, approximation.checks
         if not self.associated:
             refuse_two_sided(kernel, frequencies)

@@ -15,14 +15,14 @@ from bochner.estimators.inputs import (
     checked_alpha,
     checked_weight,
     described_features,
+    drawing_options,
     features_check,
-    recipe_of,
 )
 from bochner.estimators.predictions import LinearAttributes, offered
 from bochner.features.approximation import approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
-from bochner.features.parameters import KernelParameters, generators
+from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.features.region import Region
 from bochner.features.transformer import FourierFeatures
 from bochner.frequencies import Frequencies
@@ -82,7 +82,13 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
         if weight is not None:
             X, right = X[weight > 0], None if right is None else right[weight > 0]
         approximation = approximate(
-            kernel, X, recipe_of(description), draw_rng, data_rng, right=right
+            kernel,
+            X,
+            count_frequencies(description.n_components),
+            draw_rng,
+            data_rng,
+            right,
+            **drawing_options(description),
         )
         self.kernel_, self.frequencies_, self._region = (
             kernel,

@@ -1,0 +1,143 @@
+"""Numbers as texts of few digits, for screens, pages and pictures."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+PLAIN = (1e-4, 1e6)
+"""Sizes of numbers that are written without a power of ten: at most eight characters."""
+
+PLAIN_ENTRIES = (PLAIN[0], 1e12)
+"""Sizes of entries without a power of ten: codes of parcels have ten digits and more."""
+
+_YEARS = (1_000.0, 3_000.0)
+"""Numbers from the first to below the second may be years, and have no comma as entries."""
+
+_ERROR_DIGITS = 2
+"""Digits of a standard error: a third one would be noise below some 5,000 rows."""
+
+
+def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:
+    """Format a number with ``digits`` significant digits and commas between thousands.
+
+    Absolute values outside of ``plain`` are written with a power of ten. All digits of the integer
+    part are shown.
+
+    Examples
+    --------
+    >>> number(1234.56), number(-0.01234), number(3.0), number(2.5e9), number(2.864e-08)
+    ('1,235', '-0.01234', '3', '2.5e9', '2.864e-8')
+    """
+    if not np.isfinite(value):
+        return "–"
+    size = abs(value)
+    if size and not plain[0] <= size < plain[1]:
+        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+        return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(power)}"
+    decimals = max(0, digits - 1 - (int(np.floor(np.log10(size))) if size else 0))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def with_error(value: float, error: float) -> str:
+    """Return a number and its standard error, both with as many decimals as the error has.
+
+    Examples
+    --------
+    >>> with_error(42.1267, 0.8123), with_error(0.5, float("nan")), with_error(52311.0, 1234.0)
+    ('42.13 ± 0.81', '0.5', '52,311 ± 1,234')
+    """
+    if not (np.isfinite(error) and np.isfinite(value) and error > 0.0):
+        return number(value)
+    size = max(abs(value), error)
+    if not PLAIN[0] <= size < PLAIN[1]:
+        power = int(np.floor(np.log10(size)))
+        text = with_error(value / 10.0**power, error / 10.0**power)
+        return f"({text})e{power}"
+    decimals = max(0, _ERROR_DIGITS - 1 - int(np.floor(np.log10(error))))
+    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"
+
+
+def percent(share: float, error: float = float("nan"), *, digits: int | None = None) -> str:
+    """Return a share in per cent, by default with a decimal below ten and next to a hundred.
+
+    Examples
+    --------
+    >>> percent(0.583), percent(0.0312), percent(0.9934), percent(0.583, 0.031), percent(1.0)
+    ('58 %', '3.1 %', '99.3 %', '58.3 ± 3.1 %', '100 %')
+    """
+    if not np.isfinite(share):
+        return "–"
+    if np.isfinite(error):
+        return f"{100.0 * share:.1f} ± {100.0 * error:.1f} %"
+    size = abs(share)
+    if digits is None:
+        digits = 0 if size in (0.0, 1.0) or 0.1 <= size < 0.985 or size > 2.0 else 1
+    text = f"{100.0 * share:.{digits}f}"
+    if 0.0 < size < 1.0 and text.lstrip("-") in ("0.0", "100.0"):
+        return "less than 0.1 %" if size < 0.5 else "more than 99.9 %"
+    return f"{text} %"
+
+
+def whole_percents(shares: Sequence[float]) -> list[int]:
+    """Return shares as whole per cents that add up as the shares do, by the largest remainders.
+
+    Examples
+    --------
+    >>> whole_percents([0.767, 0.217, 0.016]), whole_percents([1.0]), whole_percents([0.5, 0.5])
+    ([77, 22, 1], [100], [50, 50])
+    """
+    exact = 100.0 * np.asarray(shares, dtype=np.float64)
+    whole = np.floor(exact).astype(int)
+    missing = round(float(exact.sum())) - int(whole.sum())
+    whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
+    return [int(share) for share in whole]
+
+
+def may_be_years(values: ArrayLike) -> bool:
+    """Return whether all numbers may be years, which have no comma.
+
+    Examples
+    --------
+    >>> may_be_years([1872.0, 2010.0]), may_be_years([1470.0, 7440.0]), may_be_years([0.0, 2000.0])
+    (True, False, False)
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    low, high = _YEARS
+    return bool(numbers.size and ((numbers >= low) & (numbers < high)).all()
+                and (numbers == np.round(numbers)).all())  # fmt: skip
+
+
+def entries(values: Sequence[float], digits: int = 4) -> list[str]:
+    """Format entries of a column, with commas unless all of them may be years.
+
+    Examples
+    --------
+    >>> entries([1872.0, 2010.0]), entries([1470.0, 7440.0])
+    (['1872', '2010'], ['1,470', '7,440'])
+    """
+    texts = [number(value, digits, PLAIN_ENTRIES) for value in values]
+    return [text.replace(",", "") for text in texts] if may_be_years(values) else texts
+
+
+def entry(value: float, digits: int = 4) -> str:
+    """Format an entry of a column: a whole number that may be a year has no comma.
+
+    Examples
+    --------
+    >>> entry(1999.0), entry(12345.0), entry(0.123456), entry(526301100.0, 9)
+    ('1999', '12,345', '0.1235', '526,301,100')
+    """
+    return entries([value], digits)[0]
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class", "classes")
+    ('1 row', '2,000 rows', '2 classes')
+    """
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

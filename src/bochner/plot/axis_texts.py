@@ -1,0 +1,297 @@
+"""Texts in pictures: names cut to fit, ticks that fit, and legends above the data."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._numerics.arrays import Array
+from bochner.plot.style import FONT, SMALL, any_script
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+_POINTS = 72.0
+"""Points of an inch."""
+
+_NAME_SHARE = 0.42
+"""Largest share of a picture's width that names on its left take: bars keep more than a half."""
+
+_TICK_POINTS = 34.0
+"""Points between ticks: six characters of a tick, four points each, and a gap."""
+
+_FEWEST_TICKS, _MOST_TICKS = 2, 6
+"""Intervals between ticks: fewer give no scale, more are noise."""
+
+_PLAIN = (1e-3, 1e5)
+"""Range of the largest number of an axis without prefixes such as k and M."""
+
+_NEARLY_ALL = 99.5
+"""Per cent from which two digits are those of a hundred, which has three."""
+
+_LINE = 1.2
+"""Height of a line of text with its gap, in its font's size."""
+
+_LEGEND_LINE = 1.3 * SMALL
+"""Points of a line of a legend: gaps between lines are three tenths of a line."""
+
+_FEWEST_ROWS = 2
+"""Rows that a picture of bars has room for at least: its axis needs as much."""
+
+_LEFT, _BELOW, _MARGIN = 40.0, 36.0, 12.0
+"""Points that labels, ticks and margins take on the left of a panel, and below it, and the margins
+on both sides of a panel whose rows have names."""
+
+_HANDLE = 1.8 + 0.5 + 1.4
+"""Width of the handle of an entry of a legend with both its gaps, in its font's size."""
+
+_HEAD = 0.6
+"""Share of a cut name that is its beginning; the rest is its end, where numbered names differ."""
+
+_TIMES, EQUALS = " × ", " = "
+"""Separators of the names of a pair, and of the name of a column and its entry."""
+
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that neither XML nor fonts have, and that names from files may have."""
+
+
+def drawable(text: str) -> str:
+    """Return a text with a replacement character for each that no picture can hold."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float = SMALL) -> float:
+    """Return the width of a text in points, as one line."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    text = drawable(text).replace("\n", " ")
+    with any_script():
+        font = FontProperties(size=size)
+        return float(text_to_path.get_text_width_height_descent(text, font, False)[0])
+
+
+def fitted(text: str, points: float, size: float = SMALL) -> str:
+    """Return a text on one line, with its middle left out if it is wider than that.
+
+    >>> fitted("temperature of the third sensor", 60.0)
+    'temperat…ensor'
+    """
+    text = drawable(" ".join(text.split()))
+    if text_width(text, size) <= points:
+        return text
+    for separator in (_TIMES, EQUALS):  # Both names of a pair are cut
+        if separator not in text:
+            continue
+        first, _, second = text.partition(separator)
+        points_of_names = points - text_width(separator, size)
+        half = max(0.5 * points_of_names, points_of_names - text_width(second, size))
+        cut = fitted(first, half, size)
+        pair = f"{cut}{separator}{fitted(second, points_of_names - text_width(cut, size), size)}"
+        if text_width(pair, size) <= points:
+            return pair
+    for n_letters in range(len(text) - 1, 1, -1):
+        head = max(1, round(_HEAD * n_letters))
+        cut = f"{text[:head].rstrip()}…{text[len(text) - (n_letters - head) :].lstrip()}"
+        if text_width(cut, size) <= points:
+            return cut
+    return f"{text[:1]}…"
+
+
+def width_of(axis: "Axes") -> float:
+    """Return the width of the place of a panel in points, labels and ticks included."""
+    return _share(axis, "width") * float(axis.figure.figure.get_figwidth()) * _POINTS
+
+
+def _share(axis: "Axes", side: str) -> float:
+    """Return the share of a figure's width or height that a panel has before it is laid out."""
+    spec = axis.get_subplotspec()
+    if spec is None:
+        return float(getattr(axis.get_position(original=True), side))
+    grid = spec.get_gridspec()
+    wide = side == "width"
+    ratios = np.asarray(grid.get_width_ratios() if wide else grid.get_height_ratios())
+    places = spec.colspan if wide else spec.rowspan
+    return float(ratios[places.start : places.stop].sum() / ratios.sum())
+
+
+def name_axis(axis: "Axis", name: str, points: float) -> None:
+    """Label an axis with a name cut to a width in points."""
+    axis.set_label_text(fitted(name, points, FONT), parse_math=False, fontsize=FONT)
+
+
+def finish(axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy") -> None:
+    """Label the axes of a panel as far as there is room, and set ticks on numeric axes."""
+    across, up = panel_points(axis)
+    name_axis(axis.xaxis, xlabel, across)
+    name_axis(axis.yaxis, ylabel, up)
+    # Lines of a tick are half as high as its texts are wide.
+    room = {"x": (axis.xaxis, across), "y": (axis.yaxis, 1.6 * up)}
+    for panel_axis, points in (room[letter] for letter in ticks):
+        number_ticks(panel_axis, points)
+
+
+def panel_points(axis: "Axes") -> tuple[float, float]:
+    """Return the points that labels and ticks have along both axes of a panel."""
+    height = _share(axis, "height") * float(axis.figure.figure.get_figheight()) * _POINTS
+    # Labels and ticks of the other axis take about a fifth of the place of a panel, or more where
+    # they are names.
+    width = width_of(axis)
+    return min(0.8 * width, width - _names_width(axis) - _MARGIN), height - _BELOW
+
+
+def _names_width(axis: "Axes") -> float:
+    """Return the width in points of row names, or zero if tick positions are chosen freely."""
+    from matplotlib.ticker import FixedLocator
+
+    if not isinstance(axis.yaxis.get_major_locator(), FixedLocator):
+        return 0.0
+    return max((text_width(text.get_text()) for text in axis.get_yticklabels()), default=0.0)
+
+
+def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) -> None:
+    """Name the rows of bars or points, the first one on top."""
+    points = share * width_of(axis)
+    # In given axes there may be no room for all names.
+    step = int(np.ceil(len(names) * _LINE * SMALL / panel_points(axis)[1]))
+    shown = [fitted(name, points) for name in names[::step]]
+    axis.set_yticks(range(0, len(names), step), shown, parse_math=False)
+    axis.set_ylim(max(len(names), _FEWEST_ROWS) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0.0)
+    axis.grid(visible=False, axis="y")
+
+
+def name_columns(axis: "Axes", names: Sequence[str], points: float, most: float = 48.0) -> None:
+    """Name columns below them, turned and cut to ``most`` points if there is no room."""
+    shown = [fitted(name, most) for name in names]
+    is_turned = max(map(text_width, shown), default=0.0) > 0.85 * points / max(len(names), 1)
+    axis.set_xticks(range(len(names)), shown, rotation=90.0 if is_turned else 0.0, parse_math=False)
+    axis.tick_params(axis="x", length=0.0)
+
+
+def rows_height(count: int) -> float:
+    """Return the height in inches of a picture with ``count`` named rows."""
+    # A line of seven points, and more than half of it between lines.
+    return 0.65 + 0.17 * max(count, _FEWEST_ROWS)
+
+
+def number_ticks(axis: "Axis", points: float) -> None:
+    """Set ticks on an axis of numbers with set limits, as many as fit into a length in points."""
+    from matplotlib import ticker
+
+    places: ticker.Locator = ticker.MaxNLocator(
+        _count(points), steps=[1, 2, 2.5, 5, 10], min_n_ticks=2
+    )
+    texts: ticker.Formatter
+    low, high = np.sort(axis.get_view_interval())
+    if axis.get_scale() == "log":
+        factors = (1.0,) if high > 100.0 * low else (1.0, 2.0, 5.0)
+        if high > 10.0 * low:
+            places = ticker.LogLocator(subs=factors, numticks=_count(points))
+        texts = ticker.StrMethodFormatter("{x:g}")
+        axis.set_minor_locator(ticker.NullLocator())
+    elif _PLAIN[0] <= max(-low, high) < _PLAIN[1]:
+        texts = ticker.ScalarFormatter(useOffset=False)
+    else:
+        texts = ticker.EngFormatter(sep="")
+    axis.set_major_locator(places)
+    axis.set_major_formatter(texts)
+
+
+def _count(points: float) -> int:
+    return int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
+
+
+def percent_ticks(axis: "Axes") -> None:
+    """Give both axes, shares from zero to one, ticks in per cent at quarters."""
+    from matplotlib.ticker import MultipleLocator, PercentFormatter
+
+    for panel_axis in (axis.xaxis, axis.yaxis):
+        panel_axis.set_major_locator(MultipleLocator(0.25))
+        panel_axis.set_major_formatter(PercentFormatter(1.0, 0))
+
+
+def date_ticks(axis: "Axis", points: float, name: str) -> None:
+    """Set ticks that fit into a length in points on an axis of dates, and its name."""
+    from matplotlib import dates
+
+    locator: Any = dates.AutoDateLocator  # They have no types
+    formatter: Any = dates.ConciseDateFormatter
+    places = locator(minticks=2, maxticks=max(_count(points), 3))
+    # Two years, days or hours need longer steps than it has; it would warn of too many ticks.
+    for unit, longest in ((dates.MONTHLY, 12), (dates.HOURLY, 24), (dates.MINUTELY, 60)):
+        places.intervald[unit] = [*places.intervald[unit], longest]
+    axis.set_major_locator(places)
+    axis.set_major_formatter(formatter(places))
+    # The date that all ticks share is on the right of the centred name.
+    name_axis(axis, name, points - 2.0 * text_width("2000-Dec-28"))
+
+
+def dates_of(years: Array) -> NDArray[np.datetime64]:
+    """Return decimal years as times, the inverse of ``decimal_years``.
+
+    >>> dates_of(np.array([1999.5]))
+    array(['1999-07-02T12:00:00.000'], dtype='datetime64[ms]')
+    """
+    first_years = np.floor(years)
+    start, end = ((first_years + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
+    passed = (end - start).astype(np.float64) * (years - first_years)
+    return np.asarray(start + passed.round().astype("m8[ms]"))
+
+
+def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """Put a legend above the panels of a figure, or above the first panel if the figure is shared.
+
+    A legend above the panels does not cover data. The vertical axis below it has less room for its
+    name.
+    """
+    figure = axes[0].figure
+    # A legend of the figure lies above titles, one of a panel would hide its own.
+    is_whole = len(figure.axes) == len(axes) and (len(axes) > 1 or bool(axes[0].get_title()))
+    has_names = _names_width(axes[0]) > 0.2 * width_of(axes[0])  # It may lie above them, too
+    width = 0.95 * figure.figure.get_figwidth() * _POINTS
+    if not is_whole:
+        width = width_of(axes[0]) - (_MARGIN if has_names else _LEFT)
+    shown = [fitted(label, width - _HANDLE * SMALL) for label in labels]
+    columns = columns_of(shown, width)
+    if is_whole:
+        made = figure.legend(handles, shown, loc="outside upper left", ncols=columns)
+    else:
+        side, place = ("right", 1.0) if has_names else ("left", 0.0)
+        corner: dict[str, Any] = {"loc": f"lower {side}", "bbox_to_anchor": (place, 1.0)}
+        made = axes[0].legend(handles, shown, ncols=columns, **corner)
+    for text in made.get_texts():
+        text.set_parse_math(False)
+    lines = -(-len(labels) // columns)
+    vertical = axes[0].yaxis
+    name_axis(vertical, vertical.get_label_text(), panel_points(axes[0])[1] - lines * _LEGEND_LINE)
+
+
+def legend_height(labels: Sequence[str], width: float) -> float:
+    """Return the inches that a legend takes above a picture of a width in inches."""
+    points = width * _POINTS - _LEFT
+    shown = [fitted(label, points - _HANDLE * SMALL) for label in labels]
+    return -(-len(labels) // columns_of(shown, points)) * _LEGEND_LINE / _POINTS
+
+
+def columns_of(labels: Sequence[str], points: float) -> int:
+    """Return the most columns of a legend that fit; entries go down columns of equal length."""
+    widths = [text_width(label) + _HANDLE * SMALL for label in labels]
+    for columns in range(len(widths), 1, -1):
+        if sum(part.max() for part in np.array_split(widths, columns)) <= points:
+            return columns
+    return 1
+
+
+def per_cent(share: float) -> str:
+    """Return a share of at most one in per cent, with two digits.
+
+    >>> per_cent(0.0312), per_cent(0.43), per_cent(0.996)
+    ('3.1 %', '43 %', '100 %')
+    """
+    return f"{100.0 * share:.2g} %" if 100.0 * share < _NEARLY_ALL else "100 %"

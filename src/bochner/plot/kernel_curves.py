@@ -1,0 +1,352 @@
+"""Kernels along inputs, and envelopes of locally stationary kernels."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from bochner._numerics.arrays import Array, as_array, as_level
+from bochner._numerics.checked import check_rows_given
+from bochner.estimators.bank import BaNK
+from bochner.frequencies import Frequencies
+from bochner.learning.chains.learned_kernel import Learned
+from bochner.plot.axis_texts import finish, legend
+from bochner.plot.display import Display, PanelLayout
+from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models, per_input
+from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LAGS = 201
+"""Lags of a curve: about one per pixel of a panel, so that a wave of ten pixels is smooth."""
+
+_MOST_DRAWS = 60
+"""Draws of a band, evenly spread: its ends have standard errors of about a tenth of its width."""
+
+_FEWEST_DRAWS = 5
+"""Fewest draws for a band: with fewer draws, the ends of the band are the extreme draws."""
+
+_PLACES = (0.1, 0.5, 0.9)
+"""Quantiles of an input at which a kernel that is not stationary is shown."""
+
+_REACH = 3.0
+"""Longest lag by default, in length scales, or in standard deviations of an input."""
+
+_MOST_CURVES = 6
+"""Most curves of a panel: more cannot be told apart."""
+
+_SAME = 5e-3
+"""Largest difference between places that is not drawn, relative to the largest value: less than the
+width of a line."""
+
+KernelLike = Callable[[Array, Array], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelDisplay(Display):
+    """Curves of a kernel along d inputs, one panel each."""
+
+    names: Sequence[str]
+    lags: Array  # (d, L), in units of the inputs
+    curves: Array  # (d, c, L)
+    labels: Sequence[Sequence[str]]  # d names of c curves
+    lower: Array | None = None  # (d, L), ends of the band with the share ``level`` of the draws
+    upper: Array | None = None
+    level: float = 0.9
+
+    def describe(self) -> str:
+        parts = [
+            f"along {name} from {curves[0, 0]:.3g} at lag 0 to {curves[0, -1]:.3g} at lag "
+            f"{lag[-1]:.3g}"
+            for name, curves, lag in zip(self.names, self.curves, self.lags, strict=True)
+        ]
+        return f"Kernel {'; '.join(parts)}."
+
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(len(self.names), sharey=True)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        share_legend = all(tuple(labels) == tuple(self.labels[0]) for labels in self.labels)
+        for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
+            handles, labels = self._curves(axis, number)
+            axis.axhline(0.0, color=theme.ink, lw=0.5, zorder=1)
+            axis.set_xlim(0.0, self.lags[number][-1])
+            finish(axis, f"lag in {name}", "" if number % COLUMNS else "kernel")
+            if len(labels) > 1 and not share_legend:
+                legend([axis], handles, labels)
+        if len(labels) > 1 and share_legend:
+            legend(axes, handles, labels)
+
+    def _curves(self, axis: "Axes", number: int) -> tuple[list[Any], list[str]]:
+        lags, labels = self.lags[number], list(self.labels[number])
+        handles: list[Any] = []
+        for place, values in enumerate(self.curves[number]):
+            look = look_of(place)
+            handles += axis.plot(lags, values, color=look.color, ls=look.dashes)
+        if self.lower is not None and self.upper is not None:
+            ends = self.lower[number], self.upper[number]
+            handles.append(axis.fill_between(lags, *ends, color=MODEL, alpha=BAND, lw=0))
+            labels.append(f"{100.0 * self.level:g} % of draws")
+        return handles, labels
+
+
+def kernel(
+    model: BaseEstimator,
+    X: ArrayLike | None = None,
+    *,
+    inputs: Sequence[int | str] | None = None,
+    names: Sequence[str] | None = None,
+    extent: ArrayLike | None = None,
+    level: float = 0.9,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> KernelDisplay:
+    r"""Draw a kernel along inputs, with a band of its posterior draws if it is learned.
+
+    A panel shows :math:`k(\delta)` at lags :math:`\delta` of one input; lags of other inputs are
+    zero. At each lag the band holds the central share ``level`` of the draws. A nonstationary
+    kernel has a curve :math:`k(u - \delta/2, u + \delta/2)` at each of three midpoints ``u``: the
+    10, 50 and 90 % quantiles of an input, with other inputs at their medians.
+
+    Parameters
+    ----------
+    model : Kernel, callable k(X, Y), or fitted estimator
+        An estimator with learned draws (:class:`bochner.LearnedKernelRegressor` and its relatives),
+        or one with a ``kernel_``, which for a table model is along its encoded columns.
+    X : array-like of shape (n, d), default=None
+        Rows that determine the midpoints and the number of inputs. Without ``X``, a kernel object
+        has one input, and midpoints at -1, 0 and 1.
+    inputs : sequence of int or str, default=None
+        Inputs with panels, by number or name; ``None`` means the first six.
+    names : sequence of d str, default=None
+        Names of all inputs; by default those of the table at fit, or x0, x1, ...
+    extent : float or array-like of shape (d,), default=None
+        Longest lag of each input, in its units. The default is three standard deviations of the
+        input, or three length scales.
+    level : float, default=0.9
+        Share of the draws in the band.
+    ax : matplotlib.axes.Axes or sequence of Axes, default=None
+        Axes to draw on, one for each input; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Examples
+    --------
+    >>> from bochner import kernels, plot
+    >>> display = plot.kernel(kernels.Gaussian(2.0))
+    >>> display.ax_.get_xlabel(), display.curves[0, 0, 0].item()
+    ('lag in x0', 1.0)
+    """
+    as_level(level)
+    rows = None if X is None else check_rows_given(X, dtype=np.float64)
+    banks = learned_models(model)
+    function, draws = _functions(model, banks)
+    centre, unit = _geometry(model, banks, rows)
+    all_names = input_names(model, names, len(centre), X)
+    reach = per_input("extent", _REACH * unit if extent is None else extent, len(centre))
+    chosen = chosen_inputs(inputs, all_names)
+    middles = [_middles(rows, centre, unit, i) for i in chosen]
+    lags = as_array([np.linspace(0.0, reach[i], _LAGS) for i in chosen])
+    shown = [all_names[i] for i in chosen]
+    along = list(zip(chosen, middles, lags, strict=True))
+    if draws or _is_stationary(function, along):
+        curves = as_array([[_from_origin(function, len(centre), i, lag)] for i, _, lag in along])
+        labels = [["posterior mean" if banks else "kernel"]] * len(chosen)
+        band = _band(draws, len(centre), chosen, lags, level)
+        return KernelDisplay(shown, lags, curves, labels, *band, level).plot(ax, theme=theme)
+    curves = as_array([[_around(function, u, i, lag) for u in each] for i, each, lag in along])
+    labels = [[f"at {u[i]:.3g}".replace("-", "−") for u in each] for i, each, _ in along]
+    return KernelDisplay(shown, lags, curves, labels).plot(ax, theme=theme)
+
+
+def _functions(model: BaseEstimator, banks: Sequence[BaNK]) -> tuple[KernelLike, list[KernelLike]]:
+    """Return the kernel of a model, and posterior draws of the kernel if they are stationary."""
+    if not banks:
+        return getattr(model, "kernel_", model), []
+    draws = [draw for bank in banks for learned in bank.learned_ for draw in _draws(bank, learned)]
+    function = banks[0].kernel_ if len(banks) == 1 else _mean([bank.kernel_ for bank in banks])
+    places = np.unique(np.linspace(0, len(draws) - 1, _MOST_DRAWS).astype(np.intp))
+    return function, [draws[i] for i in places] if len(draws) >= _FEWEST_DRAWS else []
+
+
+def _draws(bank: BaNK, learned: Learned) -> list[KernelLike]:
+    """Return the kernels of posterior draws, if all of them are stationary.
+
+    Pooled draws are concatenated into one draw, see ``learning.chains.pooling``.
+    """
+    draws = learned.draws
+    if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):
+        return []
+    omega = draws.frequencies / bank._scaling.scale  # (S, m, d), m a multiple of a draw's waves
+    n_waves = bank.n_frequencies if omega.shape[1] % bank.n_frequencies == 0 else omega.shape[1]
+    weight = np.full(n_waves, 1.0 / n_waves)
+    parts = omega.reshape(-1, n_waves, omega.shape[2])
+    return [Frequencies(part, weight).gram for part in parts]
+
+
+def _mean(kernels: Sequence[KernelLike]) -> KernelLike:
+    return lambda X, Y: np.mean([kernel(X, Y) for kernel in kernels], axis=0)
+
+
+def _geometry(
+    model: BaseEstimator, banks: Sequence[BaNK], rows: Array | None
+) -> tuple[Array, Array]:
+    """Return medians and units (d,) of the inputs of a kernel."""
+    if banks:
+        return banks[0]._scaling.centre, banks[0]._scaling.scale
+    scale = getattr(getattr(model, "kernel_", model), "length_scale", None)
+    if rows is not None:
+        spread = rows.std(axis=0)
+        unit = np.where(spread > 0.0, spread, 1.0) if scale is None else scale
+        return np.median(rows, axis=0), np.broadcast_to(as_array(unit), rows.shape[1])
+    unit = np.atleast_1d(as_array(1.0 if scale is None else scale))
+    dim = len(unit) if len(unit) > 1 else int(getattr(model, "n_features_in_", 1))
+    return np.zeros(dim), np.broadcast_to(unit, dim)
+
+
+def _middles(rows: Array | None, centre: Array, unit: Array, i: int) -> Array:
+    """Return three midpoints (3, d) along an input."""
+    middles = np.tile(centre, (len(_PLACES), 1))
+    middles[:, i] += unit[i] * np.array([-1.0, 0.0, 1.0])
+    if rows is not None:
+        middles[:, i] = np.quantile(rows[:, i], _PLACES)
+    return middles
+
+
+def _is_stationary(kernel: KernelLike, along: Sequence[tuple[int, Array, Array]]) -> bool:
+    """Return whether a kernel has the same values around all midpoints, at some of the lags."""
+    curves = as_array([[_around(kernel, u, i, lag[::20]) for u in each] for i, each, lag in along])
+    return bool(np.ptp(curves, axis=1).max() <= _SAME * np.abs(curves).max())
+
+
+def _band(
+    draws: Sequence[KernelLike], dim: int, chosen: Sequence[int], lags: Array, level: float
+) -> tuple[Array | None, Array | None]:
+    """Return the ends (k, L) of the central share of draws."""
+    if not draws:
+        return None, None
+    ends = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
+    bands = [
+        np.quantile([_from_origin(draw, dim, i, lag) for draw in draws], ends, axis=0)
+        for i, lag in zip(chosen, lags, strict=True)
+    ]
+    lower, upper = np.swapaxes(as_array(bands), 0, 1)
+    return lower, upper
+
+
+def _from_origin(kernel: KernelLike, dim: int, i: int, lags: Array) -> Array:
+    """Return a kernel (L,) between the origin and rows along an input."""
+    rows = lags[:, None] * (np.arange(dim) == i)
+    return _checked(kernel, rows, np.zeros((1, dim)))[:, 0]
+
+
+def _around(kernel: KernelLike, middle: Array, i: int, lags: Array) -> Array:
+    """Return a kernel (L,) between rows on either side of a midpoint (d,)."""
+    shifts = 0.5 * lags[:, None] * (np.arange(len(middle)) == i)
+    return np.diagonal(_checked(kernel, middle - shifts, middle + shifts))
+
+
+def _checked(kernel: KernelLike, left: Array, right: Array) -> Array:
+    values = as_array(kernel(left, right))
+    if values.shape != (len(left), len(right)):
+        raise ValueError(
+            f"Kernels must return shape ({len(left)}, {len(right)}) for {len(left)} and "
+            f"{len(right)} rows, got {values.shape} from {kernel!r}."
+        )
+    return values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnvelopeDisplay(Display):
+    """Standard deviations along d inputs, one panel each."""
+
+    names: Sequence[str]
+    places: Array  # (d, L)
+    curves: dict[str, Array]  # (d, L), by the name of the varying component
+    ylabel: str = "standard deviation"
+
+    def describe(self) -> str:
+        parts = [
+            f"{label} from {values[i].min():.3g} to {values[i].max():.3g} along {name}"
+            for i, name in enumerate(self.names)
+            for label, values in self.curves.items()
+        ]
+        return f"Standard deviations: {'; '.join(parts)}."
+
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(len(self.names), sharey=True)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
+            handles = []
+            for place, values in enumerate(self.curves.values()):
+                look = look_of(place)
+                at = self.places[number]
+                handles += axis.plot(at, values[number], color=look.color, ls=look.dashes)
+            axis.set_xlim(self.places[number][0], self.places[number][-1])
+            axis.set_ylim(bottom=0.0)
+            finish(axis, name, "" if number % COLUMNS else self.ylabel)
+        if len(self.curves) > 1:
+            legend(axes, handles, list(self.curves))
+
+
+def envelope(
+    model: BaseEstimator,
+    X: ArrayLike,
+    *,
+    inputs: Sequence[int | str] | None = None,
+    names: Sequence[str] | None = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> EnvelopeDisplay:
+    """Draw standard deviations of signal and noise of a locally stationary model along inputs.
+
+    Other inputs are at their medians. Signal is the prior's standard deviation of the function, and
+    noise that of observations, in units of the target; classes have a signal in log odds only.
+
+    Parameters
+    ----------
+    model : LocallyStationaryRegressor or LocallyStationaryClassifier
+    X : array-like of shape (n, d)
+        Rows whose ranges are shown.
+    inputs, names, ax, theme
+        As in :func:`kernel`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import LocallyStationaryRegressor, plot
+    >>> X = np.linspace(0.0, 1.0, 60)[:, None]
+    >>> y = X[:, 0] * np.random.default_rng(0).normal(size=60)
+    >>> model = LocallyStationaryRegressor(8, n_burn_in=4, n_samples=4, n_chains=2, random_state=0)
+    >>> model = model.fit(X, y)
+    >>> list(plot.envelope(model, X).curves)
+    ['signal', 'noise']
+    """
+    if not hasattr(model, "signal_std"):
+        raise TypeError(
+            "envelope takes a fitted LocallyStationaryRegressor or LocallyStationaryClassifier, "
+            f"got {type(model).__name__}."
+        )
+    rows = check_rows_given(X, dtype=np.float64)
+    all_names = input_names(model, names, rows.shape[1], X)
+    chosen = chosen_inputs(inputs, all_names)
+    places = as_array([np.linspace(rows[:, i].min(), rows[:, i].max(), _LAGS) for i in chosen])
+    tables = []
+    for i, at in zip(chosen, places, strict=True):
+        table = np.tile(np.median(rows, axis=0), (len(at), 1))
+        table[:, i] = at
+        tables.append(table)
+    signal = as_array([model.signal_std(table) for table in tables])
+    curves, unit = {"signal": signal}, "standard deviation"
+    if signal.ndim > 2:
+        curves = {str(c): signal[..., k] for k, c in enumerate(model.classes_[:_MOST_CURVES])}
+    if hasattr(model, "classes_"):
+        unit = "standard deviation (log odds)"
+    if hasattr(model, "noise_std"):
+        curves["noise"] = as_array([model.noise_std(table) for table in tables])
+    shown = [all_names[i] for i in chosen]
+    return EnvelopeDisplay(shown, places, curves, unit).plot(ax, theme=theme)

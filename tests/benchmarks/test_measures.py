@@ -1,0 +1,308 @@
+"""Figures that results pages state: errors, coverages, densities, and who is better."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from pages import rows_of, table_lines
+from scipy.stats import norm
+from sklearn.gaussian_process import GaussianProcessRegressor
+
+from benchmarks.payoff import (
+    ENERGY,
+    GAUSSIAN,
+    GENERATED,
+    LANDMARKS,
+    ORTHOGONAL,
+    STRUCTURED,
+    at_equal_seconds,
+)
+from benchmarks.processes import design, page, rows
+from benchmarks.processes.measures import errors as process_errors
+from benchmarks.processes.rows import Posterior, Problem
+from benchmarks.published import design as published
+from benchmarks.published.benchmark import PUBLISHED
+from benchmarks.real import design as real
+from benchmarks.real.benchmark import REAL
+from benchmarks.real.measures import coverage, errors, intervals
+from benchmarks.real.reading import Rows
+from benchmarks.unlike import design as unlike
+from benchmarks.unlike.benchmark import UNLIKE
+from benchmarks.unlike.measures import calibration_errors, interval_metrics
+
+
+@pytest.mark.parametrize("n", [9, 10, 11, 100])
+def test_coverage_by_thirds_of_the_prediction(n):
+    rng = np.random.default_rng(n)
+    predicted, is_inside = rng.normal(size=n), rng.random(n) < 0.7
+    found = coverage(is_inside, predicted)
+    ranks = [sum(other < own for other in predicted) for own in predicted]
+    sizes = [n // 3 + (n % 3 > part) for part in range(3)]
+    for name, first, size in zip(("low", "middle", "high"), np.cumsum(sizes) - sizes, sizes,
+                                 strict=True):  # fmt: skip
+        places = [i for i in range(n) if first <= ranks[i] < first + size]
+        assert len(places) == size
+        part = is_inside[places]
+        assert found[f"coverage_{name}"] == pytest.approx(np.mean(part))
+    assert found["coverage"] == pytest.approx(np.mean(is_inside))
+
+
+def test_errors_of_numbers_and_classes():
+    y = np.array([1.0, 2.0, 4.0])
+    found = errors(np.array([1.0, 4.0, 3.0]), y, is_regression=True)
+    assert found == pytest.approx({"rmse": np.sqrt(5.0 / 3.0), "mae": 1.0})
+    probability = np.array([[0.2, 0.8, 0.0], [0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
+    found = errors(probability, np.array([1, 2, 0]), is_regression=False)
+    expected = -(np.log(0.8) + np.log(0.2)) / 3.0
+    assert found == pytest.approx({"log_loss": expected, "error_rate": 1.0 / 3.0})
+
+
+class Normal:
+    """A normal distribution of standard deviation two around zero."""
+
+    def predict(self, X, return_std=False):
+        return np.zeros(len(X)), np.full(len(X), 2.0)
+
+    def predict_interval(self, X, level):
+        return tuple(np.full(len(X), norm(0.0, 2.0).ppf(0.5 * (1.0 + s * level))) for s in (-1, 1))
+
+    def predict_quantiles(self, X, levels):
+        return np.tile(norm(0.0, 2.0).ppf(levels), (len(X), 1))
+
+
+class Skewed(Normal):
+    """A model with a density of its own."""
+
+    def log_predictive_density(self, X, y):
+        return np.full(len(y), -7.0)
+
+
+def test_densities_are_those_of_the_model_or_normal():
+    y = np.random.default_rng(0).normal(size=30)
+    table = Rows(pd.DataFrame({"x": y}), y, pd.DataFrame({"x": y}), y, True)
+    found, law = intervals(Normal(), np.zeros(30), table), norm(0.0, 2.0)
+    assert found["nlpd"] == pytest.approx(-np.mean(law.logpdf(y)))
+    assert found["coverage"] == np.mean(np.abs(y) <= law.ppf(0.95))
+    assert found["median_mae"] == pytest.approx(np.mean(np.abs(y)))
+    assert intervals(Skewed(), np.zeros(30), table)["nlpd"] == 7.0
+
+
+def test_metrics_of_intervals():
+    rng = np.random.default_rng(0)
+    y, centre = rng.normal(size=50), rng.normal(size=50)
+    halves = (0.3, 0.8, 1.1)
+    intervals = np.array([(centre - half, centre + half) for half in halves])
+    found = interval_metrics(intervals, y, 2.0)
+    for level, half in zip((50, 80, 90), halves, strict=True):
+        inside = sum(abs(a - b) <= half for a, b in zip(y, centre, strict=True))
+        assert found[f"coverage_{level}"] == pytest.approx(inside / 50)
+    # Gneiting and Raftery (2007), equation 43, with alpha = 0.1
+    scores = []
+    for value, middle in zip(y, centre, strict=True):
+        low, high = middle - 1.1, middle + 1.1
+        penalty = (low - value) * (value < low) + (value - high) * (value > high)
+        scores.append(high - low + 2.0 / 0.1 * penalty)
+    assert found["interval_score"] == pytest.approx(np.mean(scores) / 2.0)
+    assert found["below_90"] == pytest.approx(np.mean(y < centre - 1.1))
+    assert found["width"] == pytest.approx(1.1)
+
+
+def test_right_probabilities_have_the_calibration_error_of_chance():
+    rng = np.random.default_rng(0)
+    errors, by_chance = [], []
+    for _ in range(300):
+        p = rng.random(400)
+        y = (rng.random(400) < p).astype(int)
+        found = calibration_errors(np.column_stack([1.0 - p, p]), y)
+        errors.append(found[0])
+        by_chance.append(found[1])
+    # Standard error: 0.0007.
+    assert np.mean(errors) == pytest.approx(np.mean(by_chance), abs=0.002)
+
+
+@pytest.mark.parametrize("name", design.DRAWS)
+def test_the_posterior_of_a_draw_is_that_of_scikit_learn(name):
+    problem, draw = rows.drawn(name, 80, 40, 0), design.DRAWS[name]
+    theirs = GaussianProcessRegressor(draw.kernel, alpha=draw.noise**2, optimizer=None)
+    mean, std = theirs.fit(problem.X, problem.y).predict(problem.X_test, return_std=True)
+    assert_allclose(problem.exact.mean, mean, atol=1e-6)
+    assert_allclose(problem.exact.std, np.hypot(std, draw.noise), rtol=1e-4)
+    assert_allclose(problem.exact.evidence, theirs.log_marginal_likelihood_value_, rtol=1e-6)
+
+
+def test_functions_and_observations_are_draws_of_the_posterior():
+    problems = [rows.drawn("gaussian-5", 60, 200, seed) for seed in range(5)]
+    scores = [(p.y_test - p.exact.mean) / p.exact.std for p in problems]
+    assert abs(np.mean(np.square(scores)) - 1.0) < 0.15  # Four standard errors
+    noise = np.concatenate([p.y_test - p.f_test for p in problems])
+    assert abs(noise.std() / design.DRAWS["gaussian-5"].noise - 1.0) < 0.1
+
+
+def test_errors_are_those_of_normal_observations():
+    y = np.array([0.0, 1.0, 1.7, -3.0])
+    problem = Problem(np.zeros((8, 1)), np.zeros(8), np.zeros((4, 1)), y, y + 1.0)
+    found = process_errors(Posterior(np.zeros(4), np.ones(4), -16.0), problem)
+    assert_allclose(found["rmse"], np.sqrt(np.mean((y + 1.0) ** 2)))
+    assert_allclose(found["nlpd"], 0.5 * np.log(2.0 * np.pi) + 0.5 * np.mean(y**2))
+    assert found["coverage"] == 0.5  # The interval ends at 1.645
+    assert found["evidence"] == -2.0
+
+
+# Pages
+
+
+def fits(errors, seconds, method, **problem):
+    """Return the rows of a method with errors and seconds by numbers of features."""
+    base = {"dataset": GENERATED, "kernel": GAUSSIAN, "n": 1000, "inputs": 2, "part": "fits"}
+    base |= {"seed": 0, "run": 1, "method": method, **problem}
+    return [
+        {**base, "features": p, "metric": metric, "value": values[p]}
+        for metric, values in (("error", errors), ("fit_cpu", seconds))
+        for p in errors
+    ]
+
+
+def test_errors_are_interpolated_at_the_seconds_of_orthogonal_features():
+    rows = fits({64: 0.8, 128: 0.6, 256: 0.5}, {64: 0.5, 128: 2.0, 256: 4.0}, ORTHOGONAL)
+    # Half way from 1 to 16 in logarithms, so that the error is the geometric mean.
+    rows += fits({64: 0.4, 128: 0.1}, {64: 1.0, 128: 16.0}, LANDMARKS)
+    rows += fits({64: 0.3, 128: 0.2}, {64: 0.1, 128: 0.2}, STRUCTURED)
+    rows += fits({64: 0.3, 128: 0.2}, {64: 5.0, 128: 6.0}, ENERGY)
+    ((problem, errors),) = at_equal_seconds(rows).items()
+    assert problem == (GENERATED, GAUSSIAN, 1000, 2)
+    assert errors == pytest.approx(
+        {"features": 256, "seconds": 4.0, ORTHOGONAL: 0.5, LANDMARKS: 0.2, STRUCTURED: 0.2}
+    )
+    quarter = at_equal_seconds(rows, 4)[problem]
+    assert quarter == pytest.approx(
+        {"features": 64, "seconds": 0.5, ORTHOGONAL: 0.8, STRUCTURED: 0.2}
+    )
+
+
+def table_rows(method, metric, *found, dataset):
+    return rows_of(method, metric, *found, dataset=dataset, part="tables", rows="all")
+
+
+def test_the_page_says_what_is_behind_and_where():
+    measured_rows = [
+        *table_rows(real.OURS, "rmse", 1.0, 3.0, dataset="ames"),
+        *table_rows(real.CATBOOST, "rmse", 2.0, 2.0, dataset="ames"),
+        *table_rows(real.TREES, "rmse", 1.0, 1.0, dataset="ames"),
+        *table_rows(real.OURS, "rmse", 1.0, dataset="hotel"),
+        *table_rows(real.CATBOOST, "rmse", 4.0, dataset="hotel"),
+        *table_rows(real.OURS, "log_loss", 0.3, dataset="churn"),
+        *table_rows(real.CATBOOST, "log_loss", 0.2, dataset="churn"),
+        *table_rows(real.REALMLP, "log_loss", 0.1, dataset="churn"),
+    ]
+    text = REAL.page(measured_rows)
+    lines = table_lines(text)
+    assert f"{real.OURS} has a lower error than the best" in text
+    assert "on 1 of 3 tables" in text
+    assert lines["ames"][0] == ["2.000", real.TREES]
+    assert lines["churn"][0] == ["1.500", real.CATBOOST]
+    behind = text.index("| ames |"), text.index("| churn |")
+    assert behind[0] < behind[1]
+    # The geometric mean of 1 on ames and 1/4 on hotel.
+    assert lines[f"{real.OURS}, regressions"] == [["2", "0.5", "0.25", "1", "ames"]]
+    assert lines[f"{real.REALMLP}, classifications"][-1] == ["1", "3", "3", "3", "churn"]
+    errors_of_ames = next(line for line in lines["ames"] if line[0] == "2 ± 1")
+    assert errors_of_ames == ["2 ± 1", "2 ± 0", "1 ± 0"]
+
+
+def test_the_page_says_where_coverage_is_wrong():
+    measured_rows = [
+        *table_rows(real.OURS, "coverage", 0.88, 0.90, dataset="diamonds"),
+        *table_rows(real.OURS, "coverage_low", 0.99, 0.97, dataset="diamonds"),
+        *table_rows(real.OURS, "coverage_middle", 0.85, dataset="diamonds"),
+        *table_rows(real.OURS, "coverage_high", 0.8, dataset="diamonds"),
+        *table_rows(real.OURS, "coverage", 0.5, dataset="salaries"),
+    ]
+    text = REAL.page(measured_rows)
+    # Folds of salaries have fewer than 1,000 test rows.
+    assert "outside in 2 of 4 cases, where" in text
+    assert table_lines(text)["diamonds"][:2] == [["high", "0.800"], ["low", "0.980"]]
+
+
+def kind_rows(method, metric, *found, dataset, kind):
+    return rows_of(method, metric, *found, dataset=dataset, rows=kind)
+
+
+def test_the_page_begins_with_what_is_wrong():
+    gap, beyond = unlike.ONE_GAP, unlike.BEYOND
+    measured_rows = [
+        *kind_rows(unlike.OURS, "coverage_90", 0.7, 0.8, dataset="diamonds", kind=gap),
+        *kind_rows(unlike.OURS, "coverage_90", 0.9, dataset="loans", kind=gap),
+        *kind_rows(unlike.OURS, "coverage_90_gap", 0.3, dataset="loans", kind=unlike.MANY_GAPS),
+        *kind_rows(unlike.OURS, "coverage_90", 0.97, dataset="loans", kind=beyond),
+        *kind_rows(unlike.CATBOOST, "coverage_90", 0.2, dataset="diamonds", kind=gap),
+        *kind_rows(unlike.OURS, "interval_score", 1.0, dataset="diamonds", kind=gap),
+        *kind_rows(unlike.TARGET_ALONE, "interval_score", 4.0, dataset="diamonds", kind=gap),
+        *kind_rows(unlike.OURS, "log_loss", 0.6, dataset="credit", kind=gap),
+        *kind_rows(unlike.TARGET_ALONE, "log_loss", 0.5, dataset="credit", kind=gap),
+        *kind_rows(unlike.OURS, "ece", 0.05, dataset="credit", kind=gap),
+    ]
+    text = UNLIKE.page(measured_rows)
+    lines = table_lines(text)
+    # Below: diamonds and the gaps of loans; above: loans beyond the range
+    first, classes = lines[unlike.OURS]
+    assert first == ["4", "2", "1", "0.300", "loans, gaps in 30 %, with the gap"]
+    assert classes == ["1", "1", "1.20", "credit, one gap", "1 of 1", "0.050"]
+    assert lines[unlike.CATBOOST] == [["1", "1", "0", "0.200", "diamonds, one gap"]]
+    order = [text.index(part) for part in ("with the gap | 0.300", "one gap | 0.750", "| 0.970")]
+    assert order == sorted(order)
+    assert ["0.250 (to 0.25)"] in lines[gap]
+    assert ["0.825 (0.75–0.90)", "0.200 (0.20–0.20)"] in lines[gap]
+
+
+def _rows(figures):
+    """Return rows of one case from values by method and metric."""
+    return [
+        {"dataset": "kin8nm", "n": 8192, "seed": 0, "method": method, "metric": metric,
+         "value": value}
+        for method, metrics in figures.items()
+        for metric, value in metrics.items()
+    ]  # fmt: skip
+
+
+def _metrics(nlpd, coverage, seconds):
+    return {"nlpd": nlpd, "coverage": coverage, "fit_seconds": seconds, "predict_seconds": 1.0}
+
+
+def test_bochner_is_compared_with_the_sparse_method_of_least_density():
+    figures = {
+        design.OURS: _metrics(0.3, 0.85, 9.0),
+        design.APPROXIMATE: _metrics(0.1, 0.9, 3.0),
+        design.SGPR: _metrics(0.2, 0.9, 19.0),
+        design.SVGP: _metrics(0.4, 0.9, 1.0),
+    }
+    case = ("kin8nm", 8192, 0)
+    compared = page.behind(page.cases_of(_rows(figures)))
+    assert_allclose([line[:2] for line in compared], [(0.1, 0.5), (-0.1, 0.2)])
+    assert [line[2:] for line in compared] == [
+        (case, design.OURS, design.SGPR), (case, design.APPROXIMATE, design.SGPR)
+    ]  # fmt: skip
+    text = "\n".join(page.tables(_rows(figures)))
+    assert "1 of 2 coverages" in text
+    assert "In 1 of 2 cases" in text
+    assert "| kin8nm | 8192 | 0 | bochner | SGPR | +0.100 | 0.50 |" in text
+
+
+def rmse(method, *values, dataset):
+    return rows_of(method, "rmse", *values, dataset=dataset, part="splits")
+
+
+def test_the_page_has_means_ratios_and_published_figures():
+    rows = [
+        *rmse(published.OURS, 1.0, 2.0, 6.0, dataset="yacht"),
+        *rmse(published.CATBOOST, 2.0, 4.0, dataset="yacht"),
+        *rmse(published.OURS, 2.0, dataset="boston"),
+        *rmse(published.CATBOOST, 1.0, dataset="boston"),
+        *rmse(published.EXACT, 9.0, dataset="yacht"),
+    ]
+    lines = table_lines(PUBLISHED.page(rows))
+    assert lines["data set"][0] == [published.OURS, published.CATBOOST, published.EXACT]
+    assert lines["yacht"][0] == ["3 ± 2", "3 ± 1", "9"]
+    # Ratios are of the splits that both have: 1.5 / 3 and 2 / 1, and 9 / 2.
+    assert lines[published.OURS] == [["2", "1", "1", "0.5", "2"]]
+    assert lines[published.EXACT] == [["1", "4.5", "0.5", "4.5", "4.5"]]
+    assert lines["yacht"][1][:2] == ["3 ± 2", published.PRINTED["rmse"]["yacht"]["MC dropout"]]
