@@ -1,7 +1,7 @@
 """Models whose features and solver are given by the names of their own parameters."""
 
 from bochner import FourierFeatures
-from bochner.learning.ridge.plan import RidgeSolver
+from bochner.linear.solver_plan import RidgeSolver
 
 OF_FEATURES = ("scheme", "weights", "decomposition", "pairs", "masses")
 OF_SOLVERS = ("tol", "memory_limit")

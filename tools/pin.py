@@ -373,7 +373,7 @@ def described(kind: Any, parameters: dict[str, Any]) -> Any:
     if "features" not in own or not (others := parameters.keys() - own.keys()):
         return kind(**parameters)
     if solver := {name: parameters[name] for name in ("tol", "memory_limit") if name in others}:
-        from bochner.learning.ridge.plan import RidgeSolver
+        from bochner.linear.solver_plan import RidgeSolver
 
         parameters |= {"solver": RidgeSolver(parameters.get("solver", "auto"), **solver)}
     if of_features := others - solver.keys():
