@@ -25,7 +25,7 @@ from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
-from bochner.kernels.adapter import native
+from bochner.kernels.kernel_names import native
 from bochner.linear.checked_posterior import fit_checked
 from bochner.linear.inputs import (
     checked_alpha,
