@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from bochner.spectral.factors import Amplitudes as Amplitudes
     from bochner.spectral.factors import CosineFactors as CosineFactors
     from bochner.spectral.factors import Envelope as Envelope
-    from bochner.spectral.factors import Factor as Factor
     from bochner.spectral.factors import FactorProduct as FactorProduct
+    from bochner.spectral.factors import FeatureFactor as FeatureFactor
     from bochner.spectral.factors import multiplied as multiplied
     from bochner.spectral.factors import separated as separated
     from bochner.spectral.frequencies import Frequencies as Frequencies
@@ -111,7 +111,7 @@ else:
                 "Amplitudes",
                 "CosineFactors",
                 "Envelope",
-                "Factor",
+                "FeatureFactor",
                 "FactorProduct",
                 "multiplied",
                 "separated",

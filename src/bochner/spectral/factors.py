@@ -16,7 +16,7 @@ _SILENCE = 8.0
 are exp(-24). Less leaves values where the measure does not follow the kernel, more a steep edge."""
 
 
-class Factor(ABC):
+class FeatureFactor(ABC):
     """Real functions of rows, one for each of ``m`` frequencies: factors of both its features."""
 
     __slots__ = ()
@@ -44,14 +44,14 @@ class Factor(ABC):
         """Return whether the arguments may have these numbers of inputs."""
         return True
 
-    def transposed(self) -> "Factor":
+    def transposed(self) -> "FeatureFactor":
         """Return the factors with the arguments exchanged."""
         return self
 
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
-class Envelope(Factor):
+class Envelope(FeatureFactor):
     r"""One factor for each frequency, for inputs in a ball.
 
     .. math:: g_j(x) = \exp(-\gamma_j (R_j^2 - \|x\|^2)) \quad \text{for } \|x\| \leq R_j.
@@ -196,7 +196,7 @@ def _same(first: Array | None, second: Array | None) -> bool:
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
-class CosineFactors(Factor):
+class CosineFactors(FeatureFactor):
     r"""Cosines of the inputs, one for each frequency, as factors of both its features.
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
@@ -283,7 +283,7 @@ class CosineFactors(Factor):
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
-class Amplitudes(Factor):
+class Amplitudes(FeatureFactor):
     r"""Real amplitude functions, one of a few for each frequency, as factors of both its features.
 
     .. math:: a_g(x) = \exp\big(-\tfrac14 \|W_g^\top x - b_g\|^2\big)
@@ -443,7 +443,7 @@ class Amplitudes(Factor):
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
-class FactorProduct(Factor):
+class FactorProduct(FeatureFactor):
     """An envelope times cosines or windows."""
 
     envelope: Envelope
@@ -478,14 +478,16 @@ class FactorProduct(Factor):
 
 def multiplied(
     envelope: Envelope | None, other: CosineFactors | Amplitudes | None
-) -> Factor | None:
+) -> FeatureFactor | None:
     """Return the product of two factors, ``None`` for one."""
     if envelope is None or other is None:
         return envelope or other
     return FactorProduct(envelope, other)
 
 
-def separated(factor: Factor | None) -> tuple[Envelope | None, CosineFactors | Amplitudes | None]:
+def separated(
+    factor: FeatureFactor | None,
+) -> tuple[Envelope | None, CosineFactors | Amplitudes | None]:
     """Return the envelope of a factor and what remains, ``None`` for one."""
     if isinstance(factor, FactorProduct):
         return factor.envelope, factor.other
@@ -497,8 +499,8 @@ def separated(factor: Factor | None) -> tuple[Envelope | None, CosineFactors | A
 
 
 def joined(
-    first: Factor | None, second: Factor | None, counts: tuple[int, int], dim: int
-) -> Factor | None:
+    first: FeatureFactor | None, second: FeatureFactor | None, counts: tuple[int, int], dim: int
+) -> FeatureFactor | None:
     """Return the factors of ``counts`` frequencies, one after the other, of ``dim`` inputs."""
     if first is None and second is None:
         return None

@@ -10,7 +10,7 @@ from bochner._base.arrays import FLOATS, Array, InputRows, MatrixLike, frozen_ar
 from bochner._base.checks import check_rows_given, largest_size
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
-from bochner.spectral.factors import Factor, joined
+from bochner.spectral.factors import FeatureFactor, joined
 from bochner.spectral.hadamard import HadamardRows, Matrix
 from bochner.spectral.wave_formulas import trigonometric_features
 
@@ -73,7 +73,7 @@ class Frequencies:
     weight: Array
     phase: Array
     nu_blocks: Matrix | None
-    factor: Factor | None = None
+    factor: FeatureFactor | None = None
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Frequencies:
         weight: ArrayLike,
         phase: ArrayLike | None = None,
         nu: ArrayLike | HadamardRows | None = None,
-        factor: Factor | None = None,
+        factor: FeatureFactor | None = None,
     ) -> None:
         left = omega if isinstance(omega, HadamardRows) else frozen_array("omega", omega, None)
         right = nu

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, as_array, as_count
 from bochner.spectral.choice import resolve_scheme
 from bochner.spectral.composite_laws import Convolution, Mapped, resolve_pairing
-from bochner.spectral.factors import Envelope, Factor, multiplied
+from bochner.spectral.factors import Envelope, FeatureFactor, multiplied
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Law, NoMeasureError, Pairing
 from bochner.spectral.layouts import Scheme
@@ -168,7 +168,7 @@ class Part:
     envelope : tuple of two floats, default=(0.0, 0.0)
         Rate and radius, see :class:`~bochner.spectral.Envelope`; the radius zero means none.
     enveloped : Law, default=None
-        Factor of ``law`` whose mapped inputs are the arguments of the envelope; ``None`` means
+        FeatureFactor of ``law`` whose mapped inputs are the arguments of the envelope; ``None`` means
         ``law``.
     """
 
@@ -398,7 +398,7 @@ def _drawn(
     part: Part, count: int, weight: float, rng: np.random.Generator, scheme: Scheme
 ) -> Frequencies:
     draw = part.law.draw(count, rng, scheme)
-    factor: Factor | None = draw.factor
+    factor: FeatureFactor | None = draw.factor
     rate, radius = part.envelope
     if radius:
         envelope = Envelope(np.full(count, rate), np.full(count, radius), *part.maps)

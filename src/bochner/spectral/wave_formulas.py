@@ -16,7 +16,7 @@ from bochner._base.arrays import Array, Floats, row_blocks
 from bochner._base.scratch import Scratch
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner._base.waves import write_waves
-from bochner.spectral.factors import Factor
+from bochner.spectral.factors import FeatureFactor
 from bochner.spectral.hadamard import HadamardRows, Matrix
 
 _ANGLES = Scratch()
@@ -106,7 +106,7 @@ def angle_gradient(waves: NDArray[np.floating], slope: NDArray[np.floating]) -> 
 
 
 def trigonometric_features(
-    X: Any, omega: Matrix, phase: Array, amplitude: Array, factor: Factor | None, out: Floats
+    X: Any, omega: Matrix, phase: Array, amplitude: Array, factor: FeatureFactor | None, out: Floats
 ) -> Floats:
     r"""Write :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
