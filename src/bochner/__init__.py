@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bochner import datasets as datasets
     from bochner import kernels as kernels
     from bochner import likelihoods as likelihoods
+    from bochner import papers as papers
     from bochner import plot as plot
     from bochner._numerics.progress import FitProgress as FitProgress
     from bochner.diagnosis import Diagnosis as Diagnosis
@@ -83,6 +84,7 @@ else:
             "bochner.datasets": (),
             "bochner.kernels": (),
             "bochner.likelihoods": (),
+            "bochner.papers": (),
             "bochner.plot": (),
             "bochner._numerics.progress": ("FitProgress",),
             "bochner.diagnosis": ("Diagnosis", "diagnose"),

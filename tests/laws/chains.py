@@ -38,7 +38,7 @@ from bochner.learning.chains.training_data import TrainingData
 from bochner.learning.chains.two_spectra import TwoSpectraPrior
 from bochner.learning.mixtures.mixture import MixturePrior, sample_prior
 from bochner.learning.mixtures.wishart import GammaPrior, NormalInverseWishart
-from bochner.learning.published.joint_pairs import JointPairChain
+from bochner.papers.bank import JointPairChain
 
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)
 NOISE = InverseGammaNoise(4.0, 3.0)

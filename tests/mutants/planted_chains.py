@@ -12,8 +12,8 @@ from bochner.learning.chains.moves import hamiltonian, replacement
 from bochner.learning.chains.moves import labels as polya_gamma
 from bochner.learning.chains.moves.precision import LogNormalPrecision
 from bochner.learning.chains.sparse import SparsePrior
-from bochner.learning.published import joint_pairs
-from bochner.learning.published.joint_pairs import JointPairChain, Laplace
+from bochner.papers import bank as joint_pairs
+from bochner.papers.bank import JointPairChain, Laplace
 
 ALPHA = 1e-3
 

@@ -6,13 +6,13 @@ from functools import partial
 import numpy as np
 from estimators import test_digmm_features
 from learning.mixtures.double_mixture import test_bound, test_component_evidence
-from learning.published import test_digmm_taylor as test_taylor
 from mutants.registry import changes, planted, replaces
+from papers import test_digmm_taylor as test_taylor
 
 from bochner.learning.mixtures.double_mixture import bound, exact, learned_mixture, sticks
 from bochner.learning.mixtures.double_mixture.bound import ExpectedCosines
 from bochner.learning.mixtures.double_mixture.evidence import ComponentPrior
-from bochner.learning.published import digmm_taylor
+from bochner.papers import digmm as digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
 check_gradient = partial(test_bound.assert_gradient, 2, BOTH, None)
@@ -21,7 +21,9 @@ check_letter = partial(test_taylor.assert_letter, GROUPS)
 
 
 def check_features():
-    one = test_digmm_features.model(expectation="taylor", max_iter=2).fit(test_digmm_features.X)
+    one = test_digmm_features.model(expectation=digmm_taylor.Taylor(), max_iter=2).fit(
+        test_digmm_features.X
+    )
     test_digmm_features.assert_parts(one)
     test_digmm_features.assert_signature(one)
 

@@ -28,9 +28,8 @@ class LearnedKernelClassifier(BaNKClassification):
     n_frequencies : int, default=200
         Number of frequencies; each makes a cosine and a sine.
     <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the frequencies, as in :class:`bochner.LearnedKernelRegressor`. ``"mh"`` is the
-        paper's joint move of a frequency and its two weights.
+    sampler : {"auto", "pcn", "hmc"}, Sampler or sequence of Move, default="auto"
+        Moves of the frequencies, as in :class:`bochner.LearnedKernelRegressor`.
     <iterations>
     <chains>
 

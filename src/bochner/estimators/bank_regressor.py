@@ -40,11 +40,11 @@ class LearnedKernelRegressor(BaNKRegression):
     n_frequencies : int, default=200
         Number of frequencies, ``m``; each makes a cosine and a sine.
     <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+    sampler : {"auto", "pcn", "hmc"}, Sampler or sequence of Move, default="auto"
         Moves of the frequencies. ``"auto"`` is ``"pcn"``: local moves of one frequency after
-        another. ``"hmc"``: Hamiltonian trajectories of all frequencies. ``"mh"``: the independence
-        proposals of the paper, which mix slowly. A sequence of moves defines a custom round, see
-        :class:`bochner.learning.chains.moves.Move`.
+        another. ``"hmc"``: Hamiltonian trajectories of all frequencies. A sequence of moves defines
+        a custom round, see :class:`bochner.learning.chains.moves.Move`;
+        ``bochner.papers.bank.SAMPLER`` is the paper's sampler, which mixes slowly.
     <iterations>
     <chains>
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info
 
 from bochner._numerics.progress import Progress
-from bochner.estimators.bank_parameters import BANK_CHOICES
+from bochner.estimators.bank_parameters import SAMPLERS
 from bochner.learning.chains import plan, sizes
 from bochner.learning.chains.chain import CollapsedChain
 from bochner.learning.chains.dense import DensePrior
@@ -19,7 +19,7 @@ from bochner.learning.chains.plan import Sampler, SamplerSettings
 from bochner.learning.chains.sparse import SparsePrior
 from bochner.learning.chains.start import DenseStructure, SparseStructure
 from bochner.learning.chains.training_data import ScaledData
-from bochner.learning.published.models import IndependentStructure, PublishedBaNK
+from bochner.papers.bank import BaNK, IndependentStructure
 
 SPARSE, DENSE = SparseStructure(), DenseStructure()
 SETTINGS = SamplerSettings(
@@ -91,13 +91,13 @@ def test_structures_and_samplers(structure, prior, sampler):
     omega, start = plan.starting_point(np.random.default_rng(0), some_data(), structure, 8)
     assert omega.shape == (8, 3)
     assert isinstance(start, prior)
-    moves = [type(move) for move in BANK_CHOICES[sampler].sampler.moves_for(structure)]
+    moves = [type(move) for move in SAMPLERS[sampler].moves_for(structure)]
     assert (Hamiltonian in moves) is (sampler == "hmc")
     assert (ReplacementSweep in moves) is (sampler == "pcn" or structure is SPARSE)
 
 
 def test_the_papers_classification_takes_whole_weights():
-    settings = replace(SETTINGS, structures=(IndependentStructure(),), model=PublishedBaNK())
+    settings = replace(SETTINGS, structures=(IndependentStructure(),), model=BaNK())
     data = some_data(binary=True, weight=True)
     with pytest.raises(ValueError, match="needs whole-number weights"):
         plan.chain_of(data, settings)

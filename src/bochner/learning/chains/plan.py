@@ -19,6 +19,7 @@ from bochner.learning.chains.preparation import frequency_scales
 from bochner.learning.chains.sizes import warm_ups
 from bochner.learning.chains.start import Start, Structure
 from bochner.learning.chains.training_data import ScaledData
+from bochner.registry import register
 
 _BURN_IN_SHARE = 0.6
 """Share of the time limit at which burn-in ends at the latest."""
@@ -48,6 +49,7 @@ _SECONDS_PER_PROPOSAL = 1.5e-4
 """Seconds per proposal in addition to the matrix products."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Sampler:
     """The moves that make up a round of a Markov chain over frequencies.
@@ -59,6 +61,10 @@ class Sampler:
     discrete_moves : tuple of Move, default=None
         The moves of a round for frequencies with discrete parts, such as those of
         :class:`SparseStructure`; ``None`` means ``moves``.
+    structure : Structure, default=None
+        The only structure of frequencies that suits the moves; ``None`` means any.
+    model : Model, default=None
+        The model to sample in place of the estimator's, such as one of :mod:`bochner.papers`.
 
     Examples
     --------
@@ -71,6 +77,8 @@ class Sampler:
 
     moves: tuple[Move, ...] = LOCAL_MOVES
     discrete_moves: tuple[Move, ...] | None = None
+    structure: Structure | None = None
+    model: Model | None = None
 
     def __post_init__(self) -> None:
         for move in (*self.moves, *(self.discrete_moves or ())):

@@ -8,7 +8,7 @@ from bochner import SimilarityFeatures, kernels
 from bochner.learning.mixtures.double_mixture import exact, sticks
 from bochner.learning.mixtures.double_mixture.bound import N_LATENT
 from bochner.learning.mixtures.double_mixture.evidence import component_evidence
-from bochner.learning.published import digmm_taylor
+from bochner.papers import digmm as digmm_taylor
 
 SEEDS = range(0, 60, 3)  # twenty problems, all twelve kinds of kernels
 MANY = 500
@@ -111,7 +111,7 @@ def assert_exact(patch, seed):
 def assert_taylor(patch, seed):
     one = problem(seed)
     watched = Watched(patch, digmm_taylor, "coordinate_ascent")
-    model = fitted(one, "taylor", seed)
+    model = fitted(one, digmm_taylor.Taylor(), seed)
     assert watched.calls
     for _, found in watched.calls:
         dim = one.X.shape[1]

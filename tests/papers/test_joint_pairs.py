@@ -14,7 +14,7 @@ from bochner.learning.chains.prior import FrequencyPrior, Suggestion
 from bochner.learning.chains.sparse import SparseHyper, SparsePrior
 from bochner.learning.chains.state import StepSizes
 from bochner.learning.chains.training_data import TrainingData
-from bochner.learning.published.joint_pairs import (
+from bochner.papers.bank import (
     JointPairChain,
     laplace,
     log_likelihood,
