@@ -14,9 +14,9 @@ from benchmarks.digmm.learning import best_metrics, features_of, learned_accurac
 from benchmarks.digmm.methods import METHODS, mixture
 from benchmarks.indefinite.design import FeatureMap
 from bochner import papers
-from bochner._numerics.arrays import Array
-from bochner.estimators.digmm_features import SimilarityFeatures
+from bochner._base.arrays import Array
 from bochner.kernels import Kernel
+from bochner.learned.similarity_features import SimilarityFeatures
 
 
 @dataclass(frozen=True, slots=True)

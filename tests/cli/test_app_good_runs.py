@@ -15,7 +15,7 @@ from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
 from bochner.cli import demo_table
-from bochner.cli.models import _unlike
+from bochner.cli.model_files import _unlike
 from bochner.comparison.shown import FUNCTIONS, number
 
 COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"

@@ -16,7 +16,7 @@ from bochner.comparison.outcomes import LIKE, Outcome, by_group, by_kind, mean_s
 from bochner.comparison.shown import no_pairs
 from bochner.comparison.split import Split
 from bochner.comparison.verdict import best_other, calibration, difference, verdict
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 RNG = np.random.default_rng(0)
 NONE = VarianceShares((), np.empty(0), np.empty(0))

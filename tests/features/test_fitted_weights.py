@@ -13,9 +13,8 @@ from scipy.spatial.distance import cdist, pdist
 from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.parts import SamplingSettings
-from bochner.frequencies import Frequencies
-from bochner.sampling import resolve_scheme
+from bochner.features.measure_parts import SamplingSettings
+from bochner.spectral import Frequencies, resolve_scheme
 from bochner.spectral.data import KernelData
 from bochner.spectral.design import broad_proposal
 

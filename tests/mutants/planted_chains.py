@@ -8,10 +8,10 @@ from laws import chains
 from mutants import planted_mixture
 from mutants.registry import changes, edit, planted, replaces
 
-from bochner.learning.chains.moves import hamiltonian, replacement
-from bochner.learning.chains.moves import labels as polya_gamma
-from bochner.learning.chains.moves.precision import LogNormalPrecision
-from bochner.learning.chains.sparse import SparsePrior
+from bochner.learned.moves import hamiltonian, replacement
+from bochner.learned.moves import polya_gamma as polya_gamma
+from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned.sparse import SparsePrior
 from bochner.papers import bank as joint_pairs
 from bochner.papers.bank import JointPairChain, Laplace
 

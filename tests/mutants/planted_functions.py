@@ -6,8 +6,9 @@ from learning.tables import test_function_draws
 from mutants.registry import plant_edits
 from spectral import test_tails
 
-from bochner.learning.tables import ensemble, function_draws
 from bochner.spectral import tails
+from bochner.tables import drawn_functions as function_draws
+from bochner.tables import ensemble
 
 call = test_function_draws.assert_each_call_keeps_the_promise
 OWN = "frequencies = [sample_with_tails(measure, _N_FREQUENCIES, rng) for _ in range(count)]"

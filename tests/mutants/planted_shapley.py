@@ -5,8 +5,8 @@ from functools import partial
 from diagnosis import test_shapley
 from mutants.registry import plant_edits
 
-from bochner.diagnosis import shapley
-from bochner.diagnosis.shapley import Game
+from bochner.tables import shapley
+from bochner.tables.shapley import Game
 
 plant_edits(
     Game,

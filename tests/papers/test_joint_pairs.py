@@ -8,12 +8,12 @@ from numpy.testing import assert_allclose
 from scipy import optimize, stats
 from scipy.special import expit, log_expit
 
-from bochner.learning.chains.draws import stacked
-from bochner.learning.chains.moves.precision import LogNormalPrecision
-from bochner.learning.chains.prior import FrequencyPrior, Suggestion
-from bochner.learning.chains.sparse import SparseHyper, SparsePrior
-from bochner.learning.chains.state import StepSizes
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.draws import stacked
+from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned.prior import FrequencyPrior, Suggestion
+from bochner.learned.sparse import SparseHyper, SparsePrior
+from bochner.learned.state import StepSizes
+from bochner.learned.training_data import TrainingData
 from bochner.papers.bank import (
     JointPairChain,
     laplace,

@@ -5,9 +5,9 @@ import pytest
 from laws.amplitude_laws import features
 from numpy.testing import assert_allclose
 
-from bochner.learning.chains.basis import Grid
-from bochner.learning.chains.training_data import TrainingData
-from bochner.learning.chains.two_spectra import TwoSpectraPrior
+from bochner.learned.basis import Grid
+from bochner.learned.training_data import TrainingData
+from bochner.learned.two_spectra import TwoSpectraPrior
 from bochner.papers.bank import independent_start
 from bochner.papers.gabasr import LeastSquaresChain
 

@@ -26,7 +26,7 @@ from bochner.comparison.shown import (
 )
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import calibration, verdict
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 _FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005
 """Fewest and most columns listed, the most important first, and the share of the variance below

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner.comparison.outcomes import LIKE
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 METRICS: Mapping[str, str] = MappingProxyType(
     {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import Outcome, Score, mean_score
 from bochner.comparison.shown import number, percent

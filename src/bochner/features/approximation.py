@@ -7,20 +7,21 @@ from operator import add
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import InputRows, some_rows, squared_norms
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import InputRows, some_rows, squared_norms
+from bochner._base.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.length_scales import AnyKernel
+from bochner.features.measure_parts import SamplingSettings, one_sided, sampled_parts
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import check_choice
-from bochner.features.parts import SamplingSettings, one_sided, sampled_parts
 from bochner.features.region import Region
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
-from bochner.sampling import Scheme, resolve_scheme
 from bochner.spectral import Decomposition, NoMeasureError, Pairing, SpectralMeasure, profile
-from bochner.spectral.composite import resolve_pairing
+from bochner.spectral.choice import resolve_scheme
+from bochner.spectral.composite_laws import resolve_pairing
 from bochner.spectral.data import KernelData
 from bochner.spectral.decompositions import Auto, DesignContext, makes_blocks, resolve_decomposition
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.tails import sample_parts_with_tails
 

@@ -11,7 +11,7 @@ The docstring of each module says where each numbered equation, algorithm and ta
 
 from typing import TYPE_CHECKING
 
-from bochner._numerics.on_demand import on_demand
+from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
     from bochner.papers import ask_rff as ask_rff

@@ -9,23 +9,24 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, Floats
-from bochner.frequencies.waves import MemoryLayout, wave_features
-from bochner.learning.chains.basis import PLAIN, Basis
-from bochner.learning.chains.dense import DensePrior
-from bochner.learning.chains.draws import ChainDraw, point_draw
-from bochner.learning.chains.driver import Chain
-from bochner.learning.chains.models import Model
-from bochner.learning.chains.moves import LOCAL_MOVES, Move
-from bochner.learning.chains.moves.precision import LogNormalPrecision, PrecisionWalk
-from bochner.learning.chains.moves.replacement import acceptances
-from bochner.learning.chains.plan import Sampler
-from bochner.learning.chains.prior import FrequencyPrior
-from bochner.learning.chains.start import Start, Structure, dense_hyper
-from bochner.learning.chains.state import Info, StepSizes
-from bochner.learning.chains.training_data import TrainingData
-from bochner.learning.mixtures.mixture import sample_prior
-from bochner.registry import register
+from bochner._base.arrays import Array, Floats
+from bochner._base.registry import register
+from bochner.learned.basis import PLAIN, Basis
+from bochner.learned.chain_models import Model
+from bochner.learned.chain_plan import Sampler
+from bochner.learned.chain_starts import Start, Structure, dense_hyper
+from bochner.learned.dense import DensePrior
+from bochner.learned.dirichlet_mixture import sample_prior
+from bochner.learned.draws import ChainDraw, point_draw
+from bochner.learned.driver import Chain
+from bochner.learned.moves import LOCAL_MOVES
+from bochner.learned.moves.move import Move
+from bochner.learned.moves.precision import LogNormalPrecision, PrecisionWalk
+from bochner.learned.moves.replacement import acceptances
+from bochner.learned.prior import FrequencyPrior
+from bochner.learned.state import Info, StepSizes
+from bochner.learned.training_data import TrainingData
+from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 _WALK = PrecisionWalk()
 """Defaults of the number of steps, step size and target acceptance of the precision's walk."""

@@ -29,18 +29,18 @@ from scipy.linalg import eigh
 from scipy.special import betaln, digamma, multigammaln
 from scipy.stats import wishart
 
-from bochner._numerics.arrays import Array, steps
-from bochner._numerics.limits import EIGENVALUE_ROUNDING
-from bochner.learning.mixtures.double_mixture import sticks
-from bochner.learning.mixtures.double_mixture.evidence import STIFFNESS
-from bochner.learning.mixtures.double_mixture.learned_mixture import (
+from bochner._base.arrays import Array, steps
+from bochner._base.limits import EIGENVALUE_ROUNDING
+from bochner._base.registry import register
+from bochner.learned import stick_breaking as sticks
+from bochner.learned.component_evidence import STIFFNESS
+from bochner.learned.learned_mixture import (
     Expectation,
     LearnedMixture,
     LearnedPart,
     MixtureSettings,
 )
-from bochner.learning.mixtures.double_mixture.sketch import Sketch
-from bochner.registry import register
+from bochner.learned.similarity_sketch import Sketch
 from bochner.spectral import Allocation
 
 # Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.

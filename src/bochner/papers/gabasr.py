@@ -8,20 +8,20 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from bochner._numerics.arrays import Array, Floats, as_count
-from bochner.learning.chains.draws import ChainDraw, point_draw
-from bochner.learning.chains.driver import Chain
-from bochner.learning.chains.evidence import InverseGammaNoise
-from bochner.learning.chains.likelihood import ConstantNoise
-from bochner.learning.chains.models import AmplitudeModel
-from bochner.learning.chains.moves import Move, PriorParameters, ReplacementSweep
-from bochner.learning.chains.moves.replacement import acceptances
-from bochner.learning.chains.plan import Sampler
-from bochner.learning.chains.prior import FrequencyPrior
-from bochner.learning.chains.state import Info, StepSizes
-from bochner.learning.chains.training_data import TrainingData
+from bochner._base.arrays import Array, Floats, as_count
+from bochner._base.registry import register
+from bochner.learned.chain_evidence import InverseGammaNoise
+from bochner.learned.chain_models import AmplitudeModel
+from bochner.learned.chain_plan import Sampler
+from bochner.learned.draws import ChainDraw, point_draw
+from bochner.learned.driver import Chain
+from bochner.learned.likelihood import ConstantNoise
+from bochner.learned.moves.move import Move, PriorParameters
+from bochner.learned.moves.replacement import ReplacementSweep, acceptances
+from bochner.learned.prior import FrequencyPrior
+from bochner.learned.state import Info, StepSizes
+from bochner.learned.training_data import TrainingData
 from bochner.papers.bank import IndependentStructure, independent_start, log_likelihood, repeated
-from bochner.registry import register
 
 _NOISE = InverseGammaNoise(shape=1e-3, rate=1e-3)
 """GaBaSR's prior of the noise variance, as printed."""

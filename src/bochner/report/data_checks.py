@@ -7,11 +7,11 @@ from scipy.stats import rankdata
 
 from bochner.comparison.shown import counted
 from bochner.comparison.verdict import best_other
+from bochner.files.identifiers import may_identify
 from bochner.report.accuracy import metric_of
 from bochner.report.blocks import Finding, fine
 from bochner.report.subject import Subject
 from bochner.report.words import listed, percent, quoted, with_error
-from bochner.tables.identifiers import may_identify
 
 _ROUGH_ERROR = 0.1
 """Relative standard error from which an error is too uncertain for a comparison of methods."""

@@ -12,7 +12,7 @@ from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of, thirds
 from bochner.report.blocks import Finding, fine
 from bochner.report.drift import Drift
-from bochner.report.residuals import certain
+from bochner.report.residual_section import certain
 from bochner.report.subject import Subject
 from bochner.report.words import listed, number, percent, quoted, with_error
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, hyp0f1, hyp1f1, jv
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.spectral.laws import Independent, Isotropic, Law
 from bochner.spectral.radial import Chi, Shell, Student
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bochner import kernels
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import CosineFactors
-from bochner.registry import fact, register
-from bochner.spectral.composite import TwoFrequency
-from bochner.spectral.lattice import Lattice
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner._base.registry import fact, register
+from bochner.spectral.composite_laws import TwoFrequency
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.lattice_measure import Lattice
 from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law, NoMeasureError
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import PhaseFactor

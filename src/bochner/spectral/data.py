@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     Array,
     InputRows,
     as_array,

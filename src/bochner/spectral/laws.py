@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import Amplitudes, CosineFactors
-from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.hadamard import Matrix
+from bochner.spectral.layouts import Coordinates, Directions, Layout, Scheme, Uniforms
 from bochner.spectral.radial import RadialLaw
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner import kernels
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.limits import FUNCTION_ROUNDING
+from bochner._base.arrays import Array, as_array
+from bochner._base.limits import FUNCTION_ROUNDING
+from bochner._base.registry import fact, register
 from bochner.kernels import Domain, Metric, NonNegative, RealSpace, UnitSphere
-from bochner.registry import fact, register
 from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
 from bochner.spectral.data import Pairs
 

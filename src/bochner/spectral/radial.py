@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import gammaincinv
 from scipy.stats import f as f_distribution
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 
 class RadialLaw(ABC):
