@@ -93,7 +93,7 @@ else:
             "bochner.papers": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
-            "bochner.tables": ("Diagnosis", "diagnose"),
+            "bochner.linear": ("Diagnosis", "diagnose"),
             "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
             "bochner.learned.learned_kernel_classifier": ("LearnedKernelClassifier",),

@@ -13,9 +13,8 @@ from scipy.spatial.distance import cdist, pdist
 from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.measure_parts import SamplingSettings
 from bochner.spectral import Frequencies, resolve_scheme
-from bochner.spectral.data import KernelData
+from bochner.spectral.decompositions import DesignData
 from bochner.spectral.design import broad_proposal
 
 RNG = np.random.default_rng(0)
@@ -43,9 +42,9 @@ class Shifted(AnyDim):
 
 
 def fitted(kernel, X=X, right=None, measure=None, m=128, seed=0):
-    data = KernelData(X, right, 0)
-    draw = SamplingSettings(m, resolve_scheme("orthogonal"), np.random.default_rng(seed))
-    return fitted_frequencies(kernel, measure, data, draw, np.random.default_rng(seed + 1))
+    data = DesignData(X.shape[1], m, left=X, right=right)
+    draw_rng, rng = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    return fitted_frequencies(kernel, measure, data, draw_rng, resolve_scheme("orthogonal"), rng)
 
 
 def relative_error(f, kernel, left, right):

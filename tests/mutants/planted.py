@@ -17,7 +17,7 @@ from bochner.linear import krein_ridge_classifier
 from bochner.linear import ridge_posterior as ridge
 from bochner.spectral import Coordinates, Directions, Frequencies, Uniforms, frequencies, schemes
 from bochner.spectral import lattice_points as lattice
-from bochner.spectral.radial import GammaMixture
+from bochner.spectral.laws import GammaMixture
 
 SMALL_ALPHA = 1e-4
 

@@ -5,7 +5,6 @@ from mutants.registry import plant_edits
 
 from bochner.tables import width_terms, widths
 from bochner.tables.ensemble import SumOfLaws
-from bochner.tables.table_functions import TableFunctions
 from bochner.tables.width_terms import WidthTerms
 
 plant_edits(
@@ -57,12 +56,6 @@ plant_edits(
 plant_edits(
     SumOfLaws,
     "_joint_moments",
-    test_widths.check_functions,
+    test_widths.check_covariances,
     covariances_without_widths=("cov * factors * factors[:, None]", "cov"),
-)
-plant_edits(
-    TableFunctions,
-    "_values",
-    test_widths.check_functions,
-    functions_without_widths=("mean + factors * (values - mean)", "values"),
 )

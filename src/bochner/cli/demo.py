@@ -15,12 +15,12 @@ from bochner import datasets
 from bochner import files as persist
 from bochner._base.arrays import Array, Floats
 from bochner._base.file_writing import replacing
+from bochner._base.number_texts import percent
 from bochner._base.progress import Progress, silent
 from bochner.cli.activity import reporting
 from bochner.cli.inspecting import forecast_facts
 from bochner.cli.output import check_folder, facts_table, plain, results_table
 from bochner.comparison.contenders import OURS, TREES
-from bochner.comparison.shown import percent
 from bochner.comparison.split import Split
 from bochner.series.forecaster import Forecaster
 

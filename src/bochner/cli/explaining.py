@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._base.arrays import Array
+from bochner._base.number_texts import entry, number
 from bochner.cli.activity import reporting
 from bochner.cli.model_files import Fresh, load_model, read_for, target_names
 from bochner.cli.model_options import ExplainOptions
@@ -27,7 +28,6 @@ from bochner.cli.output import (
     write_picture,
 )
 from bochner.cli.screen import print_shares
-from bochner.comparison.shown import entry, number
 from bochner.comparison.study import Model
 from bochner.files.columns import read_column
 from bochner.files.errors import InputError

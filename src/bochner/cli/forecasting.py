@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner import files as persist
+from bochner._base.number_texts import counted, number, percent
 from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
@@ -36,7 +37,6 @@ from bochner.comparison.forecast_errors import (
     model_facts,
 )
 from bochner.comparison.past_origins import OriginScores, joint_scores, mean_mase, origin_scores
-from bochner.comparison.shown import counted, number, percent
 from bochner.files.errors import InputError
 from bochner.files.reading import read
 from bochner.files.series_table import (

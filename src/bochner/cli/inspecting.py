@@ -9,17 +9,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import files as persist
+from bochner._base.number_texts import number, percent
 from bochner.cli.activity import reporting
 from bochner.cli.model_files import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecast_errors import model_facts
-from bochner.comparison.shown import FUNCTIONS, number, percent
+from bochner.comparison.verdict import FUNCTIONS
 from bochner.learned.learned_kernel_fit import BaNK
 from bochner.series.forecaster import Forecaster
 from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.table_base import TableModel
-from bochner.tables.table_heads import OneKernelClassification, OneKernelRegression
 
 _KINDS = {
     "numeric": "numbers",
@@ -55,9 +55,11 @@ def inspect_model(path: Path, console: Console) -> None:
     kinds = {
         state["name"]: _KINDS.get(state["kind"], state["kind"]) for state in model.encoder_.columns_
     }
-    tables = [_card(model), cells_table(("column", "kind"), kinds.items())]
-    if isinstance(model.head_, SumOfLaws | SoftmaxOfLaws):
-        tables.insert(1, _laws_table(model.head_))
+    tables = [
+        _card(model),
+        _laws_table(model.head_),
+        cells_table(("column", "kind"), kinds.items()),
+    ]
     for place, table in enumerate(tables):
         if place:
             console.print()
@@ -95,8 +97,6 @@ def _card(model: TableModel) -> Table:
         facts["expected"] = f"{metric} {_shown(score)} on new rows, from rows left out of the fit"
     if hasattr(model, "classes_"):
         facts["classes"] = ", ".join(map(str, model.classes_))
-    if isinstance(model.head_, OneKernelRegression | OneKernelClassification):
-        facts |= _facts(model.head_.model)
     return facts_table(facts)
 
 

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.base import clone
 
+from bochner._base.number_texts import counted
 from bochner._base.progress import Progress
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.output import plain
 from bochner.comparison.forecast_errors import SeriesForecast
-from bochner.comparison.shown import counted
 from bochner.files.errors import InputError
 from bochner.files.series_table import SeriesColumns, TableSeries
 from bochner.series.forecaster import Forecaster

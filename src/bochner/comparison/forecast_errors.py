@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._base.arrays import Array
+from bochner._base.number_texts import counted, number, percent, whole_percents
 from bochner.comparison.contenders import OURS
 from bochner.comparison.coverage import coverage_of
 from bochner.comparison.past_origins import SEASON_REPEATED, OriginScores, mean_mase
-from bochner.comparison.shown import counted, number, percent, whole_percents
 from bochner.series.law import SeriesLaw
 
 if TYPE_CHECKING:

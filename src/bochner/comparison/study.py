@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bochner._base.number_texts import entries
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
-from bochner.comparison.shown import entries
 from bochner.comparison.split import Split
 from bochner.files.columns import KIND_NAMES, read_column
 from bochner.tables.sensitivity import VarianceShares

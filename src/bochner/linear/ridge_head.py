@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.amounts import as_bytes
 from bochner._base.arrays import FLOATS, Array, as_count, as_flag, as_positive_scalar
 from bochner._base.checks import validated, validated_with_labels, validated_with_numbers
-from bochner.features.approximation import Approximation, Recipe, approximate
+from bochner.features.approximation import Approximation, approximate
 from bochner.features.checks import CheckedMap
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.median_length_scales import AnyKernel, resolve_kernel
@@ -219,15 +219,18 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         kernel = self._choose_kernel(rows, targets, n_frequencies, kernel_rng)
         if not self.associated:
             refuse_asymmetric(kernel)
-        recipe = Recipe(
+        approximation = approximate(
+            kernel,
+            _weighing(rows).X,
             n_frequencies,
-            self.scheme,
-            self.weights,
-            self.decomposition,
+            draw_rng,
+            data_rng,
+            scheme=self.scheme,
+            weights=self.weights,
+            decomposition=self.decomposition,
             pairs=self.pairs,
             n_checks=0 if self.solver == "cg" else self._n_checks,
         )
-        approximation = approximate(kernel, _weighing(rows).X, recipe, draw_rng, data_rng)
         if not self.associated:
             refuse_two_sided(kernel, approximation.frequencies)
         return kernel, approximation

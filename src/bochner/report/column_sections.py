@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bochner.comparison.shown import LEAST_PAIR, counted, no_pairs, sum_of_shares
+from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.study import Model
+from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
 from bochner.plot.axis_texts import dates_of
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
@@ -24,7 +25,7 @@ from bochner.report.blocks import (
 )
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
-from bochner.report.words import joined, listed, number, percent, quoted, short
+from bochner.report.words import joined, listed, quoted, short
 from bochner.tables.sensitivity import Effect, VarianceShares
 
 _MOST_BARS = 15
@@ -162,7 +163,7 @@ def _above(shares: VarianceShares, most: int) -> list[Any]:
 
 def _has_cycles(model: Model, name: str) -> bool:
     """Return whether a column is of dates whose hour or weekday is a feature."""
-    states = {state["name"]: state for state in model.encoder_.columns_}
+    states: dict[str, Any] = {state["name"]: state for state in model.encoder_.columns_}
     return not {"hour", "weekday"}.isdisjoint(states[name].get("cycles", ()))
 
 

@@ -9,6 +9,7 @@ from os import PathLike
 import numpy as np
 
 from bochner._base.file_writing import as_path, replacing
+from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
     SeriesForecast,
@@ -18,12 +19,11 @@ from bochner.comparison.forecast_errors import (
     shown_times,
 )
 from bochner.comparison.past_origins import OriginScores, mean_mase
-from bochner.comparison.shown import counted, number
 from bochner.plot.series_plots import component_display, forecast_display
 from bochner.report.blocks import Block, Cell, Facts, Figure, Paragraph, Section, Table, numbered
 from bochner.report.figures import drawn
 from bochner.report.page import Head, Title, rendered
-from bochner.report.words import cut, percent
+from bochner.report.words import cut
 from bochner.series.forecaster import Forecaster
 from bochner.series.value_transformations import TRANSFORMATIONS
 

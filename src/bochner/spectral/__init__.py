@@ -5,10 +5,6 @@ from typing import TYPE_CHECKING
 from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from bochner.spectral.allocation import Allocation as Allocation
-    from bochner.spectral.allocation import ByMass as ByMass
-    from bochner.spectral.allocation import ByVariance as ByVariance
-    from bochner.spectral.allocation import HalfByMass as HalfByMass
     from bochner.spectral.amplitudes import Amplitudes as Amplitudes
     from bochner.spectral.choice import SCHEMES as SCHEMES
     from bochner.spectral.choice import Automatic as Automatic
@@ -21,8 +17,8 @@ if TYPE_CHECKING:
     from bochner.spectral.composite_laws import Mapped as Mapped
     from bochner.spectral.composite_laws import MatchedPairs as MatchedPairs
     from bochner.spectral.composite_laws import TwoFrequency as TwoFrequency
+    from bochner.spectral.composite_laws import WithAmplitude as WithAmplitude
     from bochner.spectral.composite_laws import grid_sides as grid_sides
-    from bochner.spectral.data import Pairs as Pairs
     from bochner.spectral.decompositions import DECOMPOSITIONS as DECOMPOSITIONS
     from bochner.spectral.decompositions import Auto as Auto
     from bochner.spectral.decompositions import Decomposition as Decomposition
@@ -36,36 +32,40 @@ if TYPE_CHECKING:
     from bochner.spectral.frequencies import Frequencies as Frequencies
     from bochner.spectral.hadamard import HadamardRows as HadamardRows
     from bochner.spectral.hadamard import Matrix as Matrix
-    from bochner.spectral.harmonizable_measure import WithAmplitude as WithAmplitude
     from bochner.spectral.lattice_measure import Lattice as Lattice
     from bochner.spectral.lattice_points import ShiftedLattice as ShiftedLattice
     from bochner.spectral.laws import BlockLaw as BlockLaw
+    from bochner.spectral.laws import Chi as Chi
     from bochner.spectral.laws import Draw as Draw
     from bochner.spectral.laws import Elliptical as Elliptical
+    from bochner.spectral.laws import ExponentialMagnitude as ExponentialMagnitude
+    from bochner.spectral.laws import GammaMixture as GammaMixture
     from bochner.spectral.laws import Independent as Independent
     from bochner.spectral.laws import Isotropic as Isotropic
     from bochner.spectral.laws import Law as Law
     from bochner.spectral.laws import NoMeasureError as NoMeasureError
     from bochner.spectral.laws import Pairing as Pairing
+    from bochner.spectral.laws import RadialLaw as RadialLaw
+    from bochner.spectral.laws import Shell as Shell
+    from bochner.spectral.laws import Student as Student
     from bochner.spectral.layouts import Coordinates as Coordinates
     from bochner.spectral.layouts import Directions as Directions
     from bochner.spectral.layouts import Layout as Layout
     from bochner.spectral.layouts import Scheme as Scheme
     from bochner.spectral.layouts import Uniforms as Uniforms
+    from bochner.spectral.measure import Allocation as Allocation
+    from bochner.spectral.measure import ByMass as ByMass
+    from bochner.spectral.measure import ByVariance as ByVariance
+    from bochner.spectral.measure import HalfByMass as HalfByMass
     from bochner.spectral.measure import Part as Part
     from bochner.spectral.measure import SpectralMeasure as SpectralMeasure
     from bochner.spectral.phase_factor import Component as Component
     from bochner.spectral.phase_factor import PhaseFactor as PhaseFactor
     from bochner.spectral.positive_frequencies import PositiveFrequencies as PositiveFrequencies
     from bochner.spectral.positive_measure import PositiveMeasure as PositiveMeasure
+    from bochner.spectral.profiles import Pairs as Pairs
     from bochner.spectral.profiles import Profile as Profile
     from bochner.spectral.profiles import profile as profile
-    from bochner.spectral.radial import Chi as Chi
-    from bochner.spectral.radial import ExponentialMagnitude as ExponentialMagnitude
-    from bochner.spectral.radial import GammaMixture as GammaMixture
-    from bochner.spectral.radial import RadialLaw as RadialLaw
-    from bochner.spectral.radial import Shell as Shell
-    from bochner.spectral.radial import Student as Student
     from bochner.spectral.schemes import Iid as Iid
     from bochner.spectral.schemes import MinimumEnergy as MinimumEnergy
     from bochner.spectral.schemes import Orthogonal as Orthogonal
@@ -76,12 +76,6 @@ else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
-            "bochner.spectral.allocation": (
-                "Allocation",
-                "ByMass",
-                "ByVariance",
-                "HalfByMass",
-            ),
             "bochner.spectral.amplitudes": ("Amplitudes",),
             "bochner.spectral.choice": (
                 "Automatic",
@@ -97,9 +91,9 @@ else:
                 "MatchedPairs",
                 "PAIRINGS",
                 "TwoFrequency",
+                "WithAmplitude",
                 "grid_sides",
             ),
-            "bochner.spectral.data": ("Pairs",),
             "bochner.spectral.decompositions": (
                 "Auto",
                 "DECOMPOSITIONS",
@@ -119,18 +113,23 @@ else:
                 "HadamardRows",
                 "Matrix",
             ),
-            "bochner.spectral.harmonizable_measure": ("WithAmplitude",),
             "bochner.spectral.lattice_measure": ("Lattice",),
             "bochner.spectral.lattice_points": ("ShiftedLattice",),
             "bochner.spectral.laws": (
                 "BlockLaw",
+                "Chi",
                 "Draw",
                 "Elliptical",
+                "ExponentialMagnitude",
+                "GammaMixture",
                 "Independent",
                 "Isotropic",
                 "Law",
                 "NoMeasureError",
                 "Pairing",
+                "RadialLaw",
+                "Shell",
+                "Student",
             ),
             "bochner.spectral.layouts": (
                 "Coordinates",
@@ -140,6 +139,10 @@ else:
                 "Uniforms",
             ),
             "bochner.spectral.measure": (
+                "Allocation",
+                "ByMass",
+                "ByVariance",
+                "HalfByMass",
                 "Part",
                 "SpectralMeasure",
             ),
@@ -150,16 +153,9 @@ else:
             "bochner.spectral.positive_frequencies": ("PositiveFrequencies",),
             "bochner.spectral.positive_measure": ("PositiveMeasure",),
             "bochner.spectral.profiles": (
+                "Pairs",
                 "Profile",
                 "profile",
-            ),
-            "bochner.spectral.radial": (
-                "Chi",
-                "ExponentialMagnitude",
-                "GammaMixture",
-                "RadialLaw",
-                "Shell",
-                "Student",
             ),
             "bochner.spectral.schemes": (
                 "Iid",

@@ -18,10 +18,9 @@ import numpy as np
 
 from bochner._base.arrays import Array, as_array, squared_norms
 from bochner.spectral.choice import resolve_scheme
-from bochner.spectral.laws import Isotropic
+from bochner.spectral.laws import Chi, Isotropic
 from bochner.spectral.layouts import Scheme
 from bochner.spectral.positive_frequencies import PositiveFrequencies
-from bochner.spectral.radial import Chi
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,10 +8,9 @@ from scipy.special import erf
 
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.limits import NEGLIGIBLE
-from bochner.spectral.laws import Draw, Isotropic, Law
+from bochner.spectral.laws import Chi, Draw, Isotropic, Law
 from bochner.spectral.layouts import Scheme
 from bochner.spectral.phase_factor import Component, PhaseFactor, normal_mean
-from bochner.spectral.radial import Chi
 from bochner.spectral.schemes import Iid, QuasiMonteCarlo
 from bochner.spectral.tabulated import Tabulated
 
