@@ -33,6 +33,7 @@ from bochner import (
     spectral_measure,
 )
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
+from bochner.kernels.levels import Levels
 from bochner.spectral import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
 
@@ -297,7 +298,7 @@ def test_an_unfitted_model_comes_back_with_its_parameters(model, tmp_path):
 def test_kernels_come_back_equal(kernel, tmp_path):
     loaded = round_trip(kernel, tmp_path)
     assert_same(kernel, loaded)
-    codes = isinstance(kernel, kernels.Levels)
+    codes = isinstance(kernel, Levels)
     rows = np.floor(20 * ON_THE_SPHERE) if codes else ON_THE_SPHERE
     assert loaded(rows).tobytes() == kernel(rows).tobytes()
 
