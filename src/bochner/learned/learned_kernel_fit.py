@@ -42,7 +42,7 @@ from bochner.learned.training_data import ScaledData
 
 
 @dataclass(eq=False, repr=False)
-class BaNK(BaseEstimator, ABC):
+class LearnedKernelEstimator(BaseEstimator, ABC):
     """A kernel learned from data: posterior draws of frequencies and weights."""
 
     _is_classifier: ClassVar[bool]

@@ -12,13 +12,13 @@ from bochner.gaussian_process.likelihood import checked_targets
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood
 from bochner.learned.chain_parameters import documented
-from bochner.learned.learned_kernel_models import BaNKRegression, function_moments
+from bochner.learned.learned_kernel_models import LearnedRegression, function_moments
 
 
 @register
 @documented
 @dataclass(eq=False, repr=False)
-class LearnedKernelRegressor(BaNKRegression):
+class LearnedKernelRegressor(LearnedRegression):
     r"""Regression with a learned kernel (BaNK).
 
     The frequencies :math:`\omega_j` of the features have a nonparametric prior. They are sampled

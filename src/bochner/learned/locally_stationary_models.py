@@ -10,8 +10,7 @@ from bochner._base.arrays import Array, MatrixLike, as_count
 from bochner._base.registry import register
 from bochner.learned.chain_models import LocallyStationaryModel, Model
 from bochner.learned.chain_parameters import check_name, documented
-from bochner.learned.learned_kernel_fit import BaNK
-from bochner.learned.learned_kernel_models import BaNKClassification, BaNKRegression
+from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
 
 _PAIRS = ("matched", "grid")
 _AMPLITUDES = ("cosines", "windows")
@@ -25,7 +24,7 @@ _VARYING: Mapping[str, tuple[bool, bool]] = {
 
 
 @dataclass(eq=False, repr=False)
-class GaBaSR(BaNK):
+class LocallyStationaryEstimator(LearnedKernelEstimator):
     """Base of the models with a learned, locally stationary kernel."""
 
     _envelopes: ClassVar[tuple[str, ...]]
@@ -67,7 +66,7 @@ class GaBaSR(BaNK):
 
 @register
 @documented
-class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
+class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
     r"""Regression with a learned, locally stationary kernel (GaBaSR).
 
     The frequencies of :class:`bochner.LearnedKernelRegressor` have amplitudes that vary with the
@@ -155,7 +154,7 @@ class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
 @register
 @documented
 @dataclass(eq=False, repr=False)
-class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
+class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassification):
     r"""Classification with a learned, locally stationary kernel (GaBaSR).
 
     .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}),
