@@ -10,6 +10,7 @@ from bochner._base.arrays import Array, MatrixLike, as_count
 from bochner._base.registry import register
 from bochner.learned.chain_models import LocallyStationaryModel, Model
 from bochner.learned.chain_parameters import check_name, documented
+from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
 
 _PAIRS = ("matched", "grid")
