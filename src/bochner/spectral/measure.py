@@ -168,7 +168,7 @@ class Part:
     envelope : tuple of two floats, default=(0.0, 0.0)
         Rate and radius, see :class:`~bochner.spectral.Envelope`; the radius zero means none.
     enveloped : Law, default=None
-        FeatureFactor of ``law`` whose mapped inputs are the arguments of the envelope; ``None`` means
+        Factor of ``law`` whose mapped inputs are the arguments of the envelope; ``None`` means
         ``law``.
     """
 
