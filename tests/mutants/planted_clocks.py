@@ -15,7 +15,7 @@ from bochner.files import (
     encoder,
     encodings,
     local_dates,
-    resolving,
+    table_reading,
 )
 
 BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))
@@ -76,14 +76,14 @@ planted(
 
 
 @changes(
-    resolving,
-    "prepare",
+    table_reading,
+    "_prepared",
     in_folder(test_clocks.test_columns_of_parquet_keep_their_clock, BY_CLOCK),
 )
-def files_with_zones_are_read_in_utc(right, name, series, kind, **options):
+def files_with_zones_are_read_in_utc(right, name, series, kind, options):
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-    return right(name, series, kind, **options)
+    return right(name, series, kind, options)
 
 
 @changes(columns.Column, "wall_times", test_clocks.test_facts_of_a_table_are_days_by_the_clock)
