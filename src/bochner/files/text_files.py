@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, cast
 from bochner._base.file_writing import absence
 from bochner._base.naming import refuse_repeated
 from bochner.files.errors import InputError
-from bochner.files.headings import LOOKED_AT, count_footers, find_heading, footer_note
 from bochner.files.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -44,7 +43,8 @@ _SAMPLE_LENGTH = 1 << 16
 """Bytes of the file, or a few more, in which the delimiter is counted: hundreds of lines."""
 
 _SAMPLE_RECORDS = 200
-"""Most records in which the delimiter is counted; a wrong one disagrees within a few."""
+"""Most records in which the delimiter and the names are looked for: a wrong delimiter disagrees
+within a few, and a table shows its kind."""
 
 _TAIL_LENGTH = 1 << 12
 """Bytes at the end of the file in which remarks below the table are looked for: dozens of lines."""
@@ -236,6 +236,8 @@ def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions
 
     Raises InputError if the content is empty, not text, or of another format.
     """
+    from bochner.files.headings import find_heading  # With NumPy, which --help needs not
+
     for mark, format_name, advice in _OTHER_FORMATS:
         if content.startswith(mark):
             raise InputError(f"{path} is {format_name}: {advice}.")
@@ -283,7 +285,7 @@ def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[i
         for row in _records(reading):
             rows.append([cell.strip() for cell in row] if rows else row)
             lines.append(reading.line_num)
-            if len(rows) > LOOKED_AT:
+            if len(rows) > _SAMPLE_RECORDS:
                 break
     except csv.Error:  # The careful reader names the line
         pass
@@ -292,6 +294,8 @@ def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[i
 
 def _without_footers(layout: DelimitedText) -> DelimitedText:
     """Return a layout without the remarks below the table, with a note on them."""
+    from bochner.files.headings import count_footers, footer_note
+
     tail = layout.content[max(layout.start, len(layout.content) - _TAIL_LENGTH) :]
     if tail.count(b'"') % 2:
         return layout
