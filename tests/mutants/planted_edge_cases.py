@@ -40,8 +40,8 @@ from bochner.report import residual_section as residuals
 from bochner.series import breaks, rolling_origins, summed_series, timelines
 from bochner.series.component_search import Searcher
 from bochner.tables import table_rows, widths
-from bochner.tables.residual_laws import ResidualLaw
-from bochner.tables.shapley import Game
+from bochner.tables.contributions import Game
+from bochner.tables.estimator_laws import ResidualLaw
 
 
 def patched(check):

@@ -54,7 +54,7 @@ from bochner.kernels import Kernel
 from bochner.kernels.adapter import native
 from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.linear.kernel_selection import canonical_rows
-from bochner.tables.efforts import measured_rate
+from bochner.tables.fit_plan import measured_rate
 
 _SHARE_OF_FIT = 0.5
 """Share of a time limit that is left for the fit to all rows if length scales are searched for."""
