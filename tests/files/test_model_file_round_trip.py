@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import pandas as pd
 import pytest
+from flat_parameters import flat
 from laws.registry import concrete_kernels
 from persist.same import assert_same, round_trip
 from sklearn.base import BaseEstimator
@@ -33,6 +34,7 @@ from bochner import (
 )
 from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
+from bochner.kernels.levels import Levels
 from bochner.learned.similarity_features import EXPECTATIONS
 from bochner.spectral import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
@@ -146,7 +148,7 @@ def outputs(model, data):
 
 
 def ridge(**parameters):
-    return KreinRidge(**{"n_components": 64, "random_state": 0, **parameters})
+    return flat(KreinRidge, **{"n_components": 64, "random_state": 0, **parameters})
 
 
 def classifier(kernel="gaussian"):
@@ -280,7 +282,11 @@ def test_a_fitted_model_comes_back_bit_for_bit(case, tmp_path):
     [
         KreinRidge(),
         KreinRidge(alpha=np.float32(0.1), n_components=np.int64(2), length_scale=np.ones(3)),
-        KreinRidge(Gaussian((1.0, 2.0)), length_scale=[1, 2.0], scheme=SCHEMES["qmc"]),
+        KreinRidge(
+            features=FourierFeatures(
+                Gaussian((1.0, 2.0)), scheme=SCHEMES["qmc"], length_scale=[1, 2.0]
+            )
+        ),
         KreinRidgeClassifier(alpha=float("inf"), random_state=7),
         FourierFeatures(dtype=float, length_scale=(float("nan"), -0.0, 5e-324)),
         TableEncoder(clip=np.float64("nan"), numeric="\x00 \ud800 é ''"),
@@ -300,7 +306,7 @@ def test_an_unfitted_model_comes_back_with_its_parameters(model, tmp_path):
 def test_kernels_come_back_equal(kernel, tmp_path):
     loaded = round_trip(kernel, tmp_path)
     assert_same(kernel, loaded)
-    codes = isinstance(kernel, kernels.Levels)
+    codes = isinstance(kernel, Levels)
     rows = np.floor(20 * ON_THE_SPHERE) if codes else ON_THE_SPHERE
     assert loaded(rows).tobytes() == kernel(rows).tobytes()
 
@@ -321,7 +327,7 @@ def test_no_kernel_is_left_out():
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=repr)
 def test_schemes_come_back_equal(scheme, tmp_path):
-    assert round_trip(ridge(scheme=scheme), tmp_path).scheme == scheme
+    assert round_trip(ridge(scheme=scheme), tmp_path).features.scheme == scheme
 
 
 def test_frequencies_held_by_blocks_come_back_so(tmp_path):
