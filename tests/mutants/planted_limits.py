@@ -1,8 +1,9 @@
 """Bugs of limits of time and of threads, each with the test that must notice it."""
 
-from _numerics import test_threads
-from learning.tables import test_efforts, test_memory, test_tree_laws
+from _base import test_threads
 from mutants.registry import plant_edits
+from tables import test_efforts, test_tree_laws
+from tables import test_memory_limits as test_memory
 
 from bochner._base import threads
 from bochner.tables import estimator_laws, fit_plan, learner, tree_laws
