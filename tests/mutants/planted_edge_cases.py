@@ -27,7 +27,7 @@ from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
-from bochner.files import date_order, packing, text_columns, totals
+from bochner.files import packing, text_columns, totals
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import likelihood_quantiles as quantiles
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
@@ -39,7 +39,7 @@ from bochner.report import drift, error_checks
 from bochner.report import residual_section as residuals
 from bochner.series import breaks, rolling_origins, summed_series, timelines
 from bochner.series.component_search import Searcher
-from bochner.tables import table_rows, widths
+from bochner.tables import date_order, table_rows, widths
 from bochner.tables.contributions import Game
 from bochner.tables.estimator_laws import ResidualLaw
 

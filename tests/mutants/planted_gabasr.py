@@ -6,7 +6,6 @@ from functools import cache, partial
 import numpy as np
 from laws import amplitude_laws, chains, noise_field_laws
 from learned import test_basis
-from learned import test_locally_stationary_models as test_gabasr
 from learned.moves import test_replacement, test_varying_noise, test_wide_replacement
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 from papers import test_least_squares_labels
@@ -19,7 +18,7 @@ from bochner.learned.draws import Draws
 from bochner.learned.moves import noise_field, replacement
 from bochner.learned.preparation import Scaling
 from bochner.learned.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
-from bochner.papers import models as least_squares
+from bochner.papers import gabasr as least_squares
 
 ALPHA = 1e-3
 MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID

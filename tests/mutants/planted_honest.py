@@ -9,9 +9,8 @@ from laws.honest_models import MODELS
 from laws.honest_tables import KINDS
 from mutants.registry import changes
 
-from bochner.files import encodings
 from bochner.linear.softmax_weights import fit_softmax
-from bochner.tables import table_base, weighted_sum
+from bochner.tables import encodings, table_base, weighted_sum
 from bochner.tables.removal import Removal
 
 

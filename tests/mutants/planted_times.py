@@ -4,9 +4,8 @@ from mutants.registry import plant_edits
 from tables import test_date_order, test_removal, test_widths
 from tables import test_later_stretches as test_origins
 
-from bochner.files import date_order
+from bochner.tables import date_order, learner, shared_softmax, weighted_sum
 from bochner.tables import later_stretches as origins
-from bochner.tables import learner, shared_softmax, weighted_sum
 from bochner.tables.removal import Removal
 from bochner.tables.width_terms import WidthTerms
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from time import perf_counter
 from types import MappingProxyType
 
 import numpy as np
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from bochner._base.amounts import in_words
 from bochner._base.arrays import Array, as_array
-from bochner._base.threads import single_threaded_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables.kernel_search import Family
 from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
@@ -61,10 +59,6 @@ _OF_LAW = 4e10
 
 FEWEST_SEARCHED, FEWEST_LANDMARKS = 200, 200
 """Least sizes: a fit with fewer rows would be worse than no fit within the limit."""
-
-_MEASURED, _MEASUREMENTS = 600, 9
-"""Number of rows of the matrix products that measure the speed, in some milliseconds each, and of
-products: their median does not depend on a short pause of one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,21 +127,6 @@ def _most(operations: float, per_cube: float) -> int:
 def tree_seconds(n_rows: int, n_columns: int, n_trees: int, rate: float) -> float:
     """Return the expected seconds of boosted trees."""
     return n_trees * (_OF_TREE[0] + _OF_TREE[1] * n_rows * n_columns) / rate
-
-
-def measured_rate(n_threads: int) -> float:
-    """Return the operations per second in products of matrices by some threads.
-
-    One thread is measured: several wait for each other in so short a time if another program runs.
-    """
-    matrix = np.ones((_MEASURED, _MEASURED))
-    seconds = []
-    with single_threaded_blas():
-        for _ in range(_MEASUREMENTS):
-            began = perf_counter()
-            matrix @ matrix
-            seconds.append(perf_counter() - began)
-    return float(n_threads * 2.0 * _MEASURED**3 / np.median(seconds))
 
 
 _RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}

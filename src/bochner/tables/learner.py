@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bochner._base.machine_rate import measured_rate
 from bochner._base.progress import Progress
 from bochner._base.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.tables.base_laws import Laws, ScoredLaws, TableLaw, n_rows_of
@@ -17,7 +18,6 @@ from bochner.tables.estimator_laws import EstimatorLearner, n_fits
 from bochner.tables.fit_plan import (
     Effort,
     FitPlan,
-    measured_rate,
     tree_seconds,
     trees_fit,
     within_memory,
