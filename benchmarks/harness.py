@@ -16,7 +16,7 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, read_rows
 from benchmarks.store import LAST_METRIC, Key, Store, read_environments
 from bochner._numerics.files import replacing
-from bochner.plot.svg import to_svg
+from bochner.plot.display import to_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,16 +8,15 @@ import numpy as np
 
 from benchmarks.looks import LOOKS
 from benchmarks.results import Row
-from bochner.plot.display import PanelLayout, new_axes
-from bochner.plot.labels import (
+from bochner.plot.axis_texts import (
     finish,
     legend,
     panel_points,
     text_width,
     width_of,
 )
+from bochner.plot.display import PanelLayout, new_axes
 from bochner.plot.style import BAND, FONT, Look, looks_of, styled
-from bochner.plot.ticks import number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -241,7 +240,7 @@ def place_ticks(axis: "Axis", places: Sequence[float], points: float) -> None:
     """Set ticks at sorted places; the last tick, and others as far as they fit, have texts."""
     low, high = axis.get_transform().transform(sorted(axis.get_view_interval()))
     at = points * (axis.get_transform().transform(np.asarray(places)) - low) / (high - low)
-    texts = [number_text(place) for place in places]
+    texts = [f"{place:,.5g}" for place in places]
     room = np.array([text_width(text) + _GAP for text in texts])
     for step in range(1, len(texts) + 1):
         labelled = slice((len(texts) - 1) % step, None, step)

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from measured import ratios_to_best, rows_of
 
-from bochner.plot import styled, to_svg
-from bochner.plot.style import MODEL, THEMES
+from bochner.plot import to_svg
+from bochner.plot.style import MODEL, THEMES, styled
 
 FOLDER = Path(__file__).parent / "results" / "charts"
 _SHOWN = {"boosted trees": ("o", "C3"), "exact GP": ("s", "C2"), "bochner": ("D", "C0")}

@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bochner import kernels
-from bochner.plot import styled, to_svg
-from bochner.plot.style import MISSED, MODEL, PALETTE
+from bochner.plot import to_svg
+from bochner.plot.style import MISSED, MODEL, PALETTE, styled
 
 SIZE = (2.3, 1.45)
 """Inches of a picture: three of them are as wide as a page, as panels of the library are."""

@@ -10,8 +10,8 @@ from measured import RESULTS, ratios_to_best, rows_of
 
 from benchmarks.real.comparison import mean_errors
 from benchmarks.real.design import AUTOGLUON, CATBOOST, LIGHTGBM, OURS, SHAPES, TREES
-from bochner.plot import styled, to_svg
-from bochner.plot.style import DARK, GREEN, METHODS, MODEL, ORANGE, PALE, SKY
+from bochner.plot import to_svg
+from bochner.plot.style import DARK, GREEN, METHODS, MODEL, ORANGE, PALE, SKY, styled
 
 WIDTH = 3.8
 """Inches of a chart: its texts are large enough on a phone, and as large as a page's elsewhere."""

@@ -18,11 +18,8 @@ FILES = {
 
 BY_NAME = {
     ("bochner.estimators.table_base", "bochner.report"),
-    ("bochner.persist.names", "bochner"),
 }
-"""Modules of the package that are imported by name when needed: a report needs the packages
-of an extra, and model files may hold any class. Public names have their
-modules in the file of the package, which calls a function that imports by name."""
+"""Modules of the package that are imported by name: a report needs the packages of an extra."""
 
 
 @cache

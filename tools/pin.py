@@ -15,7 +15,6 @@ import contextlib
 import os
 import re
 import sys
-import tempfile
 import time
 import traceback
 import warnings
@@ -496,40 +495,18 @@ CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "paper's classes": (H, FEW_WAVES | {"likelihood": "paper"}, LOW, None),
     "paper's classes mh": (H, MH | FEW_WAVES | {"likelihood": "paper"}, LABELS, WEIGHT),
 }
-ON_DASK = (
-    *("sparse", "dense trend weights", "auto", "sparse hamiltonian", "two classes dense"),
-    *("varying noise dense", "grid", "three classes", "paper's regression"),
-)
 
 
-def chain(name: str, how: str = "rows") -> Case:
+def chain(name: str) -> Case:
     kind, parameters, y, weight = CHAINS[name]
     rows, new = (X[:, :1], NEW[:, :1]) if name == "one input" else (X, NEW)
     columns = (rows, y) if weight is None else (rows, y, weight)
 
     def fit() -> Any:
         model = getattr(bochner, kind)(**SHORT | parameters)
-        if how == "dask":
-            return model.set_params(n_burn_in=2, n_samples=3).fit(*dask_rows(*columns))
         return model.fit(*columns)
 
     return Case(fit, new)
-
-
-def resumed() -> Any:
-    """The first chain is in the checkpoint when the second one is interrupted."""
-    model = bochner.LearnedKernelRegressor(**SHORT | {"structure": "dense", "n_chains": 2})
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "chain.checkpoint"
-        lines = iter(range(20))
-
-        def interrupt(progress: bochner.FitProgress) -> None:
-            if next(lines, None) is None:
-                raise KeyboardInterrupt
-
-        with contextlib.suppress(KeyboardInterrupt):
-            model.fit(X, Y, checkpoint=path, callback=interrupt)
-        return model.fit(X, Y, checkpoint=path)
 
 
 def forecast() -> Any:
@@ -540,8 +517,6 @@ def forecast() -> Any:
 
 def chain_units() -> Iterator[Unit]:
     yield from ((f"chain/{name}", chain(name)) for name in CHAINS)
-    yield from ((f"chain on dask/{name}", chain(name, "dask")) for name in ON_DASK)
-    yield "chain/resumed", Case(resumed, NEW)
     yield "forecaster", Case(forecast, np.array([8.25, 9.0, 11.0]))
 
 
@@ -572,10 +547,6 @@ def table_units() -> Iterator[Unit]:
 
     for numeric in ("standardize", "normal_quantile"):
         yield f"table/encoder {numeric}", fit(bochner.TableEncoder(numeric=numeric))
-    for kernel in ("gaussian", "matern52", kernels.Matern(3.0, nu=2.5)):
-        for kind, y in (("Regressor", price), ("Classifier", label)):
-            model = getattr(bochner, f"Table{kind}")(kernel, 64, random_state=1)
-            yield f"table/{kind.lower()} {kernel!r:.20}", fit(model, y)
     for kind, y in (("Regressor", price), ("Classifier", label)):
         model = getattr(bochner, f"Table{kind}")(effort="quick", random_state=0)
         yield f"table/auto {kind.lower()}", fit(model, y)

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.harness import Cell, Options, Part
 from benchmarks.results import Row, median_table
 from benchmarks.speed.ridge import ridge_model, ridge_rows
-from bochner import BaNKRegressor, Forecaster, FourierFeatures, TableRegressor
+from bochner import Forecaster, FourierFeatures, LearnedKernelRegressor, TableRegressor
 from bochner.kernels import Gaussian
 
 ONE, TWO = "one thread", "two threads"
@@ -43,7 +43,7 @@ def _table(n: int, n_threads: int) -> Work:
 
 def _chains(n: int, n_threads: int) -> Work:
     X, y, _, _ = ridge_rows(n, 8)
-    model = BaNKRegressor(
+    model = LearnedKernelRegressor(
         100, n_burn_in=20, n_samples=20, n_chains=4, n_jobs=n_threads, random_state=0
     )
     return lambda: model.fit(X, y)

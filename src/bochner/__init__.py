@@ -44,17 +44,12 @@ if TYPE_CHECKING:
         AsymmetricKernelRidge as AsymmetricKernelRidge,
     )
     from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
-    from bochner.estimators.bank_classifier import BaNKClassifier as BaNKClassifier
     from bochner.estimators.bank_classifier import (
         LearnedKernelClassifier as LearnedKernelClassifier,
     )
-    from bochner.estimators.bank_regressor import BaNKRegressor as BaNKRegressor
     from bochner.estimators.bank_regressor import LearnedKernelRegressor as LearnedKernelRegressor
-    from bochner.estimators.digmm_features import DIGMMFeatures as DIGMMFeatures
     from bochner.estimators.digmm_features import SimilarityFeatures as SimilarityFeatures
     from bochner.estimators.forecaster import Forecaster as Forecaster
-    from bochner.estimators.gabasr import GaBaSRClassifier as GaBaSRClassifier
-    from bochner.estimators.gabasr import GaBaSRRegressor as GaBaSRRegressor
     from bochner.estimators.gabasr import LocallyStationaryClassifier as LocallyStationaryClassifier
     from bochner.estimators.gabasr import LocallyStationaryRegressor as LocallyStationaryRegressor
     from bochner.estimators.gaussian_process_classifier import (
@@ -93,13 +88,11 @@ else:
             "bochner.diagnosis": ("Diagnosis", "diagnose"),
             "bochner.estimators.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.estimators.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
-            "bochner.estimators.bank_classifier": ("BaNKClassifier", "LearnedKernelClassifier"),
-            "bochner.estimators.bank_regressor": ("BaNKRegressor", "LearnedKernelRegressor"),
-            "bochner.estimators.digmm_features": ("DIGMMFeatures", "SimilarityFeatures"),
+            "bochner.estimators.bank_classifier": ("LearnedKernelClassifier",),
+            "bochner.estimators.bank_regressor": ("LearnedKernelRegressor",),
+            "bochner.estimators.digmm_features": ("SimilarityFeatures",),
             "bochner.estimators.forecaster": ("Forecaster",),
             "bochner.estimators.gabasr": (
-                "GaBaSRClassifier",
-                "GaBaSRRegressor",
                 "LocallyStationaryClassifier",
                 "LocallyStationaryRegressor",
             ),

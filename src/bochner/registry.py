@@ -1,6 +1,7 @@
 """Registry of classes: spectral measures of kernels, and classes allowed in model files."""
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
@@ -25,7 +26,7 @@ class Registration:
 
 _REGISTRATIONS: dict[type, Registration] = {}
 _CLASSES: dict[str, type] = {}
-"""Classes by their names in model files, former names included."""
+"""Classes by their names in model files."""
 _KERNEL_NAMES: dict[str, type] = {}
 """Kernel classes by the strings that estimators accept for them."""
 _RESERVED_NAMES: set[str] = set()
@@ -39,7 +40,6 @@ def register(
     law: Callable[[Any, int], Any] | None = None,
     profile: Callable[[Any], Any] | None = None,
     name: str | None = None,
-    former_names: tuple[str, ...] = (),
     shapes: Mapping[str, str] = _NOTHING,
     arguments: Mapping[str, str] = _NOTHING,
     allow_nan: bool = False,
@@ -70,8 +70,6 @@ def register(
         Name of the kernel, as in ``FourierFeatures(kernel=name)``. The kernel is
         made from the length scale if its constructor takes a ``length_scale``, and from no
         arguments otherwise.
-    former_names : tuple of str, default=()
-        Names of the class in older model files.
     shapes : mapping, default={}
         Shapes of array fields, a letter for each axis, such as ``{"gram": "pp", "cross": "pt"}``:
         equal letters are equal sizes. Only for classes whose constructors do not check them.
@@ -121,8 +119,7 @@ def register(
                 f"kernel={name!r} already has a meaning in the library; register "
                 f"{cls.__qualname__} under another name."
             )
-        for class_name in (cls.__name__, *former_names):
-            _claim(_CLASSES, class_name, cls, "in model files")
+        _claim(_CLASSES, cls.__name__, cls, "in model files")
         if name is not None:
             _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
         registration = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
@@ -155,7 +152,16 @@ def registration(cls: type) -> Registration | None:
 
 
 def registered_class(name: str) -> type | None:
-    """Return the class with a name in model files, or ``None``."""
+    """Return the class with a name in model files, or ``None``.
+
+    Public names of the package are imported until the class is registered.
+    """
+    package = sys.modules[__name__.partition(".")[0]]
+    if name not in _CLASSES and name in package.__all__:
+        getattr(package, name)
+    if name not in _CLASSES:
+        for public in package.__all__:
+            getattr(package, public)
     return _CLASSES.get(name)
 
 

@@ -8,8 +8,7 @@ from cli.command import SMALL, bochner, fit, labelled, table, write
 
 import bochner as library
 from bochner.cli import models
-from bochner.comparison.outcomes import LIKE
-from bochner.comparison.shown import KINDS_OF_ROWS
+from bochner.comparison.outcomes import KINDS_OF_ROWS, LIKE
 
 FIT = {"table", "warnings", "task", "split", "targets", "importance", "interactions", "model"}
 FIT |= {"report", "record", "left_out"}
@@ -78,7 +77,7 @@ def test_evaluations_and_explanations_are_written(tmp_path):
 
 def test_every_kind_of_rows_has_its_words():
     frame = table(30)
-    model = library.TableRegressor("gaussian", 16, random_state=0).fit(frame[["a"]], frame["y"])
+    model = library.TableRegressor(effort="quick", random_state=0).fit(frame[["a"]], frame["y"])
     reasons = list(model.unlike_rows(frame[["a"]]))
     assert list(models._REASONS) == reasons
     assert list(KINDS_OF_ROWS) == [LIKE, *reasons]

@@ -9,28 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from cluster.engines import InProcess
-from cluster.rows import LABELS, WEIGHT, X, Y, arrays, frames
-from dask import delayed
+from cluster.rows import WEIGHT, X, Y, arrays, frames
 
 from bochner import (
     KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
-    LearnedKernelClassifier,
-    LearnedKernelRegressor,
 )
 from bochner.distributed import PartitionedRows, collected
-from bochner.distributed.chunked_rows import ChunkedRows, Size
 from bochner.distributed.dask_rows import collect
 from bochner.distributed.partitions import partitions_of
-from bochner.distributed.passes import gathered
 from bochner.features.chunks import Chunk
-from bochner.learning.chains.training_data import TrainingData
 
-MODELS = [
-    KreinRidge(n_components=8, random_state=0),
-    LearnedKernelRegressor(4, "dense", n_burn_in=0, n_chains=1),
-]
+MODEL = KreinRidge(n_components=8, random_state=0)
 
 
 def unknown_sizes():
@@ -72,17 +63,15 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("case", BAD)
-def test_bad_data_are_refused(case, model):
+def test_bad_data_are_refused(case):
     make, message = BAD[case]
     with pytest.raises(ValueError, match=message):
-        model.fit(*make())
+        MODEL.fit(*make())
 
 
 ONE_CLASS = arrays(np.zeros(len(X)))
 HIDDEN = arrays(np.ma.array(Y > 0.0, mask=Y > 1.0))
-TWO_COLUMNS = arrays(Y)[0], da.from_array(np.c_[Y, Y], chunks=(90, 2))
 
 
 @pytest.mark.parametrize(
@@ -94,11 +83,7 @@ TWO_COLUMNS = arrays(Y)[0], da.from_array(np.c_[Y, Y], chunks=(90, 2))
         ),
         (lambda: KreinRidgeClassifier().fit(*ONE_CLASS), "two classes"),
         (lambda: KreinRidgeClassifier().fit(*HIDDEN), "y must not have masked entries"),
-        (lambda: LearnedKernelClassifier().fit(*ONE_CLASS), "two classes"),
-        (lambda: LearnedKernelClassifier(4, sampler="mh").fit(*arrays(LABELS)), "sampler='mh'"),
-        (lambda: LearnedKernelRegressor(4).fit(*arrays(Y), checkpoint="file"), "checkpoint=None"),
         (lambda: KreinRidge().fit(db.from_sequence([1, 2]), Y), "array or data frame"),
-        (lambda: LearnedKernelRegressor(4).fit(*TWO_COLUMNS), r"In partition \d: y should"),
     ],
 )
 def test_fits_that_cannot_be_made_are_refused(fit, message):
@@ -125,27 +110,12 @@ def test_frames_of_one_partition_and_many_are_alike():
 @pytest.mark.parametrize("make", [arrays, frames])
 @pytest.mark.parametrize(
     "model",
-    [*MODELS, KreinRidgeClassifier(), LearnedKernelClassifier(4)],
+    [MODEL, KreinRidgeClassifier()],
     ids=lambda m: type(m).__name__,
 )
 def test_missing_targets_are_asked_for(model, make):
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         model.fit(make(Y)[0], None)
-
-
-def test_equal_partitions_draw_differently():
-    """A partition's generator depends on its place, not on its rows."""
-    part = TrainingData.of(np.ones((30, 1)), np.zeros(30))
-    parts = tuple(delayed(part) for _ in range(3))
-    rows = ChunkedRows(parts, Size(90, 0, np.dtype(float), part.basis))
-    columns = gathered(rows.drawn(np.random.default_rng(0), noise))
-    again = gathered(rows.drawn(np.random.default_rng(0), noise))
-    np.testing.assert_array_equal(columns, again)
-    assert len(np.unique(columns)) == 90
-
-
-def noise(part, rng):
-    return rng.normal(size=part.n_samples)
 
 
 def test_chunks_of_equal_rows_have_generators_of_their_own():
@@ -155,7 +125,7 @@ def test_chunks_of_equal_rows_have_generators_of_their_own():
         return Chunk(np.asarray(X), np.asarray(y), weight)
 
     targets = da.from_array(np.zeros(90), chunks=30)
-    found = collect(rows, targets, None, numeric=True, learning=False)
+    found = collect(rows, targets, None, numeric=True)
     chunks = found.validated(checked)
     total = chunks.total(listed, np.random.default_rng(0))
     assert len(np.unique(total)) == 3
@@ -171,7 +141,7 @@ def test_the_sample_has_no_row_twice_whatever_the_sizes_of_partitions(monkeypatc
     rows = np.arange(240.0)[:, None]
     X = da.from_array(rows, chunks=((7, 150, 1, 82), 1))
     y = da.from_array(rows[:, 0], chunks=((7, 150, 1, 82),))
-    sample = collect(X, y, None, numeric=True, learning=False).sample
+    sample = collect(X, y, None, numeric=True).sample
     np.testing.assert_array_equal(sample.X[:, 0], sample.y)
     assert len(np.unique(sample.y)) == 60
     assert (np.diff(sample.y) > 0.0).all()

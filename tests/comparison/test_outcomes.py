@@ -13,9 +13,8 @@ from bochner import TableRegressor
 from bochner.comparison import study as studies
 from bochner.comparison.coverage import coverage_of
 from bochner.comparison.outcomes import LIKE, Outcome, by_group, by_kind, mean_score, outcome
-from bochner.comparison.shown import no_pairs
 from bochner.comparison.split import Split
-from bochner.comparison.verdict import best_other, calibration, difference, verdict
+from bochner.comparison.verdict import best_other, calibration, difference, no_pairs, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
 
 RNG = np.random.default_rng(0)

@@ -1,12 +1,6 @@
-"""Small fits of the models that learn their kernel, for tests and for processes to be killed.
+"""Small fits of the models that learn their kernel."""
 
-Run as a script, ``bank_fits.py CASE CHECKPOINT``, it fits slowly as soon as the file is there.
-"""
-
-import sys
-import time
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 from numpy.testing import assert_array_equal
@@ -17,13 +11,7 @@ from bochner import (
     LocallyStationaryClassifier,
     LocallyStationaryRegressor,
 )
-from bochner.learning.chains import driver
-from bochner.learning.chains.chain import CollapsedChain
-from bochner.learning.published.joint_pairs import JointPairChain
-from bochner.learning.published.models import LeastSquaresChain
-from bochner.likelihoods import StudentTLikelihood
 
-CHAINS = (CollapsedChain, JointPairChain, LeastSquaresChain)
 SMALL = {
     "n_frequencies": 8,
     "n_burn_in": 14,
@@ -57,18 +45,12 @@ def modulated_classifier(**parameters):
 CASES = {
     "sparse": lambda: (regressor(structure="sparse", trend=1), Y),
     "dense": lambda: (regressor(structure="dense"), Y),
-    "outliers": lambda: (regressor(structure="sparse", likelihood=StudentTLikelihood(None)), Y),
-    "counts": lambda: (
-        regressor(structure="dense", likelihood="negative_binomial"),
-        np.round(np.exp(Y + 1.0)),
-    ),
     "hamiltonian": lambda: (regressor(structure="dense", sampler="hmc", dtype="float32"), Y),
     "sparse hamiltonian": lambda: (regressor(structure="sparse", sampler="hmc"), Y),
     "independence": lambda: (regressor(sampler="mh", thin=2), Y),
     "two classes": lambda: (classifier(structure="sparse"), Y > 0),
     "joint pairs": lambda: (classifier(sampler="mh"), Y > 0),
     "three classes": lambda: (classifier(structure="dense"), THREE),
-    "ordered classes": lambda: (classifier(structure="sparse", likelihood="ordinal"), THREE),
     "varying noise": lambda: (modulated(structure="sparse", trend=1), Y),
     "modulated classes": lambda: (
         modulated_classifier(structure="dense", pairs="grid", n_envelope=2),
@@ -79,21 +61,9 @@ CASES = {
 }
 
 
-def fitted(case, checkpoint=None, **parameters):
+def fitted(case, **parameters):
     model, y = CASES[case]()
-    return model.set_params(**parameters).fit(X, y, checkpoint=checkpoint)
-
-
-def last_checkpoint(case, path):
-    """The file of the case's last chain, which is written last."""
-    return path.with_name(
-        path.name + {"three classes": ".class1", "two chains": ".1"}.get(case, "")
-    )
-
-
-def save_at_every_chance(patch=setattr):
-    patch(driver, "_SECONDS_BETWEEN_CHECKPOINTS", 0.0)
-    patch(driver, "_SHARE_OF_CHECKPOINTS", float("inf"))
+    return model.set_params(**parameters).fit(X, y)
 
 
 def assert_same_draws(a, b):
@@ -125,22 +95,3 @@ def assert_same_model(a, b):
     assert repr(a.convergence_) == repr(b.convergence_)
     method = "predict_proba" if hasattr(a, "predict_proba") else "predict"
     assert_array_equal(getattr(a, method)(NEW), getattr(b, method)(NEW))
-
-
-def _slow_down(checkpoint):
-    """Make every round after the first checkpoint long."""
-    for cls in CHAINS:
-
-        def step(self, *args, right=cls.step, **options):
-            if checkpoint.exists():
-                time.sleep(0.5)
-            return right(self, *args, **options)
-
-        cls.step = step
-
-
-if __name__ == "__main__":
-    case, path = sys.argv[1], Path(sys.argv[2])
-    save_at_every_chance()
-    _slow_down(last_checkpoint(case, path))
-    fitted(case, path)

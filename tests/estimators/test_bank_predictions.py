@@ -220,3 +220,30 @@ def test_many_waves_of_few_inputs_are_told_apart_in_single_precision(seed):
         40, "sparse", dtype="float32", n_burn_in=5, n_samples=5, n_chains=1, random_state=seed
     )
     assert model.fit(rows, y).score(rows, y) > 0.99
+
+
+def test_quantiles_and_densities_are_those_of_the_mixture_over_draws():
+    model = LearnedKernelRegressor(
+        8, "dense", n_burn_in=5, n_samples=16, n_chains=2, random_state=0
+    )
+    new = NEW[:3]
+    model.fit(X, Y)
+    ends = model.predict_quantiles(new, (0.05, 0.5, 0.95))
+    np.testing.assert_array_equal(np.column_stack(model.predict_interval(new)), ends[:, [0, 2]])
+    mean, std = model.predict(new, return_std=True)
+    steps = np.linspace(-9.0, 9.0, 301)[:, None] * std
+    density = np.exp([model.log_predictive_density(new, mean + step) for step in steps])
+    width = steps[1] - steps[0]
+    total = np.cumsum(density, axis=0) * width
+    assert_allclose(total[-1], 1.0, atol=1e-3)
+    for column, level in enumerate((0.05, 0.5, 0.95)):
+        below = [
+            np.interp(end, mean[row] + steps[:, row] + 0.5 * width[row], total[:, row])
+            for row, end in enumerate(ends[:, column])
+        ]
+        assert_allclose(below, level, atol=2e-3)
+    latent = model.predict_latent(new)
+    assert_allclose(latent[0], mean)
+    assert (latent[1] < std).all()
+    with pytest.raises(ValueError, match=r"y must have shape \(\d+,\), got"):
+        model.log_predictive_density(new, Y[:2])

@@ -39,9 +39,7 @@ LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1, "n_chains": 2}
 @parametrize_with_checks(
     [
         LearnedKernelRegressor(**LITTLE, structure="dense", n_burn_in=12),
-        LearnedKernelRegressor(**LITTLE, structure="dense", n_burn_in=12, likelihood="student_t"),
         LearnedKernelClassifier(**LITTLE, structure="sparse", n_burn_in=5),
-        LearnedKernelClassifier(**LITTLE, structure="sparse", n_burn_in=5, likelihood="ordinal"),
         LocallyStationaryRegressor(**LITTLE, structure="dense", n_burn_in=12),
     ],
     xfail_strict=True,

@@ -366,17 +366,6 @@ def test_models_are_saved(y, tmp_path):
     assert loaded.periods_ == model.periods_
 
 
-def test_models_of_earlier_files_are_loaded(fitted, tmp_path):
-    path = tmp_path / "m.bochner"
-    bochner.save(fitted, path)
-    tree, tensors = container.read(path)
-    text = json.dumps(tree)
-    former = text.replace('"class": "SeriesUnits"', '"class": "Units"')
-    assert former != text
-    container.write(path, json.loads(former), {k: np.array(v) for k, v in tensors.items()})
-    np.testing.assert_array_equal(bochner.load(path).predict(5), fitted.predict(5))
-
-
 def test_series_of_periods_and_numbers():
     y = monthly()
     periods = Forecaster(**QUICK).fit(y.set_axis(y.index.to_period("M"))).predict(3)

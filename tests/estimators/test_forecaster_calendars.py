@@ -10,7 +10,6 @@ import bochner
 from bochner import Forecaster
 from bochner.estimators.rolling_origins import season_steps
 from bochner.estimators.series_rows import read_series
-from bochner.persist.tree import decode
 
 QUICK = {"find_cycle": False, "transformation": "none", "random_state": 0}
 
@@ -157,11 +156,3 @@ def test_tides_follow_utc():
     y = pd.Series(true[:n] + noise(n), index=hours[:n])
     predicted = Forecaster([tide], **QUICK).fit(y).predict(len(hours) - n)
     assert np.sqrt(np.mean((predicted - true[n:]) ** 2)) < NOISE
-
-
-def test_seasons_of_older_files_follow_utc():
-    """Their parts have no field for the clock, which then changes no weight of theirs."""
-    fields = {"period": 0.2, "n_harmonics": 2, "memory": 5.0, "freedom": 0.0, "name": "24 hours"}
-    waves = decode({"$": "value", "class": "Waves", "fields": fields}, {})
-    times, clock = np.linspace(0.0, 1.0, 5), np.array([0.1, 0.1, 0.0, 0.0, 0.1])
-    np.testing.assert_array_equal(waves.weights(times, None, clock), [[1.0, 0.0, 1.0, 0.0]] * 5)

@@ -226,23 +226,6 @@ def test_models_are_saved(fitted, tmp_path):
         bochner.load(path)
 
 
-def test_models_without_sums_of_earlier_files_are_loaded(tmp_path):
-    path = tmp_path / "m.bochner"
-    model = Forecaster(**QUICK).fit(shops())
-    bochner.save(model, path)
-    tree, tensors = container.read(path)
-
-    def without(node):
-        if isinstance(node, dict):
-            dropped = ("sums", "reconciliation_")
-            return {key: without(value) for key, value in node.items() if key not in dropped}
-        return [without(each) for each in node] if isinstance(node, list) else node
-
-    assert without(tree) != tree
-    container.write(path, without(tree), {k: np.array(v) for k, v in tensors.items()})
-    assert_array_equal(bochner.load(path).predict(3), model.predict(3))
-
-
 def test_rolling_origins_of_sums():
     frame = shops()[:40]
     table = Forecaster(sums=SUMS, **QUICK).cross_validate(frame, 3, 2, level=0.8)

@@ -13,10 +13,9 @@ from scipy.spatial.distance import cdist, pdist
 from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.parts import SamplingSettings
 from bochner.frequencies import Frequencies
 from bochner.sampling import resolve_scheme
-from bochner.spectral.data import KernelData
+from bochner.spectral.decompositions import DesignData
 from bochner.spectral.design import broad_proposal
 
 RNG = np.random.default_rng(0)
@@ -44,9 +43,9 @@ class Shifted(AnyDim):
 
 
 def fitted(kernel, X=X, right=None, measure=None, m=128, seed=0):
-    data = KernelData(X, right, 0)
-    draw = SamplingSettings(m, resolve_scheme("orthogonal"), np.random.default_rng(seed))
-    return fitted_frequencies(kernel, measure, data, draw, np.random.default_rng(seed + 1))
+    data = DesignData(X.shape[1], m, left=X, right=right)
+    draw_rng, rng = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    return fitted_frequencies(kernel, measure, data, draw_rng, resolve_scheme("orthogonal"), rng)
 
 
 def relative_error(f, kernel, left, right):

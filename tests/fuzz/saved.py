@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from fuzz.subjects import SUBJECTS
 from laws.registry import FUNCTIONS, PLANE_CASES
-from persist.pipelines import PIPELINES, answers, fitted
 
 import bochner
 
@@ -110,11 +109,6 @@ def _forecaster():
     return Saved(model, ask)
 
 
-def _pipeline(name):
-    model, rows = fitted(name)
-    return Saved(model, lambda model: answers(model, rows))
-
-
 def _kernel(case):
     X = case.points(N_ROWS)
     return Saved(case.kernel, lambda kernel: [kernel(X, X)])
@@ -130,7 +124,6 @@ ESTIMATORS = [
     name for name, subject in SUBJECTS.items() if not subject.kind.__name__.endswith("Nystroem")
 ]
 OTHERS = {
-    **{f"pipeline, {name}": partial(_pipeline, name) for name in PIPELINES},
     "table of text and dates": lambda: _of_table(bochner.TableRegressor),
     "classes of text and dates": lambda: _of_table(bochner.TableClassifier),
     "forecaster": _forecaster,

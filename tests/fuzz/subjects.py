@@ -123,13 +123,7 @@ SUBJECTS = {
     "positive features, sampled": _features(bochner.PositiveFeatures, weights="sampled", **SMALL),
     "encoder": _features(bochner.TableEncoder),
     "chain": Subject(bochner.LearnedKernelRegressor, CHAINS, weight=3),
-    "chain, outliers": Subject(
-        bochner.LearnedKernelRegressor, {**CHAINS, "likelihood": "student_t"}, weight=2
-    ),
     "chain of classes": Subject(bochner.LearnedKernelClassifier, CHAINS, "labels", weight=3),
-    "chain of ordered classes": Subject(
-        bochner.LearnedKernelClassifier, {**CHAINS, "likelihood": "ordinal"}, "labels", weight=2
-    ),
     "local chain": Subject(
         bochner.LocallyStationaryRegressor, {**CHAINS, "n_envelope": 2}, weight=2
     ),

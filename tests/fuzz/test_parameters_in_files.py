@@ -51,7 +51,7 @@ def _with(model, name, value):
 def _write(monkeypatch, model, path):
     """Save a model as a program would that checks no parameters."""
     with monkeypatch.context() as patch:
-        patch.setattr("bochner.persist.tree.check_parameters", lambda *parts: None)
+        patch.setattr("bochner.persist.tree._check_parameters", lambda *parts: None)
         patch.setattr("bochner.persist.model_file.try_out", lambda *parts: None)
         bochner.save(model, path)
 

@@ -311,8 +311,11 @@ class JointPairs(PolyaGamma):
 
 
 def rebuilt(chain, state, **changes):
-    """The state computed afresh, with some of what it is saved as changed."""
-    return chain.restored(chain.saved(state) | changes, state.prior)
+    """The state with some changes, and its sums over the chain's rows computed afresh."""
+    for name, value in changes.items():
+        setattr(state, name, value)
+    chain.rebuild(state)
+    return state
 
 
 def gaussian(rng, mean, precision):

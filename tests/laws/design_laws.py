@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from bochner import kernels
 from bochner.spectral import Independent, Isotropic, Pairs, design, profile
-from bochner.spectral.radial import Chi, Shell, Student
+from bochner.spectral.laws import Chi, Shell, Student
 
 FAMILY_ALPHA = 1e-3
 SCHEMES = ("iid", "orthogonal")

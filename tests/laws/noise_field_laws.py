@@ -131,7 +131,7 @@ def check_chain(n_chains=24, n_rounds=40, n_draws=3000, alpha=1e-3):
         yield list(values(prior, omega, precision, y, field).values())
         given = chain(y, field)
         state = given.init(rng, omega, prior, precision)
-        state = chains.rebuilt(given, state, latent=given.likelihood.saved(field))
+        state = chains.rebuilt(given, state, latent=field)
         state.steps = chains.sizes()
         for number in range(n_rounds):
             chain(y, field).step(rng, state)

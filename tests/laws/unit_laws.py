@@ -73,14 +73,7 @@ REGRESSORS = (
 )
 """Regressions whose noise is learned, and which predict with standard deviations."""
 
-ROBUST = (
-    RowModel("student-t targets", lambda: KernelGLMRegressor("student_t", **FEATURES), 1e-4),
-    RowModel(
-        "learned kernel with outliers",
-        lambda: LearnedKernelRegressor(8, likelihood="student_t", n_chains=1, **CHAINS),
-        takes_seconds=True,
-    ),
-)
+ROBUST = (RowModel("student-t targets", lambda: KernelGLMRegressor("student_t", **FEATURES), 1e-4),)
 """Regressions whose noise has tails, which data of a normal law do not determine."""
 
 INDEFINITE = (

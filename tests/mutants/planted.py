@@ -17,7 +17,7 @@ from bochner.features import FeatureSums
 from bochner.frequencies import Frequencies, frequencies
 from bochner.learning.ridge import posterior as ridge
 from bochner.sampling import Coordinates, Directions, Uniforms, lattice, schemes
-from bochner.spectral.radial import GammaMixture
+from bochner.spectral.laws import GammaMixture
 
 SMALL_ALPHA = 1e-4
 

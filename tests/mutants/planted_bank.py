@@ -1,16 +1,13 @@
 """Bugs of the models that learn their kernel, each with the test that must notice it."""
 
-import tempfile
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 from estimators import test_bank_learned_kernel, test_bank_left_out, test_bank_predictions
 from learning.chains import (
     test_components,
     test_draws,
-    test_driver,
     test_pooling,
     test_preparation,
     test_relevance,
@@ -20,15 +17,10 @@ from mutants.registry import changes, plant_edits, planted, quietly, replaces
 from bochner.estimators import bank
 from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
 from bochner.features.units import Units
-from bochner.learning.chains import components, draws, driver, pooling, relevance
+from bochner.learning.chains import components, draws, pooling, relevance
 from bochner.learning.chains.draws import Draws
 from bochner.learning.chains.evidence import InverseGammaNoise
 from bochner.learning.chains.preparation import Scaling
-
-
-def check_resumption():
-    with tempfile.TemporaryDirectory() as folder:
-        test_driver.assert_resumption(Path(folder), 51)
 
 
 @cache
@@ -67,22 +59,6 @@ check_mean_kernel = partial(
 check_relevance = partial(test_relevance.test_against_differences_and_averages, 4, 2)
 check_repetitions = partial(test_preparation.test_weights_and_repetitions_are_the_same_data, 9)
 check_outliers = partial(test_preparation.test_a_gross_outlier_does_not_move_the_scale, 200, 1e6)
-
-
-def change_resumption(patch, **changes):
-    read = driver.read_checkpoint
-    patch.setattr(driver, "read_checkpoint", lambda path: {**read(path), **changes})
-
-
-planted(check_resumption, name="draws_before_the_kill_lost")(
-    lambda patch: change_resumption(patch, draws=[])
-)
-planted(check_resumption, name="generator_started_anew_after_the_kill")(
-    lambda patch: change_resumption(patch, rng=np.random.default_rng(5).bit_generator.state)
-)
-planted(check_resumption, name="iterations_counted_from_zero_after_the_kill")(
-    lambda patch: change_resumption(patch, iteration=0)
-)
 
 
 @changes(Draws, "spreads", check_predictions)

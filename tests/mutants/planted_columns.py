@@ -22,7 +22,7 @@ from bochner.kernels import (
     periodic,
 )
 from bochner.kernels.levels import Levels
-from bochner.spectral import Lattice, allocation
+from bochner.spectral import Allocation, Lattice
 
 ON = Case(Gaussian(0.6).on(0) * Matern(0.8).on(1), 2)
 PERIODIC = Case(Periodic(1.3, (0.7, 0.9)), 2)
@@ -117,7 +117,7 @@ def check_sum():
     assert_allclose(f.gram(ON.points()[:, :1]), k(ON.points()[:, :1]), atol=0.2)
 
 
-@changes(allocation.Allocation, "_capped", check_sum)
+@changes(Allocation, "_capped", check_sum)
 def every_part_has_its_share(capped, self, counts, mass, most):
     return counts
 

@@ -15,12 +15,11 @@ from spectral import test_least_squares_phases as phases
 from bochner.frequencies import Envelope
 from bochner.kernels import Metric
 from bochner.spectral import Part, design, least_squares, profiles
-from bochner.spectral.allocation import Allocation, ByMass
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
 from bochner.spectral.design import Program
-from bochner.spectral.laws import Isotropic
+from bochner.spectral.laws import Chi, Isotropic
+from bochner.spectral.measure import Allocation, ByMass
 from bochner.spectral.profiles import Geometry
-from bochner.spectral.radial import Chi
 
 ROOT_TWO = float(np.sqrt(2.0))
 BY_NAME = {str(case): case for case in CASES}

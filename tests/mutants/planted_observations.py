@@ -21,8 +21,7 @@ from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
 from bochner.features.units import Units
 from bochner.learning.chains import pooling
-from bochner.learning.chains.moves import augmentation, noise_field
-from bochner.learning.chains.moves.student_t import StudentTNoise
+from bochner.learning.chains.moves import noise_field
 from bochner.learning.families import selection
 from bochner.learning.ridge import left_out, softmax_weights
 from bochner.learning.ridge import pairs as pair_ridge
@@ -156,21 +155,6 @@ plant_edits(
     check_field,
     users=(test_precisions,),
     field_of_the_weights=("part.counts * field", "part.weight * field"),
-)
-plant_edits(
-    augmentation,
-    "part_log_density",
-    partial(test_precisions.test_student_t_noise_has_the_density_of_observations, "precisions"),
-    users=(test_precisions,),
-    tails_of_powers=("np.sqrt(part.precisions)", "1.0"),
-)
-plant_edits(
-    StudentTNoise,
-    "variables",
-    partial(
-        test_precisions.test_precisions_of_rows_are_sums_of_those_of_observations, "precisions"
-    ),
-    outliers_of_weight_one=("np.sqrt(part.precisions) * z", "z"),
 )
 
 

@@ -4,10 +4,10 @@ from mutants.registry import plant_edits
 from plot import test_kernels
 
 from bochner import plot
-from bochner.plot import shares
+from bochner.plot import rankings
 
 plant_edits(
-    shares,
+    rankings,
     "interactions",
     test_kernels.assert_pairs,
     users=(plot,),

@@ -26,7 +26,7 @@ from bochner.learning.evidence.reparameterised import LengthScales
 from bochner.learning.processes import covariance, exact, search
 from bochner.learning.processes.full_scale import FullScaleProcess
 from bochner.learning.processes.residuals import Residuals
-from bochner.persist import ModelFileError, process_parts
+from bochner.persist import ModelFileError, sklearn_kernels
 
 check_scales = partial(
     laws.test_standard_deviations_and_covariances_have_the_scale_of_every_target, laws.APPROXIMATE
@@ -212,7 +212,7 @@ plant_edits(
     names_of_columns_are_lost=('getattr(self, "feature_names_in_", None)', "None"),
 )
 plant_edits(
-    process_parts,
+    sklearn_kernels,
     "_least_columns",
     check_named_columns,
     kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"),

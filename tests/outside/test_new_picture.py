@@ -6,8 +6,8 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.plot import to_svg
+from bochner.plot.axis_texts import finish
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import finish
 from bochner.plot.style import DATA
 
 

@@ -15,14 +15,7 @@ from laws.registry import AnyDim
 from safetensors.numpy import save as safetensors
 
 import bochner
-from bochner import (
-    FourierFeatures,
-    KreinRidge,
-    KreinRidgeClassifier,
-    TableClassifier,
-    TableRegressor,
-    kernels,
-)
+from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
 from bochner.kernels import Gaussian, Kernel
 from bochner.persist import ModelFileError, container
 from bochner.tables.encoder import TableEncoder
@@ -227,11 +220,7 @@ def nest(tree, tensors):
     ("edit", "message"),
     [
         (lambda tree, tensors: [1], "tensor .* that its header does not name"),
-        (assign(lambda t: t, "class", "System"), "bochner has no estimator 'System'"),
-        (
-            assign(lambda t: t, "class", "LearnedTableClassifier"),
-            "no LearnedTableClassifier any more; fit TableClassifier to the table again",
-        ),
+        (assign(lambda t: t, "class", "System"), "bochner has no class 'System' here"),
         (assign(lambda t: t, "class", ["KreinRidge"]), "unusable 'class'"),
         (assign(lambda t: t, "class", "TableEncoder"), "TableEncoder has no parameter 'alpha'"),
         (assign(lambda t: t, "$", "python"), r"unknown '\$': 'python'"),
@@ -263,43 +252,6 @@ def test_trees_with_a_right_checksum(path, edit, message):
     assert_refused(path, message)
 
 
-def of_earlier(model, tmp_path, method="auto", varying=None):
-    """Return the file of a model of a table as versions with the parameter ``method`` wrote it."""
-
-    def edit(tree, tensors):
-        parameters(tree)["method"], attributes(tree)["varying_"] = method, varying
-
-    bochner.save(model, tmp_path / "table.bochner")
-    return rewritten(tmp_path / "table.bochner", edit)
-
-
-@pytest.mark.parametrize("cls", [TableRegressor, TableClassifier])
-def test_sums_of_earlier_files_are_loaded_and_other_methods_refused(cls, tmp_path):
-    table = np.random.default_rng(0).normal(size=(40, 2))
-    model = cls(effort="quick", random_state=0).fit(table, table[:, 0] > 0.0)
-    loaded = bochner.load(of_earlier(model, tmp_path))
-    np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
-    assert not hasattr(loaded, "method")
-    assert not hasattr(loaded, "varying_")
-    message = f"{cls.__name__} has no method any more, .* 'fixed' .*fit {cls.__name__} to the table"
-    assert_refused(of_earlier(model, tmp_path, "fixed"), message)
-    assert_refused(of_earlier(model, tmp_path, varying=[0]), "has no varying_ any more")
-
-
-@pytest.mark.parametrize("cls", [TableRegressor, TableClassifier])
-def test_single_kernels_of_earlier_files_are_refused(cls, tmp_path):
-    table = np.random.default_rng(0).normal(size=(40, 2))
-    model = cls("gaussian", 8, random_state=0).fit(table, table[:, 0] > 0.0)
-
-    def edit(tree, tensors):
-        attributes(tree)["head_"] = attributes(tree)["head_"]["fields"]["model"]
-
-    bochner.save(model, tmp_path / "table.bochner")
-    rewritten(tmp_path / "table.bochner", edit)
-    message = f"{cls.__name__} of a given kernel has another head_ than Krein.* to the table again"
-    assert_refused(tmp_path / "table.bochner", message)
-
-
 def kernel_tree(cls, **fields):
     return {"$": "value", "class": cls, "fields": fields}
 
@@ -310,8 +262,8 @@ GAUSSIAN = kernel_tree("Gaussian", length_scale=1.0)
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        (kernel_tree("Kernel"), "no class 'Kernel' of values"),
-        (kernel_tree("KreinRidge"), "no class 'KreinRidge' of values"),
+        (kernel_tree("Kernel"), "no class 'Kernel' here"),
+        (kernel_tree("KreinRidge"), "no class 'KreinRidge' here"),
         (kernel_tree("Gaussian", length_scale=-1.0), "length_scale must be positive"),
         (kernel_tree("Gaussian", length_scale="1"), "length_scale should be float"),
         (kernel_tree("Gaussian", length_scale=10**400), "float64 can hold"),

@@ -8,6 +8,7 @@ import pytest
 from laws.registry import concrete_kernels
 from persist.same import assert_same, round_trip
 from sklearn.base import BaseEstimator
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -32,10 +33,7 @@ from bochner import (
 )
 from bochner.estimators.digmm_features import EXPECTATIONS
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
-from bochner.learning.series.trends import ConstantLevel
 from bochner.likelihoods import StudentTLikelihood
-from bochner.persist.names import present
-from bochner.persist.tree import decode
 from bochner.sampling import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
 
@@ -258,6 +256,11 @@ FITTED = {
         .fit(X, Y > 0),
         NEW,
     ),
+    "process": lambda: (bochner.GaussianProcessRegressor().fit(X, Y), NEW),
+    "process of scikit-learn's kernel": lambda: (
+        bochner.GaussianProcessRegressor(2.0 * RBF() + WhiteKernel(0.1)).fit(X, Y),
+        NEW,
+    ),
     "nested": lambda: (Pair(head=ridge()).fit(TABLE, COLOURS), TABLE[::-1]),
 }
 
@@ -309,9 +312,7 @@ def test_the_deepest_kernel_comes_back_and_a_deeper_one_is_refused(tmp_path):
     with pytest.raises(ValueError, match="nested more than 40 deep: add kernels in one sum"):
         more * kernel
     ridge = bochner.KreinRidge(kernel, n_components=8, random_state=0)
-    model = make_pipeline(StandardScaler(), ridge).fit(X, Y)
-    bochner.save(model, tmp_path / "model")
-    assert bochner.load(tmp_path / "model")[-1].kernel == kernel
+    assert round_trip(ridge.fit(X, Y), tmp_path).kernel == kernel
 
 
 def test_no_kernel_is_left_out():
@@ -381,17 +382,17 @@ def test_saving_changes_nothing_and_is_reproducible(tmp_path):
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
 
 
-def test_a_level_of_a_series_in_an_older_file_is_no_kernel():
-    # Both were written as "Constant", with other fields.
-    assert isinstance(decode(_value("Constant", name="trend"), {}), ConstantLevel)
-    assert decode(_value("Constant", value=2.0), {}) == kernels.Constant(2.0)
+@pytest.mark.parametrize("labels", [COLOURS, Y > 0], ids=["three", "two"])
+def test_exact_processes_of_classes_are_fitted_again_by_loaded_models(labels, tmp_path):
+    model = bochner.GaussianProcessClassifier().fit(X, labels)
+    loaded = round_trip(model, tmp_path)
+    assert vars(loaded).get("_base") is None
+    np.testing.assert_array_equal(loaded.predict_proba(NEW), model.predict_proba(NEW))
+    np.testing.assert_array_equal(loaded.predict(NEW), model.predict(NEW))
+    assert loaded.kernel_ == model.kernel_
 
 
-def test_columns_of_functions_in_an_older_file_are_all_columns():
-    assert present("TableFunctions", {"varying": None, "scale": 1.0}) == {"scale": 1.0}
-    with pytest.raises(ValueError, match="TableFunctions has no varying any more"):
-        present("TableFunctions", {"varying": np.arange(2)})
-
-
-def _value(cls, **fields):
-    return {"$": "value", "class": cls, "fields": fields}
+def test_pipelines_are_refused_with_the_way_out(tmp_path):
+    model = make_pipeline(StandardScaler(), ridge()).fit(X, Y)
+    with pytest.raises(TypeError, match=r"class Pipeline, .* joblib.dump or skops"):
+        bochner.save(model, tmp_path / "model")

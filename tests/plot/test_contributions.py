@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from bochner import TableRegressor, plot
 from bochner.diagnosis.contributions import Contributions
-from bochner.plot.beeswarms import _offsets
-from bochner.plot.contributed import entry_text, fixed
+from bochner.plot.waterfalls import _offsets, entry_text, fixed
 from bochner.tables.columns import read_column
 
 RNG = np.random.default_rng(0)
@@ -67,7 +66,7 @@ def test_classes_have_steps_to_the_probability_of_the_most_probable_one(classifi
 def test_several_targets_have_steps_to_one_of_them():
     X = RNG.normal(size=(120, 3))
     Y = np.column_stack([X[:, 0], 5.0 - X[:, 1]])
-    model = TableRegressor("gaussian", 32, random_state=0).fit(X, Y)
+    model = TableRegressor(effort="quick", random_state=0).fit(X, Y)
     for place, name in enumerate(["target 0", "target 1"]):
         display = plot.waterfall(model, X, 4, output=name, random_state=0)
         assert display.label == f"prediction of {name}"

@@ -16,6 +16,8 @@ from bochner import (
 )
 from bochner.estimators.gabasr import LocallyStationaryRegressor
 from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
+from bochner.plot.rankings import SharesDisplay
+from bochner.plot.spectra import SpectrumDisplay
 
 RNG = np.random.default_rng(0)
 CENTRE, WIDTHS, LENGTHS = np.array([1.0, -2.0]), np.array([3.0, 5.0]), np.array([0.5, 2.0])
@@ -161,7 +163,7 @@ def stairs(axis):
 def test_densities_are_of_the_active_frequencies(weighted):
     weights = RNG.uniform(size=2000) if weighted else np.ones(2000)
     weights /= weights.sum()
-    display = plot.SpectrumDisplay(["a", "b", "c"], FREQUENCIES, weights).plot()
+    display = SpectrumDisplay(["a", "b", "c"], FREQUENCIES, weights).plot()
     for i, axis in enumerate(display.axes_):
         density, edges = stairs(axis)
         size = np.abs(FREQUENCIES[:, i])
@@ -174,7 +176,7 @@ def test_densities_are_of_the_active_frequencies(weighted):
 
 def test_the_density_is_that_of_the_law():
     omega = np.random.default_rng(1).normal(2.0, 1.0, size=(40_000, 1))
-    display = plot.SpectrumDisplay(["x"], omega, np.full(40_000, 1.0 / 40_000)).plot()
+    display = SpectrumDisplay(["x"], omega, np.full(40_000, 1.0 / 40_000)).plot()
     density, edges = stairs(display.ax_)
     folded = np.diff(stats.norm.cdf(edges, 2.0) - stats.norm.cdf(-edges, 2.0))
     counts = np.round(density * np.diff(edges) * len(omega))
@@ -186,7 +188,7 @@ def test_the_density_is_that_of_the_law():
 def test_periods_stand_at_their_frequencies():
     for end in (0.003, 0.9, 40.0, 7e5):
         omega = np.linspace(-end, end, 1000)[:, None]
-        axis = plot.SpectrumDisplay(["x"], omega, np.full(1000, 1e-3), unit="s").plot().ax_
+        axis = SpectrumDisplay(["x"], omega, np.full(1000, 1e-3), unit="s").plot().ax_
         (top,) = axis.child_axes
         assert top.get_xlabel() == "period (s)"
         labels = [float(text.get_text()) for text in top.get_xticklabels()]
@@ -197,7 +199,7 @@ def test_periods_stand_at_their_frequencies():
 def test_shares_are_drawn_at_their_periods():
     omega = 2.0 * np.pi / np.array([[1.0], [0.5], [8.0], [1e6]])
     weights = np.array([0.5, 0.3, 0.1, 0.1])
-    display = plot.SpectrumDisplay(["t"], omega, weights, "period", 20.0, "years").plot()
+    display = SpectrumDisplay(["t"], omega, weights, "period", 20.0, "years").plot()
     shares, edges = stairs(display.ax_)
     for period, share in zip((1.0, 0.5, 8.0), weights, strict=False):
         assert shares[np.searchsorted(edges, period, side="right") - 1] == pytest.approx(
@@ -228,7 +230,7 @@ def test_spectra_of_models(learned):
 
 def test_inputs_that_nothing_depends_on():
     omega = FREQUENCIES * [1.0, 0.0, 1.0]
-    display = plot.SpectrumDisplay(["a", "b", "c"], omega, np.full(2000, 1.0 / 2000)).plot()
+    display = SpectrumDisplay(["a", "b", "c"], omega, np.full(2000, 1.0 / 2000)).plot()
     assert display.axes_[1].texts[0].get_text() == "all frequencies are zero"
 
 
@@ -238,7 +240,7 @@ def test_relevance_of_learned_models(learned):
     order = np.argsort(-found)
     assert display.names == [("time", "place")[i] for i in order]
     assert_allclose([bar.get_width() for bar in display.ax_.patches], 100.0 * found[order])
-    (pair,) = plot.InteractionsDisplay.largest(["a × b"], np.array([0.3])).share
+    (pair,) = SharesDisplay.largest(["a × b"], np.array([0.3])).share
     assert pair == 0.3
     both = plot.interactions(learned)
     shown = 2.0 * learned.interactions_[0, 1]

@@ -12,7 +12,14 @@ from plot.layout import faults
 from bochner import plot
 from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
-from bochner.plot.labels import columns_of, fitted, text_width
+from bochner.plot.axis_texts import columns_of, fitted, text_width
+from bochner.plot.chains import TraceDisplay
+from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
+from bochner.plot.effects import EffectDisplay
+from bochner.plot.kernel_curves import EnvelopeDisplay, KernelDisplay
+from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
+from bochner.plot.series_plots import ForecastDisplay
+from bochner.plot.spectra import SpectrumDisplay
 
 RNG = np.random.default_rng(0)
 NAMES = {
@@ -54,7 +61,7 @@ def effect(kind, *sides, classes=None):
     found = Effect(columns, tuple(values), mean, mean - 0.2, mean + 0.2, labels)
     dates = [name for name, side in zip(columns, sides, strict=True) if side == "date"]
     label = "average prediction" if classes is None else "average probability"
-    return plot.EffectDisplay(found, dates, label)
+    return EffectDisplay(found, dates, label)
 
 
 def contributed(kind, count, n=60, scale=1.0):
@@ -87,7 +94,7 @@ def curves(kind, count, labels):
     lags = np.tile(np.linspace(0.0, 3.0, 50), (count, 1))
     values = np.exp(-(lags**2))
     parts = np.stack([values] * len(labels), axis=1)
-    return plot.KernelDisplay(names_of(kind, count), lags, parts, [labels] * count)
+    return KernelDisplay(names_of(kind, count), lags, parts, [labels] * count)
 
 
 SIDES = [("number",), ("date",), (3,), (24,), ("number", "number"), ("date", 5), ("number", 14),
@@ -113,27 +120,27 @@ def pictures(kind):
     for count in (2, 3, 26, 60):
         y, probability, known = classes(kind, count)
         of_classes = y, probability, known
-        yield f"reliability {count}", plot.CalibrationDisplay.from_probabilities(*of_classes)
-        yield f"roc {count}", plot.RocDisplay.from_probabilities(*of_classes)
+        yield f"reliability {count}", CalibrationDisplay.from_probabilities(*of_classes)
+        yield f"roc {count}", RocDisplay.from_probabilities(*of_classes)
         predicted = known[np.argmax(probability, axis=1)]
-        yield f"confusion {count}", plot.ConfusionDisplay.from_predictions(y, predicted)
+        yield f"confusion {count}", ConfusionDisplay.from_predictions(y, predicted)
     for scale in (1e-7, 1.0, 12345.0, 3e8):
-        yield f"predictions {scale:g}", plot.PredictionsDisplay(*numbers(scale=scale), unit="kWh")
+        yield f"predictions {scale:g}", PredictionsDisplay(*numbers(scale=scale), unit="kWh")
         observed, predicted, *_ = numbers(scale=scale)
-        yield f"residuals {scale:g}", plot.ResidualsDisplay(observed - predicted, predicted)
-    yield "many predictions", plot.PredictionsDisplay(*numbers(3000))
+        yield f"residuals {scale:g}", ResidualsDisplay(observed - predicted, predicted)
+    yield "many predictions", PredictionsDisplay(*numbers(3000))
     observed, predicted, *_ = numbers(len(SERIES))
-    yield "residuals in time", plot.ResidualsDisplay(observed, SERIES, names_of(kind, 1)[0])
+    yield "residuals in time", ResidualsDisplay(observed, SERIES, names_of(kind, 1)[0])
     levels = np.array([*names_of(kind, 30), None] * 5, dtype=object)
-    yield "residuals by level", plot.ResidualsDisplay(RNG.normal(size=len(levels)), levels)
+    yield "residuals by level", ResidualsDisplay(RNG.normal(size=len(levels)), levels)
     ends = predicted[:, None] - [0.1, 0.5], predicted[:, None] + [0.1, 0.5]
-    yield "coverage", plot.CalibrationDisplay.from_intervals(observed, *ends, [0.3, 0.8])
+    yield "coverage", CalibrationDisplay.from_intervals(observed, *ends, [0.3, 0.8])
     for times in (SERIES, np.linspace(1980.0, 2000.0, len(SERIES))):
         bands = [(level, predicted - level, predicted + level) for level in (0.5, 0.9)]
         past, held_out = (times[:20], observed[:20]), (times[20:], observed[20:])
         yield (
             f"forecast {times.dtype}",
-            plot.ForecastDisplay(
+            ForecastDisplay(
                 times,
                 predicted,
                 bands,
@@ -149,17 +156,17 @@ def pictures(kind):
         yield f"local kernel {count}", curves(kind, count, ["at −1.25", "at 0.125", "at 1.25"])
         places = np.tile(np.linspace(0.0, 1e5, 20), (count, 1))
         both = {"signal": np.sqrt(places), "noise": np.cbrt(places)}
-        yield f"envelope {count}", plot.EnvelopeDisplay(names_of(kind, count), places, both)
+        yield f"envelope {count}", EnvelopeDisplay(names_of(kind, count), places, both)
         frequencies = RNG.normal(size=(400, count)) ** 3
         for axis in ("frequency", "period"):
             weights = np.full(400, 1.0 / 400)
             names = names_of(kind, count)
             yield (
                 f"spectrum {count} by {axis}",
-                plot.SpectrumDisplay(names, frequencies, weights, axis, 1e4, "years"),
+                SpectrumDisplay(names, frequencies, weights, axis, 1e4, "years"),
             )
         records = {f"acceptance_{i}": RNG.random((count, 50)) for i in range(count)}
-        yield f"trace {count}", plot.TraceDisplay(records, 20)
+        yield f"trace {count}", TraceDisplay(records, 20)
     methods = ["bochner", "CatBoost", *names_of(kind, 10)]
     yield "comparison", plot.comparison({name: [1e5, 1.2e5] for name in methods})
 
@@ -188,10 +195,10 @@ def test_nor_has_one_in_the_axes_of_a_user(kind):
         plot.relevance(shares(kind, 12), ax=grid[0, 0]),
         effect(kind, "number").plot(grid[0, 1]),
         effect(kind, 24).plot(grid[0, 2]),
-        plot.PredictionsDisplay(*numbers()).plot(grid[1, 0]),
+        PredictionsDisplay(*numbers()).plot(grid[1, 0]),
         effect(kind, "date", 5).plot(grid[1, 1]),
-        plot.RocDisplay.from_probabilities(*classes(kind, 4)).plot(grid[1, 2]),
-        plot.CalibrationDisplay.from_probabilities(*classes(kind, 2)).plot(grid[2, 0]),
+        RocDisplay.from_probabilities(*classes(kind, 4)).plot(grid[1, 2]),
+        CalibrationDisplay.from_probabilities(*classes(kind, 2)).plot(grid[2, 0]),
         curves(kind, 2, ["at 0.1", "at 0.2"]).plot(grid[2, 1:]),
     ]
     assert all(display.figure_ is figure for display in drawn)

@@ -11,6 +11,8 @@ from scipy.special import ndtr
 
 from bochner import plot
 from bochner.comparison.outcomes import Score
+from bochner.plot.class_errors import CalibrationDisplay, RocDisplay
+from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 
 RNG = np.random.default_rng(0)
 
@@ -42,7 +44,7 @@ def test_coverage_is_that_of_the_known_law(factor):
     inside = (display.lower <= display.observed) & (display.observed <= display.upper)
     assert inside.all() == (factor == 1.0)
     line = display.ax_.lines[1].get_xydata()
-    np.testing.assert_allclose(line, 100.0 * np.column_stack([levels, display.observed]))
+    np.testing.assert_allclose(line, np.column_stack([levels, display.observed]))
 
 
 def test_coverage_of_a_table_model_is_that_of_its_quantiles(regressor, test_rows):
@@ -57,7 +59,7 @@ def test_coverage_of_a_table_model_is_that_of_its_quantiles(regressor, test_rows
 @pytest.mark.parametrize(("n", "share"), [(50, 0.9), (200, 0.3)])
 def test_the_band_holds_95_per_cent_of_a_binomial_law(n, share):
     ends = np.zeros((n, 1)), np.ones((n, 1))
-    display = plot.CalibrationDisplay.from_intervals(np.full(n, 0.5), *ends, [share])
+    display = CalibrationDisplay.from_intervals(np.full(n, 0.5), *ends, [share])
     low, high = round(n * display.lower[0]), round(n * display.upper[0])
     law = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
     assert sum(law[low : high + 1]) >= 0.95
@@ -84,7 +86,7 @@ def test_probabilities_of_zero_and_one_are_in_the_outer_bins():
     predicted = np.repeat([0.0, 0.95, 1.0], [5, 5, 7])
     both = np.column_stack([1.0 - predicted, predicted])
     y = np.repeat(["no", "yes"], [6, 11])
-    found = plot.CalibrationDisplay.from_probabilities(y, both, ["no", "yes"])
+    found = CalibrationDisplay.from_probabilities(y, both, ["no", "yes"])
     assert found.counts.tolist() == [5, *[0] * 8, 12]
     np.testing.assert_allclose(found.predicted, [0.0, (5 * 0.95 + 7) / 12])
     np.testing.assert_allclose(found.observed, [0.0, 11 / 12])
@@ -96,7 +98,7 @@ def test_true_probabilities_are_calibrated_and_shifted_ones_are_not():
 
     def within(probability):
         both = np.column_stack([1.0 - probability, probability])
-        found = plot.CalibrationDisplay.from_probabilities(y, both, ["no", "yes"])
+        found = CalibrationDisplay.from_probabilities(y, both, ["no", "yes"])
         return np.mean((found.lower <= found.observed) & (found.observed <= found.upper))
 
     assert within(true) >= 0.75  # Each of eight bins is outside with a probability of 0.05
@@ -135,7 +137,7 @@ def test_intervals_are_normal_where_only_deviations_are_known():
 
 @pytest.mark.parametrize(("n", "as_image"), [(2000, False), (2001, True)])
 def test_many_points_are_an_image(n, as_image):
-    display = plot.PredictionsDisplay(np.arange(n, dtype=float), np.arange(n, dtype=float)).plot()
+    display = PredictionsDisplay(np.arange(n, dtype=float), np.arange(n, dtype=float)).plot()
     assert display.ax_.lines[0].get_rasterized() == as_image
 
 
@@ -155,7 +157,7 @@ def test_residuals_are_in_standard_deviations_where_these_are_known(regressor, t
 
 def test_running_quartiles_are_those_of_neighbours():
     x, errors = RNG.permutation(500).astype(float), RNG.normal(size=500)
-    middles, quartiles = plot.ResidualsDisplay(errors, x).windows()
+    middles, quartiles = ResidualsDisplay(errors, x).windows()
     assert len(middles) == 20
     order = np.argsort(x)
     for number in range(20):
@@ -190,10 +192,10 @@ def test_two_outliers_do_not_set_the_axis_of_residuals():
     """They are drawn at its edge and counted; residuals of one size have the whole axis."""
     rng = np.random.default_rng(0)
     errors, x = rng.normal(size=600), rng.normal(size=600)
-    plain = plot.ResidualsDisplay(errors, x)
+    plain = ResidualsDisplay(errors, x)
     assert (plain.limits, plain.n_beyond) == (None, 0)
     errors[[3, 77]] = -400.0, 90.0
-    display = plot.ResidualsDisplay(errors, x).plot()
+    display = ResidualsDisplay(errors, x).plot()
     low, high = display.ax_.get_ylim()
     assert -6.0 < low < -2.5 < 2.5 < high < 6.0
     assert display.n_beyond == 2
@@ -264,9 +266,12 @@ REFUSED = [
     ),
     (lambda: plot.calibration(Normal(), ROWS, TARGETS, levels=[0.0, 0.5]), "levels must be betw"),
     (lambda: plot.predictions(Normal(), ROWS[:2], np.ones((2, 2))), "y has 2 targets: choose one"),
-    (lambda: plot.residuals(Normal(), ROWS[:2], ["yes", "no"]), "must be numbers, got 'yes'"),
-    (lambda: plot.PredictionsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
-    (lambda: plot.ResidualsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
+    (
+        lambda: plot.residuals(Normal(), ROWS[:2], ["yes", "no"]),
+        "could not convert string to float",
+    ),
+    (lambda: PredictionsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
+    (lambda: ResidualsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
     (lambda: plot.residuals(Normal(), ROWS, TARGETS, "time"), "column must be one of x0, got"),
     (
         lambda: plot.forecast(Normal(), TIMES, level=(0.1, 0.2, 0.3, 0.4)),
@@ -274,11 +279,11 @@ REFUSED = [
     ),
     (lambda: plot.forecast(Normal(), TIMES, truth=[1.0]), "truth must have one target"),
     (
-        lambda: plot.RocDisplay.from_probabilities(["a"], [[1.0, 0.0]], ["a", "b"]),
+        lambda: RocDisplay.from_probabilities(["a"], [[1.0, 0.0]], ["a", "b"]),
         "rows of at least two classes",
     ),
     (
-        lambda: plot.RocDisplay.from_probabilities(["c"], [[1.0, 0.0]], ["a", "b"]),
+        lambda: RocDisplay.from_probabilities(["c"], [[1.0, 0.0]], ["a", "b"]),
         "y has the class 'c'",
     ),
 ]

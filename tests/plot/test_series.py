@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from bochner import Forecaster, plot
+from bochner.plot.series_plots import ComponentsDisplay
 
 VALUES = 10.0 + np.sin(np.arange(60.0) * np.pi / 6.0)
 VALUES += 0.1 * np.random.default_rng(0).normal(size=60)
@@ -60,12 +61,12 @@ def test_components_are_drawn_by_steps_and_by_times(case):
 def test_no_line_is_drawn_over_a_gap():
     times = np.concatenate([np.arange(30.0), np.arange(40.0, 60.0)])
     mean = np.sin(times)[None]
-    display = plot.ComponentsDisplay(["season"], times, mean, mean - 1.0, mean + 1.0).plot()
+    display = ComponentsDisplay(["season"], times, mean, mean - 1.0, mean + 1.0).plot()
     at, drawn = display.ax_.lines[0].get_data()
     assert np.isnan(drawn).sum() == 1
     assert at[np.isnan(drawn)] == 40.0
     np.testing.assert_array_equal(drawn[~np.isnan(drawn)], mean[0])
-    whole = plot.ComponentsDisplay(["season"], times[:30], *[mean[:, :30]] * 3).plot()
+    whole = ComponentsDisplay(["season"], times[:30], *[mean[:, :30]] * 3).plot()
     assert np.isfinite(whole.ax_.lines[0].get_ydata()).all()
 
 

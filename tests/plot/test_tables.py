@@ -9,7 +9,10 @@ from matplotlib.figure import Figure
 from bochner import plot
 from bochner._numerics.arrays import decimal_years
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
-from bochner.plot.labels import dates_of
+from bochner.plot.axis_texts import dates_of
+from bochner.plot.class_errors import ConfusionDisplay
+from bochner.plot.effects import EffectDisplay
+from bochner.plot.regression_errors import ResidualsDisplay
 
 
 def shares(count):
@@ -86,7 +89,7 @@ def test_dates_of_any_range_have_ticks(days):
     times = start + (np.linspace(0.0, days, 9) * 86_400_000).astype("m8[ms]")
     for width in (1.4, 3.4, 6.9):
         axis = Figure(figsize=(width, 2.0), layout="constrained").subplots()
-        display = plot.ResidualsDisplay(np.zeros(9), times).plot(axis)
+        display = ResidualsDisplay(np.zeros(9), times).plot(axis)
         assert 1 <= len(display.ax_.get_xticks()) <= 7
 
 
@@ -122,7 +125,7 @@ def test_bars_of_levels_go_with_their_points():
     mean, half = np.array([1.0, 3.0, 2.0]), np.array([0.1, 0.2, 0.3])
     levels = np.array(["a", "b", "<unknown>"], dtype=object)
     made = Effect(("kind",), (levels,), mean, mean - half, mean + half)
-    axis = plot.EffectDisplay(made).plot().ax_
+    axis = EffectDisplay(made).plot().ax_
     assert rows_of(axis) == ["b", "other or missing", "a"]
     segments = np.array(axis.collections[0].get_segments())[:, :, 0]
     np.testing.assert_allclose(segments, [[2.8, 3.2], [1.7, 2.3], [0.9, 1.1]])
@@ -143,7 +146,7 @@ def test_of_many_classes_those_that_vary_most_are_drawn():
     mean = np.outer([0.0, 0.5, 1.0], ranges) + 0.01 * rng.random((3, 26))
     labels = np.array([chr(97 + i) for i in range(26)])
     made = Effect(("x",), (np.arange(3.0),), mean, mean, mean, labels)
-    axis = plot.EffectDisplay(made, label="average probability").plot().ax_
+    axis = EffectDisplay(made, label="average probability").plot().ax_
     texts = [text.get_text() for text in axis.get_legend().get_texts()]
     assert texts == ["k", "l", "m", "x", "y", "z"]
 
@@ -151,11 +154,11 @@ def test_of_many_classes_those_that_vary_most_are_drawn():
 def test_of_two_classes_the_second_is_drawn():
     mean = np.array([[0.2, 0.8], [0.3, 0.7]])
     made = Effect(("x",), (np.arange(2.0),), mean, mean, mean, np.array(["no", "yes"]))
-    axis = plot.EffectDisplay(made, label="average probability").plot().ax_
+    axis = EffectDisplay(made, label="average probability").plot().ax_
     assert axis.get_ylabel() == "average probability of yes"
     np.testing.assert_array_equal(axis.lines[0].get_ydata(), [0.8, 0.7])
     targets = Effect(("x",), (np.arange(2.0),), 2.0 * mean, mean, mean, np.array(["a", "b"]))
-    assert len(plot.EffectDisplay(targets).plot().ax_.lines) == 2
+    assert len(EffectDisplay(targets).plot().ax_.lines) == 2
 
 
 def test_few_levels_of_another_column_are_curves(regressor):
@@ -189,7 +192,7 @@ def test_confused_classes_are_counted(classifier, test_labels):
 
 def test_rare_classes_are_one_in_a_table_of_many():
     y = np.repeat(np.arange(40), np.arange(40, 0, -1))
-    display = plot.ConfusionDisplay.from_predictions(y, y)
+    display = ConfusionDisplay.from_predictions(y, y)
     assert list(display.classes) == [*map(str, range(29)), "11 others"]
     np.testing.assert_array_equal(np.diag(display.counts)[:29], np.arange(40, 11, -1))
     assert display.counts.sum() == len(y)
@@ -207,4 +210,4 @@ def test_areas_are_shares_of_pairs_in_order(classifier, test_labels):
         false, true = display.curves[name]
         assert np.trapezoid(true, false) == pytest.approx(area)
     for line, (false, true) in zip(display.ax_.lines[1:], display.curves.values(), strict=True):
-        np.testing.assert_allclose(line.get_xydata(), 100.0 * np.column_stack([false, true]))
+        np.testing.assert_allclose(line.get_xydata(), np.column_stack([false, true]))

@@ -1,44 +1,7 @@
-"""Numbers and names as texts."""
+"""Names and numbers as texts of a page."""
 
-import pytest
-
-from bochner.report.words import cut, number, percent, plain, quoted, short, with_error
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"), (1.0, "1"), (-1.5, "−1.5"), (999.96, "1,000"), (0.00012345, "0.0001234"),
-        (1.2346e-7, "1.235e−7"), (3e6, "3e6"), (-2.5e12, "−2.5e12"), (1e6, "1e6"),
-        (12345.0, "12,345"), (float("nan"), "–"), (float("inf"), "–"),
-    ],
-)  # fmt: skip
-def test_numbers(value, text):
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "text"),
-    [
-        (1.0, 0.5, "1.00 ± 0.50"), (1234.5, 12.0, "1,234 ± 12"), (0.1, 0.0, "0.1"),
-        (-0.04912, 0.0599, "−0.049 ± 0.060"), (5e7, 2e5, "(5.000 ± 0.020)e7"),
-        (1.2e-9, 3.4e-10, "(1.20 ± 0.34)e−9"), (0.0, 1e-8, "(0.0 ± 1.0)e−8"),
-    ],
-)  # fmt: skip
-def test_numbers_with_errors(value, error, text):
-    assert with_error(value, error) == text
-
-
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [
-        (0.0, "0 %"), (0.0001, "less than 0.1 %"), (0.05, "5.0 %"), (0.5, "50 %"), (0.99, "99.0 %"),
-        (0.99999, "more than 99.9 %"), (1.0, "100 %"), (-0.25, "−25 %"), (3.5, "350 %"),
-        (float("nan"), "–"),
-    ],
-)  # fmt: skip
-def test_shares(share, text):
-    assert percent(share) == text
+from bochner.report.figures import typeset
+from bochner.report.words import cut, plain, quoted, short
 
 
 def test_names_that_could_do_harm_are_shown():
@@ -47,3 +10,10 @@ def test_names_that_could_do_harm_are_shown():
     assert len(cut("y" * 1000)) == 200
     assert quoted("שם") == "'\u2068שם\u2069'"
     assert short("naïve 数") == "naïve 数"
+
+
+def test_signs_and_spaces_of_numbers():
+    assert typeset("from -1.5 to 2.5e-8: 42 % and 3.1 ± 0.2 of 5") == (
+        "from −1.5 to 2.5e−8: 42\u00a0% and 3.1\u00a0±\u00a00.2 of 5"
+    )
+    assert typeset("2021-01-04 of A-1, --seed 1") == "2021-01-04 of A-1, --seed 1"

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral_measure
 from bochner.spectral import NoMeasureError
-from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, Student
+from bochner.spectral.laws import Chi, ExponentialMagnitude, GammaMixture, Student
 
 MASSES = (0.2, 5.0, 1.0)
 MIXED = spectral_measure(

@@ -45,9 +45,3 @@ def _submodule(package: str, name: str) -> ModuleType:
         return import_module(f"{package}.{name}")
     except ModuleNotFoundError as error:
         raise missing from (None if error.name == f"{package}.{name}" else error)
-
-
-def import_all(package: ModuleType) -> None:
-    """Import all public names of a package, which registers their classes."""
-    for name in package.__all__:
-        getattr(package, name)

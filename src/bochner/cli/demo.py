@@ -14,12 +14,12 @@ from sklearn.linear_model import LinearRegression
 from bochner import datasets, persist
 from bochner._numerics.arrays import Array, Floats
 from bochner._numerics.files import replacing
+from bochner._numerics.number_texts import percent
 from bochner._numerics.progress import Progress, silent
 from bochner.cli.activity import reporting
 from bochner.cli.inspecting import forecast_facts
 from bochner.cli.output import check_folder, facts_table, plain, results_table
 from bochner.comparison.contenders import OURS, TREES
-from bochner.comparison.shown import percent
 from bochner.comparison.split import Split
 from bochner.estimators.forecaster import Forecaster
 
@@ -151,10 +151,11 @@ def _draw(split: Split, model: Forecaster, path: Path) -> None:
     from matplotlib.figure import Figure
 
     from bochner import plot
+    from bochner.plot.style import styled
 
     years = np.concatenate((split.X[:, 0], split.X_test[:, 0]))
     season = model.periods_[0].name
-    with plot.styled():
+    with styled():
         figure = Figure(figsize=(_WIDTH, sum(_HEIGHTS)), layout="constrained")
         top, *below = figure.subplots(len(_HEIGHTS), 1, height_ratios=_HEIGHTS, sharex=True)
     plot.forecast(

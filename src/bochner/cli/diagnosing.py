@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.number_texts import counted
 from bochner.cli.activity import reporting
 from bochner.cli.output import cells_table, facts_table
-from bochner.comparison.shown import counted
 from bochner.diagnosis import diagnose
 from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
 from bochner.kernels import Metric, UnitSphere, kernel_called

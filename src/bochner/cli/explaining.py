@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.number_texts import entry, number
 from bochner.cli.activity import reporting
 from bochner.cli.model_options import ExplainOptions
 from bochner.cli.models import Fresh, load_model, read_for, target_names
@@ -27,11 +28,10 @@ from bochner.cli.output import (
     write_picture,
 )
 from bochner.cli.screen import print_shares
-from bochner.comparison.shown import entry, number
 from bochner.comparison.study import Model
 from bochner.diagnosis.contributions import Contributions
 from bochner.diagnosis.sensitivity import Effect
-from bochner.plot.contributed import entry_text
+from bochner.plot.waterfalls import entry_text
 from bochner.tables.columns import read_column
 from bochner.tables.errors import InputError
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner import persist
+from bochner._numerics.number_texts import counted, number, percent
 from bochner._numerics.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
@@ -36,7 +37,6 @@ from bochner.comparison.forecasts import (
     model_facts,
 )
 from bochner.comparison.origins import OriginScores, joint_scores, mean_mase, origin_scores
-from bochner.comparison.shown import counted, number, percent
 from bochner.estimators.forecaster import Forecaster
 from bochner.tables.errors import InputError
 from bochner.tables.reading import read
@@ -207,18 +207,18 @@ def _draw(forecasts: _Forecasts, path: Path) -> None:
     """Draw the forecasts of up to eight series into a file."""
     from matplotlib.figure import Figure
 
-    from bochner import plot
-    from bochner.plot.forecasts import forecast_display
-    from bochner.plot.labels import fitted
+    from bochner.plot import style
+    from bochner.plot.axis_texts import fitted
+    from bochner.plot.series_plots import forecast_display
 
     drawn = forecasts.series[:_MOST_DRAWN]
     displays = [forecast_display(one, forecasts.level) for one in drawn]
-    with plot.styled():
+    with style.styled():
         height = 2.6 if len(drawn) == 1 else 1.9 * len(drawn)
         figure = Figure(figsize=(_PICTURE_WIDTH, height), layout="constrained")
         axes = np.ravel(figure.subplots(len(drawn), 1))
-        title = fitted(_picture_title(forecasts), _PICTURE_WIDTH * _POINTS, plot.style.FONT)
-        figure.suptitle(title, fontsize=plot.style.FONT, parse_math=False)
+        title = fitted(_picture_title(forecasts), _PICTURE_WIDTH * _POINTS, style.FONT)
+        figure.suptitle(title, fontsize=style.FONT, parse_math=False)
     for display, axis in zip(displays, axes, strict=True):
         display.plot(axis)
     write_picture(figure, path)

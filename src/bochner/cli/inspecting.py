@@ -9,16 +9,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner import persist
+from bochner._numerics.number_texts import number, percent
 from bochner.cli.activity import reporting
 from bochner.cli.models import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecasts import model_facts
-from bochner.comparison.shown import FUNCTIONS, number, percent
+from bochner.comparison.verdict import FUNCTIONS
 from bochner.estimators.bank import BaNK
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
-from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 
 _KINDS = {
@@ -55,9 +55,11 @@ def inspect_model(path: Path, console: Console) -> None:
     kinds = {
         state["name"]: _KINDS.get(state["kind"], state["kind"]) for state in model.encoder_.columns_
     }
-    tables = [_card(model), cells_table(("column", "kind"), kinds.items())]
-    if isinstance(model.head_, SumOfLaws | SoftmaxOfLaws):
-        tables.insert(1, _laws_table(model.head_))
+    tables = [
+        _card(model),
+        _laws_table(model.head_),
+        cells_table(("column", "kind"), kinds.items()),
+    ]
     for place, table in enumerate(tables):
         if place:
             console.print()
@@ -95,8 +97,6 @@ def _card(model: TableModel) -> Table:
         facts["expected"] = f"{metric} {_shown(score)} on new rows, from rows left out of the fit"
     if hasattr(model, "classes_"):
         facts["classes"] = ", ".join(map(str, model.classes_))
-    if isinstance(model.head_, OneKernelRegression | OneKernelClassification):
-        facts |= _facts(model.head_.model)
     return facts_table(facts)
 
 

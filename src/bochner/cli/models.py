@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from bochner import persist
 from bochner._numerics.limits import LARGEST_TARGET
 from bochner._numerics.naming import naming
+from bochner._numerics.number_texts import counted
 from bochner.cli.model_record import check_record
 from bochner.comparison.outcomes import LEVEL
-from bochner.comparison.shown import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.estimators.forecaster import Forecaster

@@ -120,7 +120,7 @@ def results_table(results: Mapping[str, Mapping[str, float]], columns: Mapping[s
 
 
 def _shown(name: str, value: float) -> str:
-    from bochner.comparison.shown import number  # Help is shown without NumPy
+    from bochner._numerics.number_texts import number  # Help is shown without NumPy
 
     return number(value, 2) if name == "seconds" else number(value)
 

@@ -8,24 +8,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bochner._numerics.number_texts import counted, number, percent
 from bochner.cli.output import cells_table, plain
 from bochner.comparison.contenders import OURS
-from bochner.comparison.outcomes import Outcome, Score
-from bochner.comparison.shown import (
+from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
-    LEAST_PAIR,
     METRICS,
     OF_CLASSES,
     OF_NUMBERS,
     OF_SPREAD,
-    counted,
-    no_pairs,
-    number,
-    percent,
-    sum_of_shares,
+    Outcome,
+    Score,
 )
 from bochner.comparison.study import Study, TableFacts
-from bochner.comparison.verdict import calibration, verdict
+from bochner.comparison.verdict import LEAST_PAIR, calibration, no_pairs, sum_of_shares, verdict
 from bochner.diagnosis.sensitivity import VarianceShares
 
 _FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.base import clone
 
+from bochner._numerics.number_texts import counted
 from bochner._numerics.progress import Progress
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.output import plain
 from bochner.comparison.forecasts import SeriesForecast
-from bochner.comparison.shown import counted
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.series_rows import read_series
 from bochner.tables.errors import InputError

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.number_texts import counted, number, percent, whole_percents
 from bochner.comparison.contenders import OURS
 from bochner.comparison.coverage import coverage_of
 from bochner.comparison.origins import SEASON_REPEATED, OriginScores, mean_mase
-from bochner.comparison.shown import counted, number, percent, whole_percents
 from bochner.learning.series.law import SeriesLaw
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,39 @@ LIKE = "like the training rows"
 
 LEVEL = 0.9
 """Probability of the prediction intervals whose coverage is measured, unless another is given."""
+
+METRICS: Mapping[str, str] = MappingProxyType(
+    {
+        "rmse": "RMSE",
+        "mae": "MAE",
+        "r2": "explained variance",
+        "coverage": "coverage",
+        "log_loss": "log loss",
+        "error": "error rate",
+        "auc": "AUC",
+    }
+)
+"""Headings of columns of metrics, by the metrics' names."""
+
+OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
+"""Metrics of a regression that tables show."""
+
+OF_CLASSES = ("log_loss", "error", "auc")
+"""Metrics of a classification that tables show."""
+
+OF_SPREAD = ("r2", "auc")
+"""Metrics that depend on the spread of the targets: kinds of rows are not compared by them."""
+
+KINDS_OF_ROWS: Mapping[str, str] = MappingProxyType(
+    {
+        LIKE: LIKE,
+        "missing": "with a missing entry",
+        "new level": "with a new level",
+        "beyond the range": "beyond the range",
+        "later": "of later times",
+    }
+)
+"""Ends of a phrase that begins with "rows", by the kinds of rows of an evaluation."""
 
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 """Least probability in the log loss, as in scikit-learn."""

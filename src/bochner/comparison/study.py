@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bochner._numerics.number_texts import entries
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
-from bochner.comparison.shown import entries
 from bochner.comparison.split import Split
 from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.estimators.table_classifier import TableClassifier

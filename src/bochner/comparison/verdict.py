@@ -1,15 +1,34 @@
 """Sentences on a study: accuracy, comparison with other methods, and calibration."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from scipy.stats import norm
 
 from bochner._numerics.arrays import Array
+from bochner._numerics.number_texts import number, percent
 from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import Outcome, Score, mean_score
-from bochner.comparison.shown import number, percent
 from bochner.comparison.study import Study
+from bochner.diagnosis.sensitivity import VarianceShares
+
+FUNCTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "rough": "kinks along every input",
+        "turned": "kinks in any direction",
+        "smooth": "smooth, with two derivatives",
+    }
+)
+"""Descriptions of the functions of a part of a table model, by the name of the part."""
+
+LEAST_PAIR = 0.01
+"""Least share of a pair of columns that is listed or drawn: columns in pairs have as much each."""
+
+_LESS_THAN_ALL, _MORE_THAN_ALL = 0.8, 1.05
+"""Sums of shares that are explained: sums of independent columns that do not interact are one, and
+differ by their standard errors."""
 
 _CERTAIN = 2.0
 """Standard errors beyond which a single difference is significant: 95 % of normal errors."""
@@ -190,3 +209,32 @@ def _judged(gap: Score, above: str, below: str) -> str:
     if abs(gap.value) <= _CERTAIN * gap.std_error:
         return "as expected"
     return above if gap.value > 0.0 else below
+
+
+def sum_of_shares(total: float) -> str:
+    """Return a sentence on shares of columns that do not sum to about 100 %, or an empty text.
+
+    Examples
+    --------
+    >>> sum_of_shares(0.95), sum_of_shares(0.224)[:20]
+    ('', 'Shares sum to 22 %: ')
+    """
+    if total > _MORE_THAN_ALL:
+        return "Shares of columns include their interactions, and sum to more than 100 %."
+    if total >= _LESS_THAN_ALL:
+        return ""
+    return (
+        f"Shares sum to {100.0 * total:.0f} %: a share is that of one column alone, and correlated "
+        "columns have most of their effect together."
+    )
+
+
+def no_pairs(pairs: VarianceShares) -> str:
+    """Return a sentence on the examined pairs of columns, none of which is strong."""
+    if not len(pairs.share):
+        return "Fewer than two columns are important, so that no pair of columns is examined."
+    n_columns = len({name for pair in pairs.columns for name in pair})
+    least = f"a share of {100.0 * LEAST_PAIR:.0f} % or more"
+    if n_columns == 2:
+        return f"The interaction of the two most important columns does not have {least}."
+    return f"No pair of the {n_columns} most important columns has an interaction with {least}."

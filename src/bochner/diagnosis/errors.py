@@ -8,13 +8,12 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._numerics.arrays import Array
-from bochner.features.approximation import Recipe, approximate
+from bochner.features.approximation import approximate
 from bochner.features.parts import sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
 from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, SpectralMeasure
-from bochner.spectral.data import KernelData
-from bochner.spectral.decompositions import DesignContext
+from bochner.spectral.decompositions import DesignData
 
 # Draws that a sampled error averages: its relative standard deviation falls by sqrt(3).
 _DRAWS = 3
@@ -137,8 +136,7 @@ def _measures(
 ) -> list[SpectralMeasure | None]:
     """Return the measure for each number of frequencies."""
     # There are few rows, so all are used: `approximate` makes the same design, which is cached.
-    data = KernelData(split.fit, None, seed=0)
-    contexts = [DesignContext(split.fit.shape[1], data, m, orthogonal=True) for m in n_frequencies]
+    contexts = [DesignData(split.fit.shape[1], m, left=split.fit) for m in n_frequencies]
     with warnings.catch_warnings():
         # An inaccurate numerical transform shows in max_error.
         warnings.simplefilter("ignore", UserWarning)
@@ -210,9 +208,10 @@ def _least_squares_error(kernel: Any, split: HeldOutSplit, m: int, rng: Generato
     with warnings.catch_warnings():
         # A poor fit shows in the errors.
         warnings.simplefilter("ignore", UserWarning)
-        recipe = Recipe(m, weights="least_squares")
         draw_rng, data_rng = rng.spawn(2)
-        approximation = approximate(kernel, split.fit, recipe, draw_rng, data_rng)
+        approximation = approximate(
+            kernel, split.fit, m, draw_rng, data_rng, weights="least_squares"
+        )
     return _held_out_error(approximation.frequencies, split)
 
 

@@ -1,8 +1,5 @@
-"""Dask arrays and data frames as partitions of whole rows, and predictions for them."""
+"""Dask arrays and data frames as partitions of whole rows."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import dask.array as da
@@ -11,8 +8,6 @@ from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
 from bochner._numerics.arrays import MatrixLike
-from bochner.distributed.passes import mapped
-from bochner.distributed.reading import refusal
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
@@ -102,47 +97,3 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
 def is_frame(X: MatrixLike) -> bool:
     """Return whether ``X`` is a Dask data frame."""
     return is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "divisions")
-
-
-@dataclass(frozen=True, slots=True)
-class Values:
-    """Layout of a method's result: one array or a pair, with the number of columns per row."""
-
-    columns: tuple[int, ...]
-    dtype: Any
-    is_pair: bool = False
-
-    def of_no_rows(self) -> Any:
-        """Return the values for a partition without rows."""
-        empty = np.empty((0, *self.columns), self.dtype)
-        return (empty, empty) if self.is_pair else empty
-
-
-def lazily(call: Callable[[Any], Any], X: Any, values: Values) -> Any:
-    """Apply a method of a fitted model lazily to the rows of ``X``; returns Dask arrays.
-
-    One pass over a partition gives all of its values, such as means and standard deviations.
-    """
-    blocks = blocks_of_rows(X)
-    results = mapped(partial(_called, call, values), range(len(blocks)), blocks)
-    lengths = X.chunks[0] if isinstance(X, da.Array) else [np.nan] * len(blocks)
-
-    def whole(parts: list[Delayed]) -> Any:
-        shapes = [(length, *values.columns) for length in lengths]
-        pairs = zip(parts, shapes, strict=True)
-        return da.concatenate([da.from_delayed(*pair, values.dtype) for pair in pairs])
-
-    if not values.is_pair:
-        return whole(results)
-    pairs: list[Any] = results
-    return whole([pair[0] for pair in pairs]), whole([pair[1] for pair in pairs])
-
-
-def _called(call: Callable[[Any], Any], values: Values, index: int, rows: Any) -> Any:
-    """Call a method with the rows of a partition, or raise an error that names the partition."""
-    if not len(rows):
-        return values.of_no_rows()
-    try:
-        return call(rows)
-    except (TypeError, ValueError) as error:
-        raise refusal(index, error) from error

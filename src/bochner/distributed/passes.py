@@ -7,7 +7,7 @@ from operator import add
 from typing import Any
 from uuid import uuid4
 
-from dask.base import compute, persist
+from dask.base import compute
 from dask.delayed import Delayed, delayed
 from dask.sizeof import sizeof
 
@@ -58,16 +58,6 @@ def lazy_sum(terms: Sequence[Delayed], plus: Callable[[Any, Any], Any] = add) ->
             for first in range(0, len(terms), _FAN_IN)
         ]
     return terms[0]
-
-
-def kept(parts: Sequence[Delayed]) -> tuple[Delayed, ...]:
-    """Return the parts, computed and kept on the workers."""
-    return tuple(persist(*parts))
-
-
-def gathered(parts: Sequence[Delayed]) -> tuple[Any, ...]:
-    """Return the computed parts in the memory of the client."""
-    return tuple(compute(*parts))
 
 
 def applied(sent: bytes, part: object, *shares: object) -> Any:

@@ -78,8 +78,6 @@ class Check:
 
     split: TupleParts | FrameParts
     numeric: bool  # whether targets are numbers, not labels
-    # For a chain inputs become float64, targets are single, and rows without weight are dropped
-    learning: bool = False
 
     def __call__(self, part: Any) -> tuple[Chunk | None, Names]:
         """Return the checked rows, ``None`` if there are no pieces, and the names of columns."""
@@ -91,13 +89,9 @@ class Check:
         return chunk, None if names is None else tuple(names)
 
     def _checked(self, X: Any, y: Any, weight: object) -> Chunk:
-        dtypes = np.float64 if self.learning else FLOATS
-        X = check_rows_given(X, dtype=dtypes, ensure_min_samples=0)
-        single = self.learning or not self.numeric
-        y = checked_part_targets(y, X, numeric=self.numeric, single=single)
-        weight = checked_part_weights(weight, X)
-        chunk = Chunk(X, y, weight)
-        return chunk[np.flatnonzero(weight)] if self.learning and weight is not None else chunk
+        X = check_rows_given(X, dtype=FLOATS, ensure_min_samples=0)
+        y = checked_part_targets(y, X, numeric=self.numeric, single=not self.numeric)
+        return Chunk(X, y, checked_part_weights(weight, X))
 
 
 def checked_part_targets(

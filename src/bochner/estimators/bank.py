@@ -25,17 +25,15 @@ from bochner.estimators.bank_problems import (
     warn_of_convergence,
     with_pooled_draws,
 )
-from bochner.estimators.inputs import is_dask
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.features.units import Units
 from bochner.kernels import Kernel
-from bochner.learning.chains.checkpoint import forget, problem_paths
 from bochner.learning.chains.components import waves_in_units
 from bochner.learning.chains.learned_kernel import Convergence, Learned
 from bochner.learning.chains.models import BANK, Model
 from bochner.learning.chains.moves import Move
-from bochner.learning.chains.plan import Sampler, SamplerSettings, fingerprint_of, learn
+from bochner.learning.chains.plan import Sampler, SamplerSettings, learn
 from bochner.learning.chains.pooling import LeftOutRows, blocks_of, parts_of, scored_of
 from bochner.learning.chains.preparation import Scaling, Trend
 from bochner.learning.chains.relevance import Relevance, averaged, relevance_of
@@ -119,27 +117,21 @@ class BaNK(BaseEstimator, ABC):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        checkpoint: object = None,
         callback: Callback | None = None,
     ) -> Self:
         r"""Sample the posterior.
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or Dask array or data frame
-            Inputs. Rows of a Dask collection stay on its workers, see the notes. Torch
-            and CuPy arrays are copied to NumPy arrays.
-        y : array-like of shape (n,), or Dask array or column of a data frame
+        X : array-like of shape (n, d)
+            Inputs.
+        y : array-like of shape (n,)
             Targets: numbers for a regression, at least two labels for a classification.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows. Whole numbers are counts: a row of weight three is three
             independent rows. A row of any other weight ``w`` is one observation. In a regression
             its noise variance is :math:`\sigma^2 / w`, and predictions are for weight one. In a
             classification its log-likelihood is multiplied by ``w``.
-        checkpoint : str or Path, default=None
-            File to write progress to. If the file exists and belongs to a fit with the same data
-            and parameters, that fit continues, with the same result as without the interruption.
-            The file is deleted when the fit ends.
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` after every iteration or,
             if chains run in separate processes, after every chain. If it returns ``False``,
@@ -149,83 +141,31 @@ class BaNK(BaseEstimator, ABC):
         Raises
         ------
         ValueError
-            If a parameter is out of range, the data are unusable, there is only one class, the
-            checkpoint belongs to another fit, or a checkpoint is passed with Dask collections.
-
-        Notes
-        -----
-        Rows of Dask collections stay on the workers, which recompute the features in every pass
-        and return sums. Quantities that are not sums over rows are computed from a sample of
-        100,000 rows: units of inputs, target and weights, the columns of the trend, the choice of
-        the structure, start and warm-up, relevance and convergence. With at most 100,000 rows the
-        chain equals the chain of the same rows in memory, up to rounding. With more rows every
-        partition draws its own Polya-Gamma variables. Chains run one after another.
+            If a parameter is out of range, the data are unusable, or there is only one class.
         """
-        progress = self._progress(callback)
-        if is_dask(X):
-            self._learn_on_workers(X, y, sample_weight, checkpoint, progress)
-            return self
-        problems = self._problems(X, y, sample_weight)
-        self._learn(problems, checkpoint, progress)
+        is_verbose = as_flag("verbose", self.verbose)
+        progress = Progress(print if callback is None and is_verbose else callback)
+        self._learn(self._problems(X, y, sample_weight), progress)
         return self
 
-    def _progress(self, callback: Callback | None) -> Progress:
-        is_verbose = as_flag("verbose", self.verbose)
-        return Progress(print if callback is None and is_verbose else callback)
-
-    def _learn_on_workers(
-        self,
-        X: object,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        checkpoint: object,
-        progress: Progress,
-    ) -> None:
-        from bochner.distributed.dask_rows import collect
-
-        if checkpoint is not None:
-            raise ValueError("Expected checkpoint=None for Dask collections; leave it out.")
-        if self._is_classifier and self._choice().model.labels_in_memory:
-            raise ValueError(
-                "The paper's sampler (sampler='mh') passes over all rows for every frequency of a "
-                "classification: it needs them in memory; use another one with Dask collections."
-            )
-        numeric = not self._is_classifier
-        collected = collect(X, y, sample_weight, numeric=numeric, learning=True)
-        labels = collected.labels() if self._is_classifier else None
-        sample = collected.sample
-        problems = self._problems(collected.frame(), sample.y, sample.weight, labels)
-        self._learn(problems, None, progress, collected)
-
-    def _learn(
-        self,
-        problems: Problems,
-        checkpoint: object,
-        progress: Progress,
-        collected: Any = None,
-    ) -> None:
-        """Sample all problems, from rows in memory or from the partitions in ``collected``."""
+    def _learn(self, problems: Problems, progress: Progress) -> None:
+        """Sample all problems."""
         choice = self._choice()
         self._check_parameters()
         settings = settings_of(self, choice, len(problems.X))
         self._scaling = Scaling.of(problems.X)
         scaled = self._scaling.apply(problems.X)
         self._trend = Trend.of(scaled, self.trend)
-        settings = self._modelled(settings, choice, problems, scaled)
+        settings = replace(settings, model=self._model(choice, scaled))
         columns = self._columns(problems, scaled, settings)
         seed = drawn_seed(self.random_state)
         rng, block, parts = np.random.default_rng(seed), None, None
-        if collected is not None:
-            from bochner.distributed.dask_rows import learnable
-
-            columns = learnable(collected, columns, problems, self._scaling, self._trend)
-        elif settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
+        if settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
             # Each chain predicts a block of rows that it leaves out, for score and calibration.
             codes = problems.codes if self._is_classifier else None
             block = blocks_of(rng, problems.units, codes, settings.n_chains)
             parts = None if block is None else parts_of(rng, problems.units, block)
-        paths = problem_paths(checkpoint, len(columns), settings.n_chains)
-        learned_problems = self._sampled(columns, settings, seed, parts, paths, progress)
+        learned_problems = self._sampled(columns, settings, seed, parts, progress)
         self.learned_ = [
             replace(each, draws=replace(each.draws, noise_unit=problems.unit))
             for each in learned_problems
@@ -243,23 +183,11 @@ class BaNK(BaseEstimator, ABC):
         self.relevance_ = averaged(
             [self._relevance(learned, scaled, problems.weight) for learned in self.learned_]
         )
-        for path in paths:
-            forget(path, settings.n_chains)
-
-    def _modelled(
-        self, settings: SamplerSettings, choice: Choice, problems: Problems, scaled: Array
-    ) -> SamplerSettings:
-        """Return the settings with the model of scaled rows."""
-        model, outcomes = self._model(choice, scaled), problems.outcomes
-        if outcomes is not None:
-            model = model.observed_by(outcomes.likelihood)
-        return replace(settings, model=model)
 
     def _columns(
         self, problems: Problems, scaled: Array, settings: SamplerSettings
     ) -> list[ScaledData]:
         """Return the training data of every problem."""
-        outcomes = problems.outcomes
         inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
         return [
             ScaledData(
@@ -267,9 +195,8 @@ class BaNK(BaseEstimator, ABC):
                 target,
                 self._trend.columns(scaled),
                 problems.weight,
-                self._is_classifier and outcomes is None,
+                self._is_classifier,
                 basis=settings.model.basis(settings.n_frequencies),
-                observed=None if outcomes is None else outcomes.observed,
                 repeats=problems.repeats,
             )
             for target in np.ascontiguousarray(problems.task.columns(problems.codes).T)
@@ -281,27 +208,17 @@ class BaNK(BaseEstimator, ABC):
         settings: SamplerSettings,
         seed: int,
         parts: Any,
-        paths: Sequence[Any],
         progress: Progress,
     ) -> list[Learned]:
         """Return the posterior draws, trace and kernel of every problem."""
         learned = []
         seeds = np.random.SeedSequence(seed).spawn(len(columns))
-        law = settings.model.likelihood().target_law
         # Threads share blocks of rows: the matrices of a block are too small to use several.
         with single_threaded_blas() as n_threads:
             settings = one_share(settings, len(columns), n_threads)
-            for data, path, own_seed in zip(columns, paths, seeds, strict=True):
-                structure, chains = learn(
-                    own_seed,
-                    data,
-                    settings,
-                    parts=parts,
-                    checkpoint=path,
-                    fingerprint=fingerprint_of(data, settings, seed) if path else "",
-                    report=progress,
-                )
-                learned.append(Learned.of(chains, structure.name, self._scaling, data.basis, law))
+            for data, own_seed in zip(columns, seeds, strict=True):
+                structure, chains = learn(own_seed, data, settings, parts=parts, report=progress)
+                learned.append(Learned.of(chains, structure.name, self._scaling, data.basis))
         return learned
 
     def _judge(
@@ -355,6 +272,6 @@ class BaNK(BaseEstimator, ABC):
 
     @abstractmethod
     def _problems(
-        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> Problems:
-        """Return checked, distinct rows; ``labels`` are all classes where ``y`` may lack some."""
+        """Return checked, distinct rows and the task of the targets."""

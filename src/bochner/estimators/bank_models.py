@@ -14,7 +14,7 @@ from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array, a
 from bochner._numerics.checked import validated_with_labels, validated_with_numbers
 from bochner.estimators.bank import BaNK
 from bochner.estimators.bank_problems import Problems
-from bochner.estimators.inputs import check_one_spread, checked_weight, is_dask, lazily
+from bochner.estimators.inputs import check_one_spread, checked_weight
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.features.parameters import generators
 from bochner.features.targets import Indicators
@@ -145,7 +145,7 @@ class BaNKRegression(RegressorMixin, BaNK):
     _scale: float
 
     def _problems(
-        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, labels: object = None
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> Problems:
         rows, y = validated_with_numbers(self, X, y, dtype=np.float64)
         rows, y, units = distinct_rows(*positive_rows(rows, y.astype(np.float64), sample_weight))
@@ -161,8 +161,7 @@ class BaNKRegression(RegressorMixin, BaNK):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or Dask array or data frame
-            Rows; for a Dask collection the result is a Dask array, without standard deviations.
+        X : array-like of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included.
         return_cov : bool, default=False
@@ -181,8 +180,6 @@ class BaNKRegression(RegressorMixin, BaNK):
             If ``return_std`` and ``return_cov`` are both true.
         """
         check_one_spread(return_std, return_cov)
-        if is_dask(X):
-            return lazily(self, "predict", X, return_std=return_std, return_cov=return_cov)
         inputs, fixed = self._rows(X)
         draws = self.learned_[0].draws
         mean, variance = function_moments(draws, inputs, fixed)
@@ -299,12 +296,10 @@ class BaNKClassification(LabelledClassifier, BaNK):
     classes_: NDArray[Any]
     _softmax: SoftmaxWeights | None
 
-    def _problems(
-        self, X: object, y: Any, sample_weight: ArrayLike | None, labels: Any = None
-    ) -> Problems:
+    def _problems(self, X: object, y: Any, sample_weight: ArrayLike | None) -> Problems:
         rows, y = validated_with_labels(self, X, y, dtype=np.float64)
         rows, y, units = positive_rows(rows, y, sample_weight)
-        labels = np.unique(y) if labels is None else labels
+        labels = np.unique(y)
         if len(labels) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, got 1 class: {labels[0]}."
@@ -320,8 +315,6 @@ class BaNKClassification(LabelledClassifier, BaNK):
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return posterior mean probabilities of the classes, of shape (n, n_classes)."""
-        if is_dask(X):
-            return lazily(self, "predict_proba", X)
         inputs, fixed = self._rows(X)
         probability = self._averaged([learned.draws for learned in self.learned_], inputs, fixed)
         if self._softmax is None:
@@ -357,7 +350,5 @@ class BaNKClassification(LabelledClassifier, BaNK):
 
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, of shape (n,)."""
-        if is_dask(X):
-            return lazily(self, "predict", X)
         probability = self.predict_proba(X)
         return np.asarray(self.classes_[np.argmax(probability, axis=1)])

@@ -213,8 +213,7 @@ predicted by a chain that has not learned from it. Equal rows, and the copies th
 weight counts, are independent and left out one by one. These predictions give ``score_`` and
 calibrate the model's uncertainty. Each chain learns from at most 8,000 different rows. Where rows
 suffice, frequencies of all chains are pooled, and their weights fitted to all rows. Nothing is left
-out with a trend, with ``sampler="mh"``, with fewer than five rows for each chain, or from Dask
-collections.""",
+out with a trend, with ``sampler="mh"``, or with fewer than five rows for each chain.""",
 }
 """Descriptions of parameters and attributes that several models share."""
 

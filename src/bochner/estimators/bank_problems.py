@@ -7,7 +7,6 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner._numerics.arrays import Array
@@ -17,7 +16,6 @@ from bochner.features.units import Units
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learning.chains.components import spectral_mixture
 from bochner.learning.chains.learned_kernel import Convergence, Learned
-from bochner.learning.chains.outcomes import Outcomes
 from bochner.learning.chains.plan import SamplerSettings
 from bochner.learning.chains.pooling import pooled
 from bochner.learning.chains.training_data import ScaledData
@@ -40,7 +38,6 @@ class Problems:
     units: Units  # (n,)
     task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
     unit: float = 1.0  # Number by which the given weights were divided
-    outcomes: Outcomes | None = None  # Targets of another law than a normal one
     has_precisions: bool = False  # Or weights are counts, or powers of the likelihood
 
     @property
@@ -89,18 +86,6 @@ def mean_kernel(kernels: list[Kernel]) -> Kernel:
         np.concatenate([np.asarray(k.means) for k in mixtures]),
         np.concatenate([np.asarray(k.covariances) for k in mixtures]),
     )
-
-
-def repetitions(weight: Array) -> NDArray[np.intp]:
-    """Return the indices of rows, each repeated by its whole-number weight (n,)."""
-    times = np.rint(weight)
-    if not np.array_equal(times, weight):
-        wrong = weight[times != weight][0]
-        raise ValueError(
-            f"sample_weight must hold whole numbers for censored targets, repetitions of rows, "
-            f"got {wrong:g}; use KernelGLMRegressor for others."
-        )
-    return np.repeat(np.arange(len(weight)), times.astype(np.intp))
 
 
 def warn_of_convergence(convergence: Sequence[Convergence]) -> None:

@@ -71,7 +71,7 @@ _CHECKS: Mapping[str, Check] = {
 """Checks of the constructor parameters, by name."""
 
 
-@register(former_names=("DIGMMFeatures",))
+@register
 @dataclass(eq=False, repr=False)
 class SimilarityFeatures(
     KernelParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
@@ -364,7 +364,3 @@ def _warn_if_unexplained(gram: Array, noise: float) -> None:
             f"their size. Use a larger n_sketch; or, if the similarities are not a function of the "
             f"difference of rows, FourierFeatures(function, weights='least_squares')."
         )
-
-
-DIGMMFeatures = SimilarityFeatures
-"""The paper's name of :class:`bochner.SimilarityFeatures`."""

@@ -78,7 +78,7 @@ class GaBaSR(BaNK):
         return model
 
 
-@register(former_names=("GaBaSRRegressor",))
+@register
 @documented
 class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
     r"""Regression with a learned, locally stationary kernel (GaBaSR).
@@ -167,7 +167,7 @@ class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
         return self.target_scale_ * total / draws.n_draws
 
 
-@register(former_names=("GaBaSRClassifier",))
+@register
 @documented
 @dataclass(eq=False, repr=False)
 class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
@@ -252,10 +252,3 @@ class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
         inputs, _ = self._rows(X)
         columns = [learned.draws.signal_std(inputs) for learned in self.learned_]
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
-
-
-GaBaSRRegressor = LocallyStationaryRegressor
-"""The paper's name of :class:`bochner.LocallyStationaryRegressor`."""
-
-GaBaSRClassifier = LocallyStationaryClassifier
-"""The paper's name of :class:`bochner.LocallyStationaryClassifier`."""

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_array
 from bochner._numerics.checked import check_classes
 from bochner._numerics.checked import labels as class_labels
-from bochner._numerics.promises import NotPromisedError
 from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier
 from bochner.estimators.process_base import (
@@ -122,15 +121,16 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     _new_parameters = ("solver", "n_landmarks")
     _most_exact: ClassVar[int] = _MOST_LEARNED  # Rows up to which solver="auto" is scikit-learn's
 
-    base_estimator_: Any = None
     classes_: NDArray[Any]
     n_classes_: int
     log_marginal_likelihood_value_: float
     processes_: list[KernelGLMClassifier] | None
-    _kernels: list[Any] | None
+    _kernels: list[Any]
     _rows: Any
-    _numbers: NDArray[np.intp] | None
+    _numbers: NDArray[np.intp]
     _seed: int
+    _base = None  # A loaded model fits it again: files do not hold models of scikit-learn
+    _recomputed = ("_base",)
 
     def __init__(
         self,
@@ -199,8 +199,9 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         else:
             if not isinstance(few, slice):
                 _refit(process, rows, np.searchsorted(classes, labels))
-            self.processes_, self.base_estimator_ = None, process.base_estimator_
-            self._kernels = self._rows = self._numbers = None
+            self.processes_, self._base = None, process.base_estimator_
+            self._kernels = [binary.kernel_ for binary in _binaries(self._base)]
+            self._rows, self._numbers = rows, np.searchsorted(classes, labels)
             self.log_marginal_likelihood_value_ = float(process.log_marginal_likelihood_value_)
         return self
 
@@ -252,7 +253,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
     def _fit_features(self, process: BaseEstimator, X: Array, labels: NDArray[np.generic]) -> None:
         """Fit the kernels that some rows have chosen to all rows."""
-        self.__dict__.pop("base_estimator_", None)
+        self._base = None
         learned = process.kernel_
         is_binary = len(self.classes_) == 2
         self._kernels = [learned] if is_binary else list(learned.kernels)
@@ -273,11 +274,26 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         ]
 
     @property
+    def base_estimator_(self) -> Any:
+        """The exact model of scikit-learn; ``None`` with landmarks."""
+        if self.processes_ is None and self._base is None:
+            kernels, labels = self._kernels, self.classes_[self._numbers]
+            process = self._exact(kernel=kernels[0], optimizer=None).fit(self._rows, labels)
+            for binary, kernel in zip(_binaries(process.base_estimator_), kernels, strict=True):
+                binary.kernel_ = kernel
+            _refit(process, self._rows, self._numbers)
+            self._base = process.base_estimator_
+        return self._base
+
+    def _fitted(self) -> BaseEstimator:
+        process = super()._fitted()
+        process.base_estimator_ = self.base_estimator_
+        return process
+
+    @property
     def kernel_(self) -> sk.Kernel:
         """The kernel, or a compound of one kernel for each class."""
-        if getattr(self, "processes_", None) is None:
-            return super().kernel_
-        kernels = self._kernels or []
+        kernels = self._kernels
         return kernels[0] if len(kernels) == 1 else sk.CompoundKernel(kernels)
 
     def predict(self, X: ArrayLike) -> NDArray[np.generic]:
@@ -296,7 +312,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         """
         check_is_fitted(self)
         if len(self.classes_) > 2 and self.multi_class == "one_vs_one":
-            raise NotPromisedError(
+            raise ValueError(
                 "one_vs_one multi-class mode does not support predicting probability estimates. "
                 "Use one_vs_rest mode instead."
             )
@@ -358,7 +374,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         if eval_gradient:
             refuse_gradient()
         values = np.asarray(theta, dtype=np.float64)
-        kernels = self._kernels or []
+        kernels = self._kernels
         q, n_kernels = kernels[0].n_dims, len(kernels)
         if values.shape[0] not in (q, q * n_kernels):
             raise ValueError(
@@ -385,6 +401,11 @@ def _latent_kernel(kernel: sk.Kernel, X: Array) -> Kernel:
     return base.resolved(None, X)
 
 
+def _binaries(base: BaseEstimator) -> Sequence[Any]:
+    """Return the processes of two classes in a model of scikit-learn."""
+    return getattr(base, "estimators_", [base])
+
+
 def _refit(process: BaseEstimator, X: Array, numbers: NDArray[np.intp]) -> None:
     """Fit the binary processes of a process to all rows, with the kernels that they have."""
     base = process.base_estimator_
@@ -395,7 +416,8 @@ def _refit(process: BaseEstimator, X: Array, numbers: NDArray[np.intp]) -> None:
         return made.fit(X[rows], is_second.astype(np.intp))
 
     if n_classes == 2:
-        process.base_estimator_ = fitted(base, slice(None), numbers == 1)
+        made = clone(base).set_params(kernel=base.kernel_, optimizer=None)
+        process.base_estimator_ = made.fit(X, process.classes_[numbers])
         binaries = [process.base_estimator_]
     elif process.multi_class == "one_vs_rest":
         numbered = enumerate(base.estimators_)

@@ -2,15 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sized
-from functools import partial
 from numbers import Real
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from bochner._numerics.arrays import FLOATS, Array, as_finite_scalar, as_scale
 from bochner._numerics.checked import check_rows_given, check_weights, labels, named
@@ -21,9 +19,6 @@ from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, Stre
 from bochner.features.length_scales import AnyKernel
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-
-FITTED = ("learned_", "posterior_", "head_")
-"""Attributes that mark a fitted model; every fitted model has at least one of them."""
 
 Check = Callable[[Any, Any, Any, bool], Chunk]
 """Validates rows, targets and weights, given whether they are the first, or raises an error."""
@@ -47,63 +42,6 @@ _WHY = (
     "would learn with another kernel"
 )
 _ASSOCIATED = "; or associated=True, which learns with Z Z' as it is"
-
-
-def lazily(
-    model: object, method: str, X: object, columns: tuple[int, ...] = (), **options: Any
-) -> NDArray[Any]:
-    """Return a Dask array of predictions of a fitted model, with shape ``columns`` per row.
-
-    ``options`` are arguments of the method; with ``return_std`` the result is a pair of arrays.
-    Raises ``ValueError`` for covariances.
-    """
-    if options.pop("return_cov", False):
-        raise ValueError(
-            "Predictions for Dask collections have no covariances, of all rows with all; use "
-            "return_std, or call predict with return_cov on rows in memory."
-        )
-    is_pair = options.get("return_std", False)
-    lazy: NDArray[Any] = _lazy_values(model, method, X, columns, is_pair, options)
-    return lazy
-
-
-def lazy_pair(
-    model: object, method: str, X: object, columns: tuple[int, ...] = (), **options: object
-) -> tuple[Array, Array]:
-    """Return two Dask arrays from a method of a fitted model that returns a pair of arrays."""
-    lazy: tuple[Array, Array] = _lazy_values(model, method, X, columns, True, options)
-    return lazy
-
-
-def _lazy_values(
-    model: BaseEstimator,
-    method: str,
-    X: object,
-    columns: tuple[int, ...],
-    is_pair: bool,
-    options: Mapping[str, object],
-) -> Any:
-    from bochner.distributed import partitions
-
-    check_is_fitted(model, FITTED, all_or_any=any)
-    dtype = np.dtype(np.float64)
-    if method == "predict_proba":
-        columns = model.classes_.shape
-    elif hasattr(model, "classes_"):
-        dtype = model.classes_.dtype
-    call = partial(getattr(model, method), **options)
-    return partitions.lazily(call, X, partitions.Values(columns, dtype, is_pair))
-
-
-def lazy_score(
-    model: BaseEstimator, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
-) -> Any:
-    """Return the score of a fitted model on Dask collections, a Dask array without dimensions."""
-    from bochner.distributed import scores
-
-    check_is_fitted(model, FITTED, all_or_any=any)
-    sums = scores.Accuracy if hasattr(model, "classes_") else scores.Determination
-    return scores.lazy_score(model.predict, sums, X, y, sample_weight)
 
 
 def check_one_spread(return_std: object, return_cov: object) -> None:
@@ -145,7 +83,7 @@ def row_chunks(
     if is_dask(X):
         from bochner.distributed.dask_rows import collect
 
-        return collect(X, y, sample_weight, numeric=numeric, learning=False).validated(check)
+        return collect(X, y, sample_weight, numeric=numeric).validated(check)
     if isinstance(X, PartitionedRows):
         if y is not None or sample_weight is not None:
             raise ValueError(

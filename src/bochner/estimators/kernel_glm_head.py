@@ -27,7 +27,7 @@ from bochner._numerics.limits import LARGEST_WEIGHT, MEBIBYTE
 from bochner._numerics.threads import single_threaded_blas
 from bochner._numerics.warn import warn_user
 from bochner.estimators.inputs import checked_alpha, checked_weight, refuse_asymmetric
-from bochner.features.approximation import Recipe, approximate
+from bochner.features.approximation import approximate
 from bochner.features.chunks import Chunk
 from bochner.features.landmark_features import (
     LandmarkFeatures,
@@ -213,8 +213,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         is_small = 8 * rows.X.shape[1] * int(self.n_components) <= _LANDMARK_BYTES
         if is_small and not kernel.has_noise:
             return kernel, LandmarkFeatures.of(kernel, rows.X, count, data_rng), None
-        recipe = Recipe((count + 1) // 2)
-        approximation = approximate(kernel, rows.X, recipe, draw_rng, data_rng)
+        approximation = approximate(kernel, rows.X, (count + 1) // 2, draw_rng, data_rng)
         if (
             not approximation.frequencies.is_symmetric
             or (approximation.frequencies.signature < 0.0).any()

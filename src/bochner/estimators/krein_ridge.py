@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
-from sklearn.base import MultiOutputMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array, as_flag
@@ -15,10 +15,7 @@ from bochner.estimators.inputs import (
     check_one_spread,
     checked_forgetting,
     first_rows,
-    is_dask,
-    lazily,
 )
-from bochner.estimators.labelled import ScoredRegressor
 from bochner.estimators.predictions import RegressionAttributes, with_uncertainty
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.checks import N_CHECKS
@@ -30,7 +27,7 @@ from bochner.registry import register
 
 
 @register
-class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, FunctionDraws, RidgeHead):
+class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, FunctionDraws, RidgeHead):
     r"""Ridge regression on random features, for positive definite and indefinite kernels.
 
     With the signs of the features, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -313,8 +310,7 @@ class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, Functi
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d), or Dask array or data frame
-            For a Dask collection, predictions are a Dask array, without standard deviations.
+        X : {array-like, sparse matrix} of shape (n, d)
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included. The
             standard deviation of the function is ``sqrt(std**2 - noise_variance_)``.
@@ -335,13 +331,6 @@ class KreinRidge(MultiOutputMixin, ScoredRegressor, RegressionAttributes, Functi
             gradients.
         """
         check_one_spread(return_std, return_cov)
-        if is_dask(X):
-            check_is_fitted(self, "posterior_")
-            columns = () if self._single_target else self._target_origin.shape
-            if return_std:
-                with_uncertainty(self.posterior_)
-            spread = {"return_std": return_std, "return_cov": return_cov}
-            return lazily(self, "predict", X, columns, **spread)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
         mean = self._squeezed(mean + self._target_origin)
         return mean if spread is None else (mean, self._squeezed(spread))

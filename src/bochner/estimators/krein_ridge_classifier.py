@@ -13,7 +13,7 @@ from bochner._numerics.checked import labels
 from bochner._numerics.foreign import shown
 from bochner._numerics.memory import as_bytes
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.estimators.inputs import checked_forgetting, first_rows, is_dask, labels_of, lazily
+from bochner.estimators.inputs import checked_forgetting, first_rows, labels_of
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
@@ -189,8 +189,6 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
 
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the class with the greatest decision value for each row, of shape (n,)."""
-        if is_dask(X):
-            return lazily(self, "predict", X)
         values = self.decision_function(X)
         winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
         return np.asarray(self.classes_[winner])
@@ -203,8 +201,6 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         is the one that :meth:`predict` returns. The scale is fitted to the leave-one-out values of
         at most 2,000 training rows. Models loaded from files without a softmax have scale one.
         """
-        if is_dask(X):
-            return lazily(self, "predict_proba", X)
         values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
         softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
         return softmax.probabilities(_class_scores(values))

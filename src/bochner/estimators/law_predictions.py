@@ -10,7 +10,6 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import _num_samples
 
 from bochner._numerics.arrays import Array, MatrixLike, as_array, as_level, as_levels
-from bochner.estimators.inputs import is_dask, lazily, lazy_pair, lazy_score
 from bochner.likelihoods import NumberLikelihood
 from bochner.likelihoods.base import checked_targets
 from bochner.likelihoods.mixture import LikelihoodMixture
@@ -47,8 +46,6 @@ class LawPredictions(ABC):
             As in :meth:`predict`.
         """
         chosen = as_level(level)
-        if is_lazy(X, exposure):
-            return lazy_pair(self, "predict_interval", X, level=chosen)
         ends = self.predict_quantiles(X, (0.5 - 0.5 * chosen, 0.5 + 0.5 * chosen), exposure)
         return ends[:, 0], ends[:, 1]
 
@@ -61,8 +58,6 @@ class LawPredictions(ABC):
         Quantiles of counts are whole numbers.
         """
         chosen = as_levels(levels).tolist()
-        if is_lazy(X, exposure):
-            return lazily(self, "predict_quantiles", X, (len(chosen),), levels=chosen)
         return np.concatenate(
             [
                 np.column_stack([part.quantiles(level) for level in chosen])
@@ -89,24 +84,9 @@ class LawPredictions(ABC):
         sample_weight: ArrayLike | None = None,
         exposure: ArrayLike | None = None,
     ) -> Any:
-        """Return the coefficient of determination of the predicted means.
-
-        For Dask collections it is a Dask array without dimensions.
-        """
-        if is_lazy(X, exposure):
-            return lazy_score(self, X, y, sample_weight)
+        """Return the coefficient of determination of the predicted means."""
         predicted = self.predict(X, exposure=exposure)  # type: ignore[attr-defined]
         return float(r2_score(y, predicted, sample_weight=sample_weight))
-
-
-def is_lazy(X: object, exposure: ArrayLike | None) -> bool:
-    """Return whether rows are a Dask collection; raise ``ValueError`` if it has exposures."""
-    if exposure is not None and is_dask(X):
-        raise ValueError(
-            "exposure needs rows in memory, and X is a Dask collection: predict rates without it, "
-            "and multiply them by the exposures."
-        )
-    return is_dask(X)
 
 
 def check_shape(shape: tuple[int, ...] | None, X: object) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._numerics.arrays import Array, InputRows, row_blocks
-from bochner._numerics.promises import NotPromisedError
 from bochner.features.residual import FeatureMap
 from bochner.learning.ridge.iterative import IterativeSolution
 from bochner.learning.ridge.krein import KreinSolution
@@ -48,9 +47,7 @@ def covariances(features: FeatureMap, solution: LinearSolution, X: InputRows) ->
 def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
     """Return the solution if it has a covariance; otherwise raise ValueError with advice."""
     if not isinstance(solution, RidgePosterior):
-        raise NotPromisedError(
-            f"The model has no predictive standard deviation. {solution.limitation}"
-        )
+        raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
     return solution
 
 

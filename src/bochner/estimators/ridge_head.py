@@ -26,7 +26,7 @@ from bochner.estimators.predictions import (
     covariances,
     predictions,
 )
-from bochner.features.approximation import Approximation, Recipe, approximate
+from bochner.features.approximation import Approximation, approximate
 from bochner.features.checks import CheckedMap
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
 from bochner.features.length_scales import AnyKernel, resolve_kernel
@@ -229,15 +229,18 @@ class RidgeHead(KernelParameters, SolutionAttributes, BaseEstimator, ABC):
         kernel = self._choose_kernel(rows, targets, n_frequencies, kernel_rng)
         if not self.associated:
             refuse_asymmetric(kernel)
-        recipe = Recipe(
+        approximation = approximate(
+            kernel,
+            _weighing(rows).X,
             n_frequencies,
-            self.scheme,
-            self.weights,
-            self.decomposition,
+            draw_rng,
+            data_rng,
+            scheme=self.scheme,
+            weights=self.weights,
+            decomposition=self.decomposition,
             pairs=self.pairs,
             n_checks=0 if self.solver == "cg" else self._n_checks,
         )
-        approximation = approximate(kernel, _weighing(rows).X, recipe, draw_rng, data_rng)
         if not self.associated:
             refuse_two_sided(kernel, approximation.frequencies)
         return kernel, approximation

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from bochner._numerics.arrays import Array, InputRows, as_flag, stacked_rows
 from bochner.estimators.inputs import checked_alpha, checked_weight
 from bochner.estimators.predictions import RegressionAttributes
-from bochner.features.approximation import Recipe, approximate
+from bochner.features.approximation import approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
@@ -61,13 +61,7 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, KernelParameters, Base
         The median distance is that of all rows together. Rows of weight zero are ignored.
         """
         self._check_parameters()
-        recipe = Recipe(
-            count_frequencies(self.n_components),
-            self.scheme,
-            self.weights,
-            self.decomposition,
-            masses=self.masses,
-        )
+        n_frequencies = count_frequencies(self.n_components)
         kernel_rng, draw_rng, data_rng, further_rng = generators(self.random_state, 4)
         all_rows, all_weights = X, weight
         if right is not None and right.shape[1] == X.shape[1]:
@@ -79,7 +73,18 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, KernelParameters, Base
         )
         if weight is not None:
             X, right = X[weight > 0], None if right is None else right[weight > 0]
-        approximation = approximate(kernel, X, recipe, draw_rng, data_rng, right=right)
+        approximation = approximate(
+            kernel,
+            X,
+            n_frequencies,
+            draw_rng,
+            data_rng,
+            right,
+            scheme=self.scheme,
+            weights=self.weights,
+            decomposition=self.decomposition,
+            masses=self.masses,
+        )
         self.kernel_, self.frequencies_, self._region = (
             kernel,
             approximation.frequencies,

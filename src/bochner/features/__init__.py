@@ -1,12 +1,12 @@
 """Features of kernels, and the sums over rows that linear models need.
 
 An estimator of your own draws frequencies with :class:`FourierFeatures`, or with
-:func:`approximate` from a kernel and a :class:`Recipe`, computes the sums once with
+:func:`approximate` from a kernel, computes the sums once with
 :func:`feature_sums`, which shows an example, or with :func:`chunk_sums` from chunks of rows, and
 solves for its weights, for instance with ``bochner.learning.ridge.posterior``.
 """
 
-from bochner.features.approximation import Approximation, Recipe, approximate
+from bochner.features.approximation import Approximation, approximate
 from bochner.features.chunks import Chunk
 from bochner.features.nystroem import AsymmetricNystroem, KreinNystroem
 from bochner.features.stats import FeatureSums, chunk_sums, feature_sums
@@ -22,7 +22,6 @@ __all__ = [
     "Indicators",
     "KreinNystroem",
     "Numbers",
-    "Recipe",
     "Targets",
     "approximate",
     "chunk_sums",

@@ -11,17 +11,24 @@ from bochner._numerics.arrays import InputRows, some_rows, squared_norms
 from bochner._numerics.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.length_scales import AnyKernel
-from bochner.features.parameters import check_choice
-from bochner.features.parts import SamplingSettings, one_sided, sampled_parts
+from bochner.features.parts import one_sided, sampled_parts
 from bochner.features.region import Region
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
 from bochner.sampling import Scheme, resolve_scheme
-from bochner.spectral import Decomposition, NoMeasureError, Pairing, SpectralMeasure, profile
-from bochner.spectral.composite import resolve_pairing
-from bochner.spectral.data import KernelData
-from bochner.spectral.decompositions import Auto, DesignContext, makes_blocks, resolve_decomposition
+from bochner.sampling.choice import LEAST_TRANSFORMED
+from bochner.spectral.closed_forms import closed_form
+from bochner.spectral.decompositions import (
+    Auto,
+    Decomposition,
+    DesignData,
+    makes_blocks,
+    resolve_decomposition,
+)
+from bochner.spectral.laws import NoMeasureError, Pairing
 from bochner.spectral.least_squares import Sample, least_squares_masses
+from bochner.spectral.measure import SpectralMeasure
+from bochner.spectral.profiles import profile
 from bochner.spectral.tails import sample_parts_with_tails
 
 _SPHERE_TOLERANCE = 1e-4
@@ -40,32 +47,6 @@ reported: more features of the same measure do not reduce it."""
 _SCALE_ROWS = 200
 """Rows on which the largest value of a kernel is computed: 40,000 values, in a millisecond."""
 
-WEIGHTS = ("sampled", "least_squares")
-MASSES = ("exact", "least_squares")
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """Number of frequencies and the options of :class:`bochner.FourierFeatures` of these names."""
-
-    n_frequencies: int
-    scheme: Scheme | str = "auto"
-    weights: str = "sampled"
-    decomposition: Decomposition | str = "auto"
-    masses: str = "exact"
-    pairs: Pairing | str = "matched"
-    n_checks: int = 0  # Number of check frequencies, a second draw
-
-    def __post_init__(self) -> None:
-        check_choice("weights", self.weights, WEIGHTS)
-        check_choice("masses", self.masses, MASSES)
-        resolve_pairing(self.pairs)
-        if self.weights == self.masses:
-            raise ValueError(
-                "weights='least_squares' fits the weight of every frequency, and leaves nothing to "
-                "fit to masses='least_squares'; leave masses='exact'."
-            )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Approximation:
@@ -78,7 +59,7 @@ class Approximation:
     """
 
     frequencies: Frequencies
-    region: Region | None
+    region: Region | None = None
     max_error: float | None = None
     predicted_error: float | None = None
     fit_error: float | None = None
@@ -88,49 +69,145 @@ class Approximation:
 def approximate(
     kernel: AnyKernel,
     X: InputRows,
-    recipe: Recipe,
+    n_frequencies: int,
     draw_rng: Generator,
     data_rng: Generator,
     right: InputRows | None = None,
+    *,
+    scheme: Scheme | str = "auto",
+    weights: str = "sampled",
+    decomposition: Decomposition | str = "auto",
+    masses: str = "exact",
+    pairs: Pairing | str = "matched",
+    n_checks: int = 0,
 ) -> Approximation:
     """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
 
-    A function ``k(X, Y)`` in place of a kernel needs ``weights="least_squares"``. ``draw_rng``
-    draws the frequencies, ``data_rng`` the rows that designs and fits use; ``right=None`` means
-    ``X``. Rows are dense or CSR.
+    The options are those of :class:`bochner.FourierFeatures`; ``n_checks`` is the number of check
+    frequencies, a second draw. A function ``k(X, Y)`` in place of a kernel needs
+    ``weights="least_squares"``. ``draw_rng`` draws the frequencies, ``data_rng`` the rows that
+    designs and fits use; ``right=None`` means ``X``. Rows are dense or CSR.
     """
-    m, scheme = recipe.n_frequencies, resolve_scheme(recipe.scheme)
-    data = KernelData(X, right, int(data_rng.integers(2**63)))
-    fitted = recipe.weights == "least_squares"
-    context = DesignContext(X.shape[1], data, m, makes_blocks(scheme), fitted)
-    measure = _measure(kernel, data, recipe, context)
-    region = None if measure is None else _region(kernel, X, measure, data)
-    draw = SamplingSettings(m, scheme, draw_rng)
+    scheme = resolve_scheme(scheme)
+    if (weights, decomposition, masses) == ("sampled", "auto", "exact"):
+        measure = _plain_measure(kernel, X, right)
+        if measure is not None:
+            frequencies = measure.sample(n_frequencies, draw_rng, scheme)
+            checks = _checks(measure, n_frequencies, n_checks, draw_rng, scheme)
+            return Approximation(frequencies, max_error=0.0, checks=checks)
+    if weights == masses:
+        raise ValueError(
+            "weights='least_squares' fits the weight of every frequency, and leaves nothing to "
+            "fit to masses='least_squares'; leave masses='exact'."
+        )
+    data = DesignData(
+        X.shape[1],
+        n_frequencies,
+        makes_blocks(scheme),
+        weights == "least_squares",
+        X,
+        right,
+        seed=int(data_rng.integers(2**63)),
+    )
+    measure = _measure(kernel, data, resolve_decomposition(decomposition), pairs)
+    return _designed(kernel, measure, data, scheme, masses, n_checks, draw_rng, data_rng)
+
+
+def _plain_measure(
+    kernel: AnyKernel, X: InputRows, right: InputRows | None
+) -> SpectralMeasure | None:
+    """Return the closed form of a kernel if it is positive and does not depend on the data."""
+    if not isinstance(kernel, Kernel) or X.shape[1] >= LEAST_TRANSFORMED:
+        return None
+    kernel.check_widths(X.shape[1], (X if right is None else right).shape[1])
+    kernel.check_inputs(X)
+    try:
+        measure = closed_form(kernel, X.shape[1])
+    except NoMeasureError:
+        return None
+    is_exact = measure.max_error == 0.0 and measure.predicted_error is None
+    if not (is_exact and measure.is_positive and measure.mass > 0.0):
+        return None
+    if right is not None:
+        kernel.check_right_inputs(right)
+    return measure
+
+
+def _checks(
+    measure: SpectralMeasure, m: int, n_checks: int, draw_rng: Generator, scheme: Scheme
+) -> Frequencies | None:
+    """Return check frequencies of a positive measure, ``None`` if its features are exact."""
+    if not n_checks or _is_exact(measure, m):
+        return None
+    check_rng = draw_rng.spawn(2)[0]
+    return reduce(add, sample_parts_with_tails(measure, n_checks, check_rng, scheme))
+
+
+def _is_exact(measure: SpectralMeasure, m: int) -> bool:
+    """Return whether all parts have atoms, no more than ``m`` together."""
+    atoms = [n for part in measure.parts if (n := part.law.n_atoms) is not None]
+    return len(atoms) == len(measure.parts) and sum(atoms) <= m
+
+
+def _measure(
+    kernel: AnyKernel, data: DesignData, decomposition: Decomposition, pairs: Pairing | str
+) -> SpectralMeasure | None:
+    """Return the measure of the kernel; with fitted weights ``None`` if there is no measure."""
+    if not isinstance(kernel, Kernel):
+        if data.fitted:
+            return None
+        raise NoMeasureError(
+            f"The spectrum of the function {kernel!r} is not known: use "
+            f"weights='least_squares', or Radial(function) or DotProduct(function) if it depends "
+            f"on the distance or the inner product only."
+        )
+    right = data.left if data.right is None else data.right
+    kernel.check_widths(data.dim, right.shape[1])
+    kernel.check_inputs(data.left)
+    if data.right is not None or not kernel.is_symmetric:
+        kernel.check_right_inputs(right)
+    try:
+        return decomposition.measure(kernel, data).paired(pairs)
+    except NoMeasureError:
+        if data.fitted and isinstance(decomposition, Auto):
+            return None
+        raise
+
+
+def _designed(
+    kernel: AnyKernel,
+    measure: SpectralMeasure | None,
+    data: DesignData,
+    scheme: Scheme,
+    masses: str,
+    n_checks: int,
+    draw_rng: Generator,
+    data_rng: Generator,
+) -> Approximation:
+    """Return frequencies of a measure that may depend on the data, or with fitted weights."""
+    m, region = data.n_frequencies, None if measure is None else _region(kernel, measure, data)
 
     def checks() -> Frequencies | None:
-        if not recipe.n_checks or measure is None or not isinstance(kernel, Kernel):
-            return None
-        atoms = [n for part in measure.parts if (n := part.law.n_atoms) is not None]
-        if len(atoms) == len(measure.parts) and sum(atoms) <= m:  # The features are exact
+        if not n_checks or measure is None or not isinstance(kernel, Kernel):
             return None
         # Weights of check frequencies are never fitted, so that their error has mean zero.
-        check_rng, rows_rng = draw_rng.spawn(2)
         if measure.is_positive and measure.mass > 0.0 and not measure.is_two_sided:
-            drawn = sample_parts_with_tails(measure, recipe.n_checks, check_rng, scheme)
-        else:
-            settings = SamplingSettings(recipe.n_checks, scheme, check_rng)
-            drawn = sampled_parts(kernel, measure, data, settings, rows_rng)
+            return _checks(measure, m, n_checks, draw_rng, scheme)
+        if _is_exact(measure, m):
+            return None
+        check_rng, rows_rng = draw_rng.spawn(2)
+        drawn = sampled_parts(kernel, measure, data, n_checks, check_rng, scheme, rows_rng)
         return reduce(add, (one_sided(kernel, part) for part in drawn))
 
-    if fitted:
-        frequencies, error = fitted_frequencies(kernel, measure, data, draw, data_rng)
+    if data.fitted:
+        frequencies, error = fitted_frequencies(kernel, measure, data, draw_rng, scheme, data_rng)
         return Approximation(frequencies, region, fit_error=error, checks=checks())
     assert measure is not None
     assert isinstance(kernel, Kernel)
-    parts = sampled_parts(kernel, measure, data, draw, data_rng)
-    if recipe.masses == "least_squares":
-        left = some_rows(X, _MASS_ROWS, data_rng)
-        other = left if right is None else some_rows(right, _MASS_ROWS, data_rng)
+    parts = sampled_parts(kernel, measure, data, m, draw_rng, scheme, data_rng)
+    if masses == "least_squares":
+        left = some_rows(data.left, _MASS_ROWS, data_rng)
+        other = left if data.right is None else some_rows(data.right, _MASS_ROWS, data_rng)
         parts = least_squares_masses(parts, Sample(left, other, kernel(left, other)), measure.mass)
     frequencies = reduce(add, (one_sided(kernel, part) for part in parts))
     if measure.predicted_error is not None and measure.predicted_error > _POOR:
@@ -146,7 +223,7 @@ def approximate(
 
 
 def _warn_of_bias(
-    kernel: Kernel, max_error: float, n_components: int, data: KernelData, rng: Generator
+    kernel: Kernel, max_error: float, n_components: int, data: DesignData, rng: Generator
 ) -> None:
     left = some_rows(data.left, _SCALE_ROWS, rng)
     right = left if data.right is None else some_rows(data.right, _SCALE_ROWS, rng)
@@ -167,37 +244,9 @@ def _advice(kernel: Kernel) -> str:
     return "Use more, or weights='least_squares'."
 
 
-def _measure(
-    kernel: AnyKernel, data: KernelData, recipe: Recipe, context: DesignContext
-) -> SpectralMeasure | None:
-    """Return the measure of the kernel; with fitted weights ``None`` if there is no measure."""
-    if not isinstance(kernel, Kernel):
-        if context.fitted:
-            return None
-        raise NoMeasureError(
-            f"The spectrum of the function {kernel!r} is not known: use "
-            f"weights='least_squares', or Radial(function) or DotProduct(function) if it depends "
-            f"on the distance or the inner product only."
-        )
-    right = data.left if data.right is None else data.right
-    kernel.check_widths(context.dim, right.shape[1])
-    kernel.check_inputs(data.left)
-    if data.right is not None or not kernel.is_symmetric:
-        kernel.check_right_inputs(right)
-    decomposition = resolve_decomposition(recipe.decomposition)
-    try:
-        return decomposition.measure(kernel, context).paired(recipe.pairs)
-    except NoMeasureError:
-        if context.fitted and isinstance(decomposition, Auto):
-            return None
-        raise
-
-
-def _region(
-    kernel: AnyKernel, X: InputRows, measure: SpectralMeasure, data: KernelData
-) -> Region | None:
+def _region(kernel: AnyKernel, measure: SpectralMeasure, data: DesignData) -> Region | None:
     """Return the region of a designed measure; ``None`` for closed forms and unit spheres."""
-    kernel_profile = profile(kernel)
+    kernel_profile, X = profile(kernel), data.left
     if (
         measure.predicted_error is None
         or kernel_profile is None
@@ -205,6 +254,7 @@ def _region(
     ):
         return None
     pairs = data.pairs(kernel_profile.metric)
+    assert pairs is not None
     if kernel_profile.metric is Metric.INNER_PRODUCT:
         radius = max(pairs.norm, *(part.envelope[1] for part in measure.parts))
         least = (1.0 - _SPHERE_TOLERANCE) * radius if pairs.spherical else 0.0

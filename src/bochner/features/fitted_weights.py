@@ -13,11 +13,12 @@ from bochner.features.length_scales import (
     median_distance,
     rounding_of,
 )
-from bochner.features.parts import SamplingSettings, sampled_one_sided
+from bochner.features.parts import sampled_one_sided
 from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
+from bochner.sampling import Scheme
 from bochner.spectral import SpectralMeasure, profile
-from bochner.spectral.data import KernelData
+from bochner.spectral.decompositions import DesignData
 from bochner.spectral.design import broad_proposal
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
@@ -47,8 +48,9 @@ _POOR_FIT = 0.5
 def fitted_frequencies(
     kernel: AnyKernel,
     measure: SpectralMeasure | None,
-    data: KernelData,
-    draw: SamplingSettings,
+    data: DesignData,
+    draw_rng: Generator,
+    scheme: Scheme,
     rng: Generator,
 ) -> tuple[Frequencies, float]:
     """Return frequencies with least-squares weights, and their relative error on held-out rows.
@@ -63,9 +65,9 @@ def fitted_frequencies(
         right = _rows_to_fit("right n_samples", data.right, rng)
     gram, seems_symmetric = _exact_gram(kernel, left, right)
     if measure is None:
-        drawn = _proposed(left, right, draw, rng)
+        drawn = _proposed(left, right, data.n_frequencies, draw_rng, scheme, rng)
     else:
-        drawn = sampled_one_sided(kernel, measure, draw.n_frequencies, draw.rng, draw.scheme)
+        drawn = sampled_one_sided(kernel, measure, data.n_frequencies, draw_rng, scheme)
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
     # Least squares does not constrain the features far from the data: they are bounded there.
@@ -113,7 +115,9 @@ def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
     return sample(slice(n, None), slice(n2, None)), sample(slice(n), slice(n2))
 
 
-def _proposed(left: Array, right: Array, draw: SamplingSettings, rng: Generator) -> Frequencies:
+def _proposed(
+    left: Array, right: Array, m: int, draw_rng: Generator, scheme: Scheme, rng: Generator
+) -> Frequencies:
     """Return frequencies of weight zero from a broad proposal, for a kernel without a measure."""
     if left.shape[1] != right.shape[1]:
         raise ValueError(
@@ -123,8 +127,8 @@ def _proposed(left: Array, right: Array, draw: SamplingSettings, rng: Generator)
         )
     rows = left if right is left else np.concatenate([left, right])
     proposal = broad_proposal(rows, median_distance(rows, rng))
-    drawn = proposal.sample(draw.n_frequencies, draw.rng, draw.scheme)
-    return drawn.with_weights(np.zeros(draw.n_frequencies))
+    drawn = proposal.sample(m, draw_rng, scheme)
+    return drawn.with_weights(np.zeros(m))
 
 
 def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bool]:

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from bochner._numerics.arrays import as_count, as_flag, as_positive, as_positive_scalar
 from bochner._numerics.threads import checked_n_jobs
-from bochner.features.approximation import MASSES, WEIGHTS
 from bochner.features.parameters import check_choice, check_dtype, check_seed, count_frequencies
 from bochner.kernels import Kernel, kernel_called
 from bochner.sampling import resolve_scheme
@@ -76,9 +75,9 @@ KERNEL_CHECKS: Mapping[str, Check] = {
     "n_components": lambda name, value: count_frequencies(value, name),
     "length_scale": length_scale_check("auto", "median"),
     "scheme": lambda _, value: resolve_scheme(value),
-    "weights": one_of(WEIGHTS),
+    "weights": one_of(("sampled", "least_squares")),
     "decomposition": lambda _, value: resolve_decomposition(value),
-    "masses": one_of(MASSES),
+    "masses": one_of(("exact", "least_squares")),
     "pairs": lambda _, value: resolve_pairing(value),
     "dtype": lambda _, value: check_dtype(value),
     "random_state": lambda _, value: check_seed(value),

@@ -1,6 +1,5 @@
 """Frequencies of the parts of a measure: choice of blocks, and one-sided frequencies."""
 
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -16,7 +15,7 @@ from bochner.frequencies import CosineFactors, Frequencies
 from bochner.kernels import Kernel
 from bochner.sampling import Automatic, Orthogonal, Scheme, Structured, transforms_pay
 from bochner.spectral import SpectralMeasure
-from bochner.spectral.data import KernelData
+from bochner.spectral.decompositions import DesignData
 from bochner.spectral.laws import Isotropic
 
 
@@ -70,15 +69,6 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingSettings:
-    """Number of frequencies to draw, their dependence (scheme), and the random generator."""
-
-    n_frequencies: int
-    scheme: Scheme
-    rng: Generator
-
-
 def halves(kernel: AnyKernel, measure: SpectralMeasure, n_frequencies: int) -> bool:
     """Return whether half as many frequencies of two sides are drawn; refuse an odd number then."""
     if not (isinstance(kernel, Kernel) and kernel.is_symmetric and measure.is_two_sided):
@@ -118,24 +108,26 @@ _RADII = 256
 def sampled_parts(
     kernel: Kernel,
     measure: SpectralMeasure,
-    data: KernelData,
-    draw: SamplingSettings,
+    data: DesignData,
+    m: int,
+    rng: Generator,
+    scheme: Scheme,
     data_rng: Generator,
 ) -> list[Frequencies]:
-    """Return frequencies of each part of a kernel's measure.
+    """Return ``m`` frequencies of the parts of a kernel's measure, part by part.
 
     :class:`~bochner.sampling.Automatic` means :class:`~bochner.sampling.Structured` if the
     measure is one isotropic law in 256 inputs or more, the map is then faster, and the error on
     10,000 pairs of rows is at most 1.1 times that expected of orthogonal blocks.
     """
-    m, law = draw.n_frequencies, measure.parts[0].law
-    may_be_structured = isinstance(draw.scheme, Automatic) and len(measure.parts) == 1
+    law = measure.parts[0].law
+    may_be_structured = isinstance(scheme, Automatic) and len(measure.parts) == 1
     if may_be_structured and isinstance(law, Isotropic) and _may_pay(data.left, m):
-        parts = measure.sample_parts(m, draw.rng, Structured())
+        parts = measure.sample_parts(m, rng, Structured())
         if _is_accurate(kernel, law, parts[0], data, data_rng.spawn(1)[0]):
             return parts
     halved = halves(kernel, measure, m)
-    return measure.sample_parts(m, draw.rng, draw.scheme, to_be_one_sided=halved)
+    return measure.sample_parts(m, rng, scheme, to_be_one_sided=halved)
 
 
 def _may_pay(X: Any, m: int) -> bool:
@@ -146,7 +138,7 @@ def _may_pay(X: Any, m: int) -> bool:
 
 
 def _is_accurate(
-    kernel: Kernel, law: Isotropic, frequencies: Frequencies, data: KernelData, rng: Generator
+    kernel: Kernel, law: Isotropic, frequencies: Frequencies, data: DesignData, rng: Generator
 ) -> bool:
     """Return whether the error on pairs of rows is about that expected of orthogonal blocks."""
     left, other = _pairs(data, rng)
@@ -192,7 +184,7 @@ def _sphere_mean(a: Array, dim: int) -> Array:
     return np.exp(-a / 2.0 - a**2 / (4.0 * (dim + 2)) - a**3 / (3.0 * (dim + 2) * (dim + 4)))
 
 
-def _pairs(data: KernelData, rng: Generator) -> tuple[Array, Array]:
+def _pairs(data: DesignData, rng: Generator) -> tuple[Array, Array]:
     """Return rows of the left and of the right argument, disjoint if these have the same rows."""
     if data.right is not None:
         return some_rows(data.left, _ROWS, rng), some_rows(data.right, _ROWS, rng)

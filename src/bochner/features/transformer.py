@@ -20,7 +20,7 @@ from bochner._numerics.arrays import (
 )
 from bochner._numerics.checked import check_rows_given, validated
 from bochner._numerics.whole_fits import all_or_nothing
-from bochner.features.approximation import Recipe, approximate
+from bochner.features.approximation import approximate
 from bochner.features.length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
 from bochner.features.parameters import KernelParameters, check_dtype, count_frequencies, generators
@@ -230,10 +230,19 @@ class FourierFeatures(
         rows = stacked_rows(X, right) if is_common else X
         names = getattr(self, "feature_names_in_", None)
         self.kernel_ = resolve_kernel(self.kernel, self.length_scale, rows, scale_rng, names=names)
-        recipe = Recipe(
-            n_frequencies, self.scheme, self.weights, self.decomposition, self.masses, self.pairs
+        approximation = approximate(
+            self.kernel_,
+            X,
+            n_frequencies,
+            draw_rng,
+            data_rng,
+            right,
+            scheme=self.scheme,
+            weights=self.weights,
+            decomposition=self.decomposition,
+            masses=self.masses,
+            pairs=self.pairs,
         )
-        approximation = approximate(self.kernel_, X, recipe, draw_rng, data_rng, right)
         if self.output == "concatenated" and approximation.frequencies.dim_right != X.shape[1]:
             raise ValueError(
                 f"output='concatenated' puts the features of both arguments side by side for the "

@@ -167,7 +167,7 @@ def _same(first: Array | None, second: Array | None) -> bool:
     return np.array_equal(first, second)
 
 
-@register(former_names=("ModulatingWaves",))
+@register
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineFactors:
     r"""Cosines of the inputs, one for each frequency, as factors of both its features.

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, MISSING, Field, fields
+from dataclasses import KW_ONLY, Field, fields
 from functools import partial, reduce
 from operator import or_
 from types import UnionType
@@ -24,7 +24,6 @@ from sklearn.base import BaseEstimator
 
 from bochner.kernels import Kernel
 from bochner.persist.container import ModelFileError
-from bochner.persist.parts import is_part, known_parts, part_attributes, required_attributes
 from bochner.registry import Registration, is_registered, registration
 
 Node = dict[str, Any]
@@ -175,7 +174,7 @@ def is_value(cls: type) -> bool:
 
 def is_estimator(cls: type) -> bool:
     """Tell whether model files may hold estimators of a class."""
-    return is_part(cls) or (is_registered(cls) and issubclass(cls, BaseEstimator))
+    return is_registered(cls) and issubclass(cls, BaseEstimator)
 
 
 def not_saved(value: object) -> str:
@@ -184,8 +183,8 @@ def not_saved(value: object) -> str:
     name = f"{cls.__module__}.{cls.__qualname__}"
     if cls.__module__.partition(".")[0] == "sklearn":
         return (
-            f"of scikit-learn's class {cls.__qualname__}, which a model file cannot hold; those "
-            f"that it can are {known_parts()}. joblib.dump saves any."
+            f"of scikit-learn's class {cls.__qualname__}, which a model file cannot hold: save it "
+            f"with joblib.dump or skops.io.dump."
         )
     return (
         f"of type {name}, which a model file cannot hold: it takes classes registered with "
@@ -213,11 +212,8 @@ def value_fields(cls: type) -> dict[str, Field[Any]]:
 def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, object]:
     """Return the annotated attributes that ``fit`` sets.
 
-    Fitted attributes have no value in the class body. Attributes with a value and a name that ends
-    in an underscore are newer than some model files; the value is used for such files.
+    They have no value in the class body, or a value and a name that ends in an underscore.
     """
-    if is_part(cls):
-        return dict(part_attributes(cls))
     return {
         name: _of_data(hint)
         for name, hint in get_type_hints(cls).items()
@@ -242,19 +238,13 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
         unknown = (k for k, v in values.items() if isinstance(v, float) and not math.isfinite(v))
         values = {**values, **dict.fromkeys(unknown, 0.0)}
     _check_types(cls, values, {name: hints[field.name] for name, field in fields.items()})
-    # Fields with a default were added later: older files do not have them.
-    required = [
-        name
-        for name, field in fields.items()
-        if field.default is MISSING and field.default_factory is MISSING
-    ]
-    missing = [name for name in required if name not in values]
+    missing = [name for name in fields if name not in values]
     if missing:
         raise ValueError(f"{cls.__name__} lacks {', '.join(missing)}")
     sizes: dict[str, int] = {}
     for name, letters in _registration(cls).shapes.items():
         if values.get(name) is None or isinstance(values[name], float):
-            continue  # A number stands for an array in older files, where the type allows both
+            continue  # The type allows a number in place of an array
         shape = np.shape(values[name])
         expected = tuple(sizes.setdefault(a, n) for a, n in zip(letters, shape, strict=False))
         if len(shape) != len(letters) or shape != expected:
@@ -279,9 +269,7 @@ def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, object])
                 f"needed."
             )
     _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **hints})
-    # Which attributes a part of scikit-learn sets depends on its parameters and version.
-    needed = required_attributes(cls) if is_part(cls) else hints
-    missing = [name for name in needed if name not in attributes and not hasattr(cls, name)]
+    missing = [name for name in hints if name not in attributes and not hasattr(cls, name)]
     if missing and any(name in attributes for name in hints):
         raise ValueError(f"{cls.__name__} is fitted in part only: it lacks {', '.join(missing)}")
 

@@ -16,14 +16,11 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : estimator, Pipeline, Kernel or Frequencies
+    model : estimator, Kernel or Frequencies
         An object of a class of bochner, or of one given to :func:`bochner.register`; fitted or not.
-        A ``Pipeline``, ``ColumnTransformer``, ``FeatureUnion`` or ``TransformedTargetRegressor`` of
-        scikit-learn holds such objects, and scikit-learn's scalers, encoders, imputers, linear
-        models and principal components; the message of a refusal lists them. Their ``memory`` and
-        ``n_jobs`` are saved as ``None``.
-        A ``random_state`` that is a generator is saved as ``None``, and requests for metadata
-        routing are left out.
+        Pipelines and other estimators of scikit-learn are saved by joblib or skops. A
+        ``random_state`` that is a generator is saved as ``None``, and requests for metadata routing
+        are left out.
     path : str or path-like
         File to write, usually with the ending ``.bochner``.
 
@@ -52,9 +49,8 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     target, cls = as_path(path), type(model)
     if not (is_estimator(cls) or is_value(cls)):
         raise TypeError(
-            f"bochner saves kernels, frequencies, estimators and pipelines of registered classes, "
-            f"got an object {not_saved(model)} Decorate your own class with "
-            f"bochner.register."
+            f"bochner saves kernels, frequencies and estimators of registered classes, "
+            f"got an object {not_saved(model)} Decorate your own class with bochner.register."
         )
     encoder = Encoder()
     tree = encoder.encode(model)
@@ -69,8 +65,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the estimator, kernel or frequencies that :func:`save` wrote; no code is run.
 
-    Predictions equal the predictions of the saved model, bit for bit on the same machine. Parts of
-    scikit-learn saved with another version raise its ``InconsistentVersionWarning``.
+    Predictions equal the predictions of the saved model, bit for bit on the same machine.
 
     Parameters
     ----------

@@ -2,13 +2,11 @@
 
 import inspect
 import math
-from collections import UserList
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
@@ -33,7 +31,6 @@ from bochner.persist.classes import (
     where,
 )
 from bochner.persist.container import ModelFileError, Tensors
-from bochner.persist.names import class_named, estimator_class, present, value_class
 from bochner.persist.packing import (
     TABLE_PARTS,
     pack_table,
@@ -41,19 +38,10 @@ from bochner.persist.packing import (
     unpack_table,
     unpack_triangle,
 )
-from bochner.persist.parts import check_parameters, check_part, is_part, part_name, portable
-from bochner.persist.process_parts import (
-    ATTRIBUTES,
-    PROCESS_PARTS,
-    attributes_of,
-    is_of_process,
-    made_part,
-    parameters_of,
-    process_part_name,
-)
+from bochner.persist.sklearn_kernels import PROCESS_KERNELS, made_kernel
+from bochner.registry import registered_class
 
-# What ``random_state`` may hold besides a number. Files hold no generator, and have None instead.
-# Scikit-learn's own estimators, of which saved pipelines consist, take RandomState only.
+# What ``random_state`` may hold besides a number; files have None instead.
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 _LONG_LIST = 64
@@ -77,8 +65,8 @@ class Encoder:
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
             return value
-        if cls is list or isinstance(value, UserList):  # Lists of columns, in scikit-learn 1.6
-            return self._list(getattr(value, "data", value), path)
+        if cls is list:
+            return self._list(value, path)
         if cls in _ENCODERS:
             return _ENCODERS[cls](self, value, path)
         if is_value(cls):
@@ -171,30 +159,22 @@ class Encoder:
         left_out = ("_metadata_request", *getattr(value, "_recomputed", ()))
         attributes = {k: v for k, v in vars(value).items() if k not in left_out}
         names = value.get_params(deep=False)
-        parameters = portable(type(value), {name: attributes.pop(name) for name in names})
+        parameters = {name: attributes.pop(name) for name in names}
         if isinstance(parameters.get("random_state"), _GENERATORS):
             parameters["random_state"] = None
         check_attributes(type(value), attributes)
-        part = is_part(type(value))
         node = {
             "$": "estimator",
-            "class": part_name(type(value)) if part else type(value).__name__,
-            **({"version": sklearn.__version__} if part else {}),
+            "class": type(value).__name__,
             "parameters": self._members(parameters, path),
             "attributes": self._members(attributes, path),
         }
-        check_parameters(value, attributes)  # After values that no file holds
+        _check_parameters(value, attributes)  # After values that no file holds
         return node
 
-    def _process_part(self, value: object, path: Path) -> Node:
-        if not is_of_process(value):
-            raise TypeError(f"{where(path)} is {not_saved(value)}")
-        return {
-            "$": "process",
-            "class": process_part_name(type(value)),
-            "parameters": self._members(parameters_of(value), path),
-            "attributes": self._members(attributes_of(value), path),
-        }
+    def _kernel(self, value: Any, path: Path) -> Node:
+        parameters = self._members(value.get_params(deep=False), path)
+        return {"$": "kernel", "class": type(value).__name__, "parameters": parameters}
 
 
 def _name(cls: type, table: Mapping[str, type]) -> str:
@@ -211,7 +191,7 @@ _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = {
         "items": encoder._items((value.start, value.stop, value.step), path),
     },
     np.ndarray: Encoder._array,
-    **dict.fromkeys(PROCESS_PARTS.values(), Encoder._process_part),
+    **dict.fromkeys(PROCESS_KERNELS.values(), Encoder._kernel),
     **dict.fromkeys(SCALARS.values(), Encoder._scalar),
     **dict.fromkeys(
         (type(np.dtype(name)) for name in DTYPES),
@@ -320,37 +300,27 @@ class _Decoder:
 
     def _value(self, node: Node, path: Path) -> Any:
         fields = _member(node, "fields", dict[str, Any])
-        cls = value_class(_member(node, "class", str), fields)
-        members = present(cls.__name__, self._members(fields, path))
+        cls = _class_named(_member(node, "class", str), is_value)
+        members = self._members(fields, path)
         check_value(cls, members)
         return cls(**members)
 
     def _estimator(self, node: Node, path: Path) -> BaseEstimator:
-        name = _member(node, "class", str)
-        class_named(name, estimator=True)  # refuse an unknown class first
+        cls = _class_named(_member(node, "class", str), is_estimator)
         parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
         attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
-        parameters, attributes = present(name, parameters), present(name, attributes)
-        cls = estimator_class(name, attributes)
         for name in parameters:
             if name not in inspect.signature(cls).parameters:
                 raise ValueError(f"{cls.__name__} has no parameter {name!r}")
         check_attributes(cls, attributes)
         estimator = cls(**parameters)
         vars(estimator).update(attributes)
-        check_parameters(estimator, attributes)
-        if is_part(cls):
-            check_part(estimator, _member(node, "version", str))
+        _check_parameters(estimator, attributes)
         return estimator
 
-    def _process_part(self, node: Node, path: Path) -> Any:
-        cls = PROCESS_PARTS[_choice(node, "class", PROCESS_PARTS)]
-        parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
-        attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
-        for name, value in attributes.items():
-            if not conforms(value, ATTRIBUTES[cls].get(name, type(Ellipsis))):
-                raise ValueError(f"{where((*path, name))} is not as {cls.__name__} has it")
-        return made_part(cls, parameters, attributes)
+    def _kernel(self, node: Node, path: Path) -> Any:
+        cls = PROCESS_KERNELS[_choice(node, "class", PROCESS_KERNELS)]
+        return made_kernel(cls, self._members(_member(node, "parameters", dict[str, Any]), path))
 
 
 _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
@@ -360,7 +330,7 @@ _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
     "estimator": _Decoder._estimator,
     "floats": _Decoder._floats,
     "float": lambda self, node, path: float(_choice(node, "value", ("nan", "inf", "-inf"))),
-    "process": _Decoder._process_part,
+    "kernel": _Decoder._kernel,
     "scalar": _Decoder._scalar,
     "slice": _Decoder._slice,
     "table": _Decoder._table,
@@ -370,6 +340,22 @@ _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
     "type": lambda self, node, path: TYPES[_choice(node, "name", TYPES)],
     "value": _Decoder._value,
 }
+
+
+def _class_named(name: str, is_of_kind: Callable[[type], bool]) -> type:
+    cls = registered_class(name)
+    if cls is None or not is_of_kind(cls):
+        raise ValueError(
+            f"bochner has no class {name!r} here; if it is your own, import the module that calls "
+            f"bochner.register before loading"
+        )
+    return cls
+
+
+def _check_parameters(estimator: BaseEstimator, attributes: Mapping[str, object]) -> None:
+    """Check the parameters of a fitted estimator as its fit does."""
+    if attributes and hasattr(estimator, "_check_parameters"):
+        estimator._check_parameters()
 
 
 def _member(node: Node, name: str, hint: object) -> Any:

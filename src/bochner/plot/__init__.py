@@ -1,9 +1,10 @@
 """Pictures of models, their predictions and their errors, in one style.
 
 Every function takes a fitted model and returns a display with the drawn numbers, ``ax_`` (or
-``axes_``) and ``figure_``. A display can also be made from numbers, and drawn by ``plot(ax)``.
-Figures are as wide as a column of a paper, and notebooks show displays directly. Matplotlib, the
-extra ``plot``, is imported on the first drawing, and its global parameters are not changed.
+``axes_``) and ``figure_``, which a notebook shows. It raises TypeError for models that lack what is
+drawn, and ValueError for parameters out of range. Figures are as wide as a column of a paper.
+Matplotlib, the extra ``plot``, is imported on the first drawing, and its global parameters are not
+changed.
 
 >>> from bochner import kernels, plot
 >>> display = plot.kernel(kernels.Matern(2.0, nu=1.5))
@@ -11,45 +12,20 @@ extra ``plot``, is imported on the first drawing, and its global parameters are 
 >>> display.figure_.savefig("kernel.pdf")  # doctest: +SKIP
 """
 
-from bochner.plot.beeswarms import BeeswarmDisplay, beeswarm
-from bochner.plot.chains import TraceDisplay, trace
-from bochner.plot.classes import ConfusionDisplay, RocDisplay, confusion, roc
-from bochner.plot.comparisons import ComparisonDisplay, comparison
-from bochner.plot.components import ComponentsDisplay, components
-from bochner.plot.display import Display, PanelLayout
-from bochner.plot.effects import EffectDisplay, effect
-from bochner.plot.envelopes import EnvelopeDisplay, envelope
-from bochner.plot.errors import ResidualsDisplay, residuals
-from bochner.plot.forecasts import ForecastDisplay, forecast
-from bochner.plot.kernels import KernelDisplay, kernel
-from bochner.plot.reliability import CalibrationDisplay, calibration
-from bochner.plot.scatter import PredictionsDisplay, predictions
-from bochner.plot.shares import InteractionsDisplay, RelevanceDisplay, interactions, relevance
-from bochner.plot.spectra import SpectrumDisplay, spectrum
-from bochner.plot.style import styled
-from bochner.plot.svg import to_svg
-from bochner.plot.waterfalls import WaterfallDisplay, waterfall
+from bochner.plot.chains import trace
+from bochner.plot.class_errors import calibration, confusion, roc
+from bochner.plot.display import Display, PanelLayout, to_svg
+from bochner.plot.effects import effect
+from bochner.plot.kernel_curves import envelope, kernel
+from bochner.plot.rankings import comparison, interactions, relevance
+from bochner.plot.regression_errors import predictions, residuals
+from bochner.plot.series_plots import components, forecast
+from bochner.plot.spectra import spectrum
+from bochner.plot.waterfalls import beeswarm, waterfall
 
 __all__ = [
-    "BeeswarmDisplay",
-    "CalibrationDisplay",
-    "ComparisonDisplay",
-    "ComponentsDisplay",
-    "ConfusionDisplay",
     "Display",
-    "EffectDisplay",
-    "EnvelopeDisplay",
-    "ForecastDisplay",
-    "InteractionsDisplay",
-    "KernelDisplay",
     "PanelLayout",
-    "PredictionsDisplay",
-    "RelevanceDisplay",
-    "ResidualsDisplay",
-    "RocDisplay",
-    "SpectrumDisplay",
-    "TraceDisplay",
-    "WaterfallDisplay",
     "beeswarm",
     "calibration",
     "comparison",
@@ -65,7 +41,6 @@ __all__ = [
     "residuals",
     "roc",
     "spectrum",
-    "styled",
     "to_svg",
     "trace",
     "waterfall",

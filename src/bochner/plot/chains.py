@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.learning.chains.trace import Trace
+from bochner.plot.axis_texts import finish, legend
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import learned_models
-from bochner.plot.labels import finish, legend
+from bochner.plot.drawn_inputs import learned_models
 from bochner.plot.style import BAND, DATA, MODEL, Theme, look_of
 
 if TYPE_CHECKING:
@@ -34,19 +34,11 @@ _TRANSIENT = 3.0
 class TraceDisplay(Display):
     """Records by iteration, one panel each, with burn-in shaded.
 
-    :func:`bochner.plot.trace` returns it, and has an example.
-
     Up to six chains have a line each. For more chains, the median and the range are drawn. Panels
     of logarithms leave out values far below the values of the kept iterations.
-
-    Parameters
-    ----------
-    records : mapping of str to ndarray of shape (n_chains, n_iterations)
-    n_burn_in : int
-        Number of burn-in iterations, the first ones.
     """
 
-    records: Mapping[str, Array]
+    records: Mapping[str, Array]  # (n_chains, n_iterations), by name
     n_burn_in: int = 0
 
     def describe(self) -> str:
@@ -112,19 +104,6 @@ def trace(
     ax : matplotlib.axes.Axes or sequence of Axes, default=None
         Axes to draw on, one for each record; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
-
-    Returns
-    -------
-    display : TraceDisplay
-
-    Raises
-    ------
-    KeyError
-        If the trace has no such record.
-    TypeError
-        If the model has no trace.
-    ValueError
-        If the model has several traces.
 
     Examples
     --------

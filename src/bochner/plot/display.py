@@ -1,13 +1,29 @@
-"""Base class of displays: numbers, axes to draw them on, and a text description."""
+"""Base class of displays: numbers, axes to draw them on, and a text description; SVG for pages."""
 
+import hashlib
+import io
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
+from xml.sax.saxutils import escape
 
 import numpy as np
 
-from bochner.plot.style import COLUMNS, FULL_WIDTH, HEIGHT, WIDTH, Theme, dress, styled
+from bochner.plot.axis_texts import drawable
+from bochner.plot.style import (
+    COLUMNS,
+    FULL_WIDTH,
+    HEIGHT,
+    RASTER_DPI,
+    THEMES,
+    WIDTH,
+    Theme,
+    any_script,
+    dress,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,25 +32,22 @@ if TYPE_CHECKING:
 _PANEL_HEIGHT = 1.9
 """Inches of a row of panels."""
 
+_SVG = re.compile(r"<svg [^>]*(?=>)")
+_NOT_DRAWN = re.compile(
+    r"<metadata>.*?</metadata>\s*|<style .*?</style>\s*|<!--.*?-->\s*"
+    r'|(?<=<g) id="[\w.]+_\d+"|<defs>\s*</defs>\s*',
+    re.DOTALL,
+)
+_FONT = re.compile(r"(font: (?:\w+ )*[\d.]+px|font-family:) [^;\"]*")
+_PATH, _DECIMALS = re.compile(r'(?<= d=")[^"]*'), re.compile(r"(?<=\.\d\d)\d+")
+_GRID = "stroke: currentColor; stroke-opacity: 0.13"
+"""Colour of the grid: the opacity makes it as pale on white pages as that of the light theme."""
+
 
 @dataclass(frozen=True, slots=True)
 class PanelLayout:
-    """Panels of a picture, and its size.
+    """Number of axes of a picture, its size in inches, and most panels in a row.
 
-    Parameters
-    ----------
-    panels : int, default=1
-        Number of axes.
-    height, width : float, default=None
-        Size of the picture in inches; ``None`` means the usual size.
-    columns : int, default=3
-        Largest number of panels in a row.
-    sharex, sharey : bool, default=False
-        Whether all panels have the same axis.
-
-    Examples
-    --------
-    >>> from bochner.plot import PanelLayout
     >>> PanelLayout(panels=4).size()
     (6.9, 4.1)
     """
@@ -48,10 +61,9 @@ class PanelLayout:
 
     def size(self) -> tuple[float, float]:
         """Return width and height in inches."""
-        rows = -(-self.panels // min(self.panels, self.columns))
-        usual = HEIGHT if self.panels == 1 else 0.3 + _PANEL_HEIGHT * rows
-        width = self.width or (WIDTH if min(self.panels, self.columns) == 1 else FULL_WIDTH)
-        return width, self.height or usual
+        columns = min(self.panels, self.columns)
+        usual = HEIGHT if self.panels == 1 else 0.3 + _PANEL_HEIGHT * -(-self.panels // columns)
+        return self.width or (WIDTH if columns == 1 else FULL_WIDTH), self.height or usual
 
 
 def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
@@ -59,9 +71,9 @@ def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
     from matplotlib.figure import Figure
 
     columns = min(layout.panels, layout.columns)
-    rows = -(-layout.panels // columns)
     figure = Figure(figsize=layout.size(), layout="constrained")
     shared: dict[str, Any] = {"sharex": layout.sharex, "sharey": layout.sharey}
+    rows = -(-layout.panels // columns)
     axes = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
     for axis in axes[layout.panels :]:
         axis.remove()
@@ -71,16 +83,11 @@ def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
     return figure, axes[: layout.panels]
 
 
-def given_axes(ax: "Axes | Sequence[Axes] | None", count: int) -> "list[Axes]":
-    """Return the given axes; raise ValueError unless there is one for each panel."""
+def _given_axes(ax: "Axes | Sequence[Axes]", count: int) -> "list[Axes]":
     axes: list[Axes] = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(axes) != count or not all(hasattr(axis, "plot") for axis in axes):
         expected = "one matplotlib Axes" if count == 1 else f"a sequence of {count} Axes"
-        raise ValueError(
-            f"ax must be {expected}, one for each panel, got {len(axes)} of "
-            f"{', '.join(sorted({type(axis).__name__ for axis in axes}))}. Leave ax out to get a "
-            "new figure."
-        )
+        raise ValueError(f"ax must be {expected}, one for each panel, got {ax!r}.")
     return axes
 
 
@@ -111,7 +118,7 @@ class Display(ABC):
 
     def __repr__(self) -> str:
         """Return a sentence on the picture: its arrays would fill a screen."""
-        return f"<{type(self).__name__}: {self._described().removesuffix('.')}>"
+        return f"<{type(self).__name__}: {self.describe().removesuffix('.')}>"
 
     @property
     def ax_(self) -> "Axes":
@@ -130,40 +137,20 @@ class Display(ABC):
             figure, as wide as a column of text if it has one panel.
         theme : {"light", "dark"}, default="light"
             Colours of texts, axes and background; the background of ``"dark"`` is transparent.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is missing.
-        ValueError
-            If the number of axes differs from the number of panels, or if the theme is unknown.
         """
         with styled(theme) as colors:
             layout = self._layout()
-            if not isinstance(layout, PanelLayout):
-                raise TypeError(
-                    f"{type(self).__name__}._layout must return a PanelLayout, such as "
-                    f"PanelLayout(panels=2), got {layout!r}."
-                )
             if ax is None:
                 figure, axes = new_axes(layout)
             else:
-                axes = given_axes(ax, layout.panels)
+                axes = _given_axes(ax, layout.panels)
                 figure = axes[0].figure.figure  # The whole figure, if this is a part of it
                 for axis in axes:
                     dress(axis, colors)
             self._draw(axes, colors)
             if ax is None:
-                figure.set_label(self._described())
+                figure.set_label(self.describe())
         return replace(self, axes_=tuple(axes), figure_=figure)
-
-    def _described(self) -> str:
-        """Return the description; raise ``TypeError`` if it is no text."""
-        text = self.describe()
-        if not isinstance(text, str):
-            name = type(self).__name__
-            raise TypeError(f"{name}.describe must return a text, one sentence, got {text!r}.")
-        return text
 
     @abstractmethod
     def describe(self) -> str:
@@ -179,6 +166,86 @@ class Display(ABC):
 
     def _repr_html_(self) -> str | None:
         """Return the picture for notebooks, once it is drawn."""
-        from bochner.plot.svg import to_svg
-
         return None if self.figure_ is None else to_svg(self.figure_)
+
+
+def to_svg(
+    picture: Any,
+    *,
+    title: str | None = None,
+    description: str | None = None,
+    standalone: bool = False,
+) -> str:
+    """Return a picture as an SVG element for direct use in an HTML page.
+
+    Texts, axes and reference lines have the colour of the text around the picture
+    (``currentColor``), and there is no background, so that one picture suits light and dark pages.
+    Text stays text, in the page's sans-serif font. Identifiers depend on title and description, so
+    that those of several pictures of a page differ. Equal pictures give equal SVG text.
+
+    Parameters
+    ----------
+    picture : matplotlib.figure.Figure or Display
+        Figure or display drawn by :mod:`bochner.plot`.
+    title : str, default=None
+        Name of the picture for screen readers; by default the labels of its first axes.
+    description : str, default=None
+        Text alternative of the picture; by default the description of the display.
+    standalone : bool, default=False
+        Whether the text is for a separate file, which is dark on white independent of a page.
+
+    Returns
+    -------
+    svg : str
+        An ``<svg>`` element with a title and a description, without an XML prolog.
+
+    Examples
+    --------
+    >>> from bochner import kernels, plot
+    >>> svg = plot.to_svg(plot.kernel(kernels.Gaussian(2.0)))
+    >>> svg[:4], "Kernel" in svg
+    ('<svg', True)
+    """
+    figure: Figure = getattr(picture, "figure_", picture)
+    if not hasattr(figure, "savefig"):
+        raise TypeError(
+            "to_svg takes a figure, or a display that is drawn: call its plot() first; got "
+            f"{type(picture).__name__}."
+        )
+    usual = picture.describe() if hasattr(picture, "describe") else str(figure.get_label() or "")
+    title = title or _title(figure)
+    description = description or usual or title
+    prefix = "b" + hashlib.sha256(f"{title}\n{description}".encode()).hexdigest()[:10]
+    body = _NOT_DRAWN.sub("", _saved(figure, prefix))
+    for theme in THEMES.values():
+        body = body.replace(theme.ink.lower(), "currentColor")
+        body = body.replace(f"stroke: {theme.grid.lower()}", _GRID)
+    body = _FONT.sub(r"\1 sans-serif", body)
+    body = _PATH.sub(lambda path: _DECIMALS.sub("", path[0]), body)  # Hundredths of a point
+    style = f"; color: {THEMES['light'].ink}; background: white" if standalone else ""
+    named = (
+        f'role="img" aria-labelledby="{prefix}-title {prefix}-desc" '
+        f'style="stroke-linejoin: round; stroke-linecap: butt{style}">'
+        f'<title id="{prefix}-title">{escape(title)}</title>'
+        f'<desc id="{prefix}-desc">{escape(description)}</desc>'
+    )
+    head = _SVG.search(body)
+    assert head is not None  # Matplotlib writes one
+    return drawable(f"{head[0]} {named}{body[head.end() + 1 :].rstrip()}")
+
+
+def _saved(figure: "Figure", salt: str) -> str:
+    """Return matplotlib's SVG, with texts that remain texts, because the page has the fonts."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    options: dict[str, Any] = {"facecolor": "none", "edgecolor": "none", "dpi": RASTER_DPI}
+    with styled(), any_script():
+        mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": salt})
+        figure.savefig(buffer, format="svg", metadata={"Date": None}, **options)
+    return buffer.getvalue()
+
+
+def _title(figure: "Figure") -> str:
+    labels = [(axis.get_ylabel(), axis.get_xlabel()) for axis in figure.axes[:1]]
+    return " against ".join(label for each in labels for label in each if label) or "picture"

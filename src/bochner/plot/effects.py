@@ -1,4 +1,4 @@
-"""Averaged predictions along columns of a table."""
+"""Averaged predictions along columns of a table, as curves or as a map."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,24 +10,89 @@ from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array
 from bochner.diagnosis.sensitivity import Effect
-from bochner.plot.display import Display, PanelLayout
-from bochner.plot.grids import Side, draw_map
-from bochner.plot.labels import (
+from bochner.plot.axis_texts import (
     date_ticks,
     dates_of,
     finish,
     legend,
     legend_height,
+    name_axis,
+    name_columns,
     name_rows,
+    number_ticks,
     panel_points,
     rows_height,
 )
+from bochner.plot.display import Display, PanelLayout
 from bochner.plot.style import BAND, HEIGHT, WIDTH, Look, Theme, look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CURVES = 6
+_COLORS = "cividis"
+"""Colours of maps of numbers: of even lightness, for colour-blind readers as well."""
+
+_ROW_SHARE = 0.28
+"""Share of a picture's width that the names of rows of a map take."""
+
+_COLUMN_POINTS = 48.0
+"""Points that the turned names of columns of a map take: ten characters."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """Values along one side of a map: numbers, times, or names of levels."""
+
+    name: str
+    values: NDArray[Any]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether these are names."""
+        return self.values.dtype.kind not in "fiuM"
+
+    def places(self) -> NDArray[Any]:
+        """Return the places of the values on their axis."""
+        from matplotlib import dates
+
+        number_of: Any = dates.date2num  # It has no types
+        if self.values.dtype.kind == "M":
+            return np.asarray(number_of(self.values))
+        return np.arange(len(self.values)) if self.is_text else self.values
+
+
+def _draw_map(axis: "Axes", x: _Side, y: _Side, values: Array, label: str) -> None:
+    """Draw numbers (ny, nx) over the values of both sides, with a bar of their colours."""
+    for side, side_axis in ((x, axis.xaxis), (y, axis.yaxis)):
+        if side.values.dtype.kind == "M":
+            side_axis.axis_date()
+    mesh = axis.pcolormesh(
+        x.places(), y.places(), values, cmap=_COLORS, shading="nearest", rasterized=True
+    )
+    axis.grid(visible=False)
+    bar = axis.figure.colorbar(mesh, ax=axis, pad=0.02, aspect=25)
+    bar.outline.set_visible(False)
+    up = panel_points(axis)[1] - (_COLUMN_POINTS if x.is_text else 0.0)
+    number_ticks(bar.ax.yaxis, up)
+    name_axis(bar.ax.yaxis, label, up)
+    finish(axis, x.name, y.name, ticks="")
+    for side, side_axis, points in (
+        (x, axis.xaxis, 0.8 * panel_points(axis)[0]),
+        (y, axis.yaxis, up),
+    ):
+        names = [str(value) for value in side.values]
+        if side.values.dtype.kind == "M":
+            date_ticks(side_axis, points, side.name)
+        elif not side.is_text:
+            number_ticks(side_axis, points)
+        elif side is x:
+            name_columns(axis, names, panel_points(axis)[0], _COLUMN_POINTS)
+        else:
+            name_rows(axis, names, _ROW_SHARE)
+            axis.set_ylim(-0.5, len(names) - 0.5)
+
+
+_MOST_CURVES = 6
 """Most classes, or levels, that have a curve each: more cannot be told apart."""
 
 _SPREAD = 0.5
@@ -52,26 +117,15 @@ class _Curve:
 class EffectDisplay(Display):
     """Averaged predictions along one column, or over two.
 
-    :func:`bochner.plot.effect` returns it, and has an example.
-
     Effects of numbers and dates are lines with a band between the quartiles over rows; effects of
     levels of text are points with bars between the quartiles. For classes, the curves of the at
     most six classes that vary most are drawn, without bands. The effect of two columns is drawn as
     one curve for each level of a column with at most six levels, or else as a map; for classes it
     shows the class that varies most.
-
-    Parameters
-    ----------
-    effect : Effect
-        Result of :meth:`bochner.TableRegressor.effect`.
-    dates : sequence of str, default=()
-        Columns whose values are decimal years of dates.
-    label : str, default="average prediction"
-        Averaged quantity, with its unit.
     """
 
     effect: Effect
-    dates: Sequence[str] = ()
+    dates: Sequence[str] = ()  # Columns whose values are decimal years of dates
     label: str = "average prediction"
 
     def describe(self) -> str:
@@ -108,7 +162,7 @@ class EffectDisplay(Display):
         else:
             present = [self._present(i) for i in (1 - along, along)]
             x, y = self._side(along), self._side(1 - along)
-            draw_map(axis, x, y, values.T[np.ix_(*present)], self._label(shown))
+            _draw_map(axis, x, y, values.T[np.ix_(*present)], self._label(shown))
 
     def _is_text(self, i: int) -> bool:
         return self.effect.values[i].dtype.kind not in "fiu"
@@ -126,8 +180,8 @@ class EffectDisplay(Display):
         values = self.effect.values[i][self._present(i)].astype(np.float64)
         return dates_of(values) if self.effect.columns[i] in self.dates else values
 
-    def _side(self, i: int) -> Side:
-        return Side(self.effect.columns[i], self._places(i))
+    def _side(self, i: int) -> _Side:
+        return _Side(self.effect.columns[i], self._places(i))
 
     def _cells(self) -> Array:
         """Return averages (cells, classes), one class for numbers."""
@@ -140,7 +194,7 @@ class EffectDisplay(Display):
         if self._is_binary():
             return [1]
         varying = np.argsort(-np.ptp(cells, axis=0), kind="stable")
-        return sorted(int(k) for k in varying[:MOST_CURVES])
+        return sorted(int(k) for k in varying[:_MOST_CURVES])
 
     def _one_class(self) -> list[int]:
         return [1 if self._is_binary() else int(np.argmax(np.ptp(self._cells(), axis=0)))]
@@ -168,7 +222,7 @@ class EffectDisplay(Display):
     def _lines_along(self) -> tuple[int | None, int]:
         """Return the column with one curve per level, or ``None``, and the column on the x axis."""
         sizes = [len(values) for values in self.effect.values]
-        few = [i for i in (0, 1) if self._is_text(i) and sizes[i] <= MOST_CURVES]
+        few = [i for i in (0, 1) if self._is_text(i) and sizes[i] <= _MOST_CURVES]
         if few:
             lines = min(few, key=sizes.__getitem__)
             return lines, 1 - lines
@@ -193,8 +247,7 @@ class EffectDisplay(Display):
             is_date = self.effect.columns[i] in self.dates
             finish(axis, self.effect.columns[i], label, ticks="y" if is_date else "xy")
             if is_date:
-                across = panel_points(axis)[0]
-                date_ticks(axis.xaxis, self._places(i), across, self.effect.columns[i])
+                date_ticks(axis.xaxis, panel_points(axis)[0], self.effect.columns[i])
         if len(handles) > 1:
             legend([axis], handles, [*names, "missing"][: len(handles)])
 
@@ -265,23 +318,12 @@ def effect(
         Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
-    Returns
-    -------
-    display : EffectDisplay
-
-    Raises
-    ------
-    TypeError
-        If the model has no effects.
-    ValueError
-        If there is no such column.
-
     Examples
     --------
     >>> import numpy as np
     >>> from bochner import TableRegressor, plot
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X[:, 1])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 1])
     >>> display = plot.effect(model, "x1", label="average output (V)")
     >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
     ('x1', 'average output (V)')

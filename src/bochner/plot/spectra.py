@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 
 from bochner._numerics.arrays import Array, as_array
 from bochner.learning.chains.periods import wave_energy
+from bochner.plot.axis_texts import finish, fitted, panel_points, per_cent, text_width
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import chosen_inputs, input_names, learned_models
-from bochner.plot.labels import finish, fitted, panel_points, per_cent, text_width
+from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models
 from bochner.plot.style import COLUMNS, FONT, MODEL, SMALL, Theme
 
 if TYPE_CHECKING:
@@ -47,32 +47,16 @@ _TICK_FACTORS = (1.0, 2.0, 5.0)
 class SpectrumDisplay(Display):
     r"""Shares of the variance by frequency or period of d inputs, one panel each.
 
-    :func:`bochner.plot.spectrum` returns it, and has an example.
-
     A real kernel has the same weight at :math:`\omega` and :math:`-\omega`: sizes are drawn.
-
-    Parameters
-    ----------
-    names : sequence of d str
-        Names of the inputs.
-    frequencies : ndarray of shape (M, d)
-        Angular frequencies, in radians per unit of the inputs.
-    weights : ndarray of shape (M,)
-        Shares of the variance, which sum to one.
-    axis : {"frequency", "period"}, default="frequency"
-        Quantity on the horizontal axis. Densities over frequencies have an axis of periods above.
-        Shares over periods have a logarithmic axis, and omit periods longer than ``longest``.
-    longest : float, default=numpy.inf
-        Longest period that is drawn; if infinite, the longest period of all waves.
-    unit : str, default=""
-        Unit of the inputs.
+    Densities over frequencies have an axis of periods above. Shares over periods have a logarithmic
+    axis.
     """
 
     names: Sequence[str]
-    frequencies: Array
-    weights: Array
-    axis: str = "frequency"
-    longest: float = float("inf")
+    frequencies: Array  # (M, d), in radians per unit of the inputs
+    weights: Array  # (M,), sum to one
+    axis: str = "frequency"  # Or "period"
+    longest: float = float("inf")  # Longest period that is drawn
     unit: str = ""
 
     def describe(self) -> str:
@@ -187,17 +171,6 @@ def spectrum(
         about twice the range of the input, because longer waves are trends.
     unit : str, default=""
         Unit of the inputs, such as ``"years"``.
-
-    Returns
-    -------
-    display : SpectrumDisplay
-
-    Raises
-    ------
-    TypeError
-        If the model has no frequencies.
-    ValueError
-        If an input does not exist, or a parameter is out of range.
 
     Examples
     --------

@@ -52,6 +52,9 @@ FONT, SMALL = 8.0, 7.0
 _FRAME, _GRID_WIDTH, _PAD = 0.6, 0.5, 2.5
 """Points of axes, of the grid, and of ticks and their distance from texts: thin, as in print."""
 
+MOST_VECTORS = 2000
+"""Points from which on they are drawn as an image: as shapes they would be megabytes."""
+
 RASTER_DPI = 200
 """Dots per inch of clouds of points, which are drawn as images: two on a pixel of most screens."""
 

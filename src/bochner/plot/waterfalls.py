@@ -1,60 +1,204 @@
-"""Steps from the average prediction to the prediction of one row, a column each."""
+"""Contributions of columns to one prediction (waterfall) and to many (beeswarm)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, RandomState
+from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
+from bochner._numerics.foreign import as_frame
+from bochner._numerics.number_texts import PLAIN_ENTRIES, may_be_years, number
 from bochner.diagnosis.contributions import Contributions
-from bochner.plot.contributed import (
-    MOST_COLUMNS,
-    columns_at,
-    decimals_of,
-    explained,
-    fixed,
-    name_right,
-    with_entry,
+from bochner.plot.axis_texts import (
+    EQUALS,
+    finish,
+    legend,
+    name_axis,
+    name_rows,
+    number_ticks,
+    panel_points,
+    rows_height,
+    text_width,
 )
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import finish, name_rows, number_ticks, panel_points, rows_height
-from bochner.plot.style import MISSED, MODEL, Theme
-from bochner.tables.columns import rows_of
+from bochner.plot.drawn_inputs import column_of
+from bochner.plot.style import (
+    BLUE,
+    FONT,
+    MISSED,
+    MODEL,
+    MOST_VECTORS,
+    ORANGE,
+    PALE,
+    SMALL,
+    VIOLET,
+    Theme,
+)
+from bochner.tables.columns import Column, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BAR = 0.66
-"""Height of a bar in rows: a third is left between bars."""
+MOST_COLUMNS = 10
+"""Columns with a row of their own: more are read by few, and are small."""
 
-_MARGIN = 0.04
-"""Share of the range of a picture that is left free on both sides: half a point's width or more."""
+_DIGITS, _MOST_DECIMALS = 3, 6
+"""Digits of the largest contribution, as a fourth one would be below most standard errors, and most
+decimals of a contribution."""
+
+_BAR, _MARGIN = 0.66, 0.04
+"""Height of a bar in rows, and share of a picture's range that is left free on both sides."""
 
 _LOWER, _HIGHER = MISSED, MODEL
 """Colours of contributions below and above zero, which differ for colour-blind readers, too."""
 
+_POINT, _SPREAD, _ROW = 2.2, 0.8, 1.5
+"""Diameter of a point in points, share of a row's height that many points take, and height of a row
+in rows of bars."""
+
+_LOW, _MIDDLE, _HIGH, _GREY = BLUE, VIOLET, ORANGE, PALE
+"""Colours of the lowest, middle and highest entry of a column, and of text and missing entries."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOutput:
+    """Contributions (n, d) of named columns to one output, which is called ``label``."""
+
+    names: tuple[str, ...]
+    base: float
+    values: Array
+    prediction: Array
+    label: str
+
+    def largest(self, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the numbers of the columns of largest mean size, and of the remaining columns.
+
+        A single remaining column takes as much room as the line that counts it, and is shown.
+        """
+        order = np.argsort(-np.abs(self.values).mean(axis=0), kind="stable")
+        most = as_count("most", most)
+        n_shown = most if len(order) > most + 1 else len(order)
+        return order[:n_shown], order[n_shown:]
+
+
+def explained(
+    model: BaseEstimator | Contributions, X: object, output: object, random_state: RandomState
+) -> OneOutput:
+    """Return the contributions to one output, computed at rows ``X`` unless they are given."""
+    computed: Any = model
+    if not isinstance(model, Contributions):
+        if not hasattr(model, "contributions"):
+            raise TypeError(
+                "Contributions are drawn of a fitted TableRegressor or TableClassifier, or of the "
+                f"result of its method contributions, got {type(model).__name__}."
+            )
+        computed = model.contributions(X, random_state=random_state)
+    if computed.classes is None:
+        if output is not None:
+            raise ValueError(f"output must be None for a single target, got {output!r}.")
+        parts = computed.base, computed.values, computed.prediction
+        return OneOutput(computed.columns, *parts, "prediction")
+    labels = computed.classes.tolist()
+    sums = computed.prediction.sum(axis=1)
+    are_classes = bool(np.allclose(sums, 1.0, rtol=0.0, atol=1e-6))  # Probabilities are rounded
+    if output is None:
+        place = int(computed.prediction.mean(axis=0).argmax()) if are_classes else 0
+    elif output in labels:
+        place = labels.index(output)
+    else:
+        known = ", ".join(map(repr, labels))
+        raise ValueError(f"output must be one of {known}, got {output!r}.")
+    what = "probability" if are_classes else "prediction"
+    parts = computed.base[place], computed.values[..., place], computed.prediction[:, place]
+    return OneOutput(computed.columns, *parts, f"{what} of {labels[place]}")
+
+
+def columns_at(names: Sequence[str], X: MatrixLike, numbers: NDArray[np.intp]) -> list[Column]:
+    """Return some columns of a table; an array has columns by number."""
+    X = as_frame("X", X)
+    has_names = hasattr(X, "columns")
+    return [column_of(None, X, names[i] if has_names else int(i)) for i in numbers]
+
+
+def entry_text(column: Column, row: int) -> str:
+    """Return an entry as people write it.
+
+    >>> from bochner.tables.columns import read_column
+    >>> numbers = read_column("x", [1999.0, 12345.678, None, -0.5])
+    >>> [entry_text(numbers, row) for row in range(4)]
+    ['1,999', '12,346', 'missing', '−0.5']
+    >>> entry_text(read_column("year", [1999.0, 2010.0]), 0)
+    '1999'
+    >>> entry_text(read_column("day", ["2020-03-01", "2020-03-02T14:30"]), 1)
+    '2020-03-02 14:30'
+    """
+    if not column.present[row]:
+        return "missing"
+    if column.is_time_of_day and column.clock is not None:
+        return _time(column.clock[row])
+    if column.kind == "date":
+        stamp = np.datetime64(column.clock[row] if column.clock is not None else column.raw[row])
+        is_day = stamp == stamp.astype("M8[D]")
+        day = str(stamp.astype("M8[D]"))
+        return day if is_day else f"{day} {_time(stamp)}"
+    entry = column.raw[row]
+    if column.kind != "numeric" or isinstance(entry, bool | np.bool_):
+        return str(entry)
+    present = column.values[column.present]
+    text = number(float(column.values[row]), plain=PLAIN_ENTRIES).replace("-", "−")
+    return text.replace(",", "") if may_be_years(present) else text
+
+
+def with_entry(name: str, column: Column | None, row: int) -> str:
+    """Return the name of a column, and its entry if it is known."""
+    return name if column is None else f"{name}{EQUALS}{entry_text(column, row)}"
+
+
+def decimals_of(contributions: Array) -> int:
+    """Return the number of decimals that shows three digits of the largest contribution."""
+    largest = float(np.abs(contributions).max(initial=0.0))
+    if largest == 0.0 or not np.isfinite(largest):
+        return 0
+    return int(np.clip(_DIGITS - 1 - np.floor(np.log10(largest)), 0, _MOST_DECIMALS))
+
+
+def fixed(value: float, decimals: int, sign: str = "") -> str:
+    """Return a number with commas between thousands and that many decimals.
+
+    >>> fixed(-1234.5, 0), fixed(0.25, 2, "+"), fixed(-0.001, 2, "+")
+    ('−1,234', '+0.25', '0.00')
+    """
+    if abs(value) * 10.0**decimals < 0.5:  # It would be a zero with a sign
+        return f"{0.0:.{decimals}f}"
+    return f"{value:{sign},.{decimals}f}".replace("-", "−")
+
+
+def name_right(axis: "Axes", texts: Sequence[str], label: str = "") -> float:
+    """Write a text on the right of each row, with a name, and return the points that they take."""
+    shown = [round(tick) for tick in axis.get_yticks()]  # Some rows only, where room is scarce
+    side = axis.secondary_yaxis("right")
+    side.set_yticks(shown, [texts[row] for row in shown], parse_math=False)
+    side.tick_params(axis="y", length=0.0, labelsize=SMALL, colors=axis.yaxis.label.get_color())
+    side.spines["right"].set_visible(False)
+    if label:
+        name_axis(side.yaxis, label, panel_points(axis)[1])
+        side.yaxis.labelpad = 5.0  # About a character
+        side.yaxis.label.set_color(axis.yaxis.label.get_color())
+    return max(map(text_width, texts)) + (2.0 * FONT if label else 0.0)
+
+
+def _time(stamp: np.datetime64) -> str:
+    moment: Any = stamp.astype("M8[ms]").item()
+    return str(moment.strftime("%H:%M:%S" if moment.second else "%H:%M"))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaterfallDisplay(Display):
-    """Steps from the average prediction to the prediction of one row.
-
-    :func:`bochner.plot.waterfall` returns it, and has an example.
-
-    The steps begin at ``base``, go down the page, and end at ``base + steps.sum()``.
-
-    Parameters
-    ----------
-    names : sequence of k str
-        Names of the steps: columns with their entries, and the number of further columns.
-    steps : ndarray of shape (k,)
-        Contributions of the columns.
-    base : float
-        Average prediction.
-    label : str, default="prediction"
-        Explained quantity.
-    """
+    """Steps (k,) from the average prediction ``base`` to the prediction of one row, with names."""
 
     names: Sequence[str]
     steps: Array
@@ -138,23 +282,12 @@ def waterfall(
         Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
-    Returns
-    -------
-    display : WaterfallDisplay
-
-    Raises
-    ------
-    TypeError
-        If the model has no contributions.
-    ValueError
-        If there is no such row or output.
-
     Examples
     --------
     >>> import numpy as np
     >>> from bochner import TableRegressor, plot
     >>> X = np.random.default_rng(0).normal(size=(200, 3)).round(2)
-    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X[:, 1] - X[:, 2])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 1] - X[:, 2])
     >>> display = plot.waterfall(model, X, row=2, random_state=0)
     >>> sorted(display.names)
     ['x0 = 1.3', 'x1 = 0.95', 'x2 = −0.7']
@@ -194,3 +327,141 @@ def _one_row(model: Any, X: Any, row: int) -> tuple[Any, Any]:
         }
         model = replace(model, **parts)
     return None if X is None else rows_of(X, place), model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BeeswarmDisplay(Display):
+    """Contributions of columns to many predictions, the column of largest mean size on top."""
+
+    names: Sequence[str]
+    values: Array  # (n, k), the last column perhaps a sum of ``n_left_out`` columns
+    share: Array  # (k,) of the mean sizes
+    rank: Array  # (n, k) of the entries, from 0 to 1; NaN for text and missing entries
+    n_left_out: int = 0
+    label: str = "prediction"
+
+    def describe(self) -> str:
+        parts = ", ".join(
+            f"{name} {100.0 * share:.1f} %"
+            for name, share in zip(self.names, self.share, strict=True)
+        )
+        return f"Contributions to {len(self.values)} predictions, shares of mean sizes: {parts}."
+
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=rows_height(round(_ROW * len(self.names)) + 1))
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        from matplotlib.colors import LinearSegmentedColormap
+
+        (axis,) = axes
+        colors = LinearSegmentedColormap.from_list("entries", [_LOW, _MIDDLE, _HIGH])
+        name_rows(axis, list(self.names))
+        texts = [f"{100.0 * share:.0f} %" for share in self.share]
+        points = name_right(axis, texts, "share of mean size")
+        across = panel_points(axis)[0] - points
+        bin_width = (float(np.ptp(self.values)) or 1.0) * _POINT / max(across, _POINT)
+        axis.axvline(0.0, color=theme.ink, lw=0.7, zorder=1)
+        options: Any = {"s": _POINT**2, "lw": 0.0, "zorder": 2}
+        options["rasterized"] = self.values.size > MOST_VECTORS
+        for row, (values, rank) in enumerate(zip(self.values.T, self.rank.T, strict=True)):
+            at = row + _offsets(values, bin_width)
+            has_rank = np.isfinite(rank)
+            axis.scatter(values[~has_rank], at[~has_rank], color=_GREY, **options)
+            shade = {"c": rank[has_rank], "cmap": colors, "vmin": 0.0, "vmax": 1.0}
+            axis.scatter(values[has_rank], at[has_rank], **shade, **options)
+        entries = [(_LOW, "low entry"), (_HIGH, "high entry"), (_GREY, "text or missing")]
+        n_single = len(self.names) - (self.n_left_out > 0)
+        entries = entries if np.isnan(self.rank[:, :n_single]).any() else entries[:2]
+        handles = [axis.plot([], [], "o", color=color)[0] for color, _ in entries]
+        finish(axis, "", "", ticks="")
+        name_axis(axis.xaxis, f"contribution to the {self.label}", across)
+        axis.margins(x=0.04)
+        number_ticks(axis.xaxis, across)
+        legend(axes, handles, [text for _, text in entries])
+
+
+def beeswarm(
+    model: BaseEstimator | Contributions,
+    X: Any,
+    *,
+    output: object = None,
+    most: int = MOST_COLUMNS,
+    label: str | None = None,
+    random_state: RandomState = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> BeeswarmDisplay:
+    """Draw the contributions of columns to many predictions, a point for each row of the table.
+
+    The colour of a point is the rank of the column's entry in that row, from low to high: a column
+    whose points change from one colour to the other along the axis has a monotone effect. The
+    column of largest mean size is on top. Columns beyond the first ten are one row together.
+
+    Parameters
+    ----------
+    model : TableRegressor, TableClassifier or Contributions
+        A fitted table model, whose ``contributions`` are computed at the rows, or their result.
+    X : table or array-like of shape (n, d)
+        Rows of the table. A hundred show the shape; thousands take minutes.
+    output : object, default=None
+        Class or name of a target; ``None`` means the class of largest mean probability, or the
+        first target.
+    most : int, default=10
+        Most columns with a row of their own.
+    label, random_state, ax, theme
+        As in :func:`waterfall`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import TableRegressor, plot
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 1] - 0.1 * X[:, 2])
+    >>> display = plot.beeswarm(model, X[:50], random_state=0)
+    >>> display.names[:2], display.values.shape
+    (['x1', 'x2'], (50, 3))
+    """
+    found = explained(model, X, output, random_state)
+    n_rows = len(found.values)
+    if not n_rows or len(X) != n_rows:
+        raise ValueError(
+            f"X must have the rows of the contributions, at least one: {n_rows} and {len(X)} rows."
+        )
+    shown, others = found.largest(most)
+    names = [found.names[i] for i in shown]
+    values = found.values[:, shown]
+    rank = np.column_stack([_ranks(column) for column in columns_at(found.names, X, shown)])
+    if len(others):
+        names.append(f"{len(others)} more columns")
+        values = np.column_stack([values, found.values[:, others].sum(axis=1)])
+        rank = np.column_stack([rank, np.full(n_rows, np.nan)])
+    mean_size = np.abs(values).mean(axis=0)
+    share = mean_size / (mean_size.sum() or 1.0)
+    parts = names, values, share, rank, len(others), label or found.label
+    return BeeswarmDisplay(*parts).plot(ax, theme=theme)
+
+
+def _ranks(column: Column) -> Array:
+    """Return ranks (n,) of the entries from 0 to 1, NaN for text and missing entries."""
+    ranks = np.full(len(column.present), np.nan)
+    if column.kind not in ("numeric", "date"):
+        return ranks
+    entries = column.values[column.present]
+    if len(entries):  # Equal entries have one rank; if all are equal, it is in the middle
+        places = rankdata(entries)
+        spread = np.ptp(places)
+        ranks[column.present] = (places - places.min()) / spread if spread else 0.5
+    return ranks
+
+
+def _offsets(values: Array, bin_width: float) -> Array:
+    """Return heights (n,) of points, in rows, such that equal values lie above each other."""
+    bins = np.floor((values - values.min()) / bin_width).astype(np.intp)
+    counts = np.bincount(bins)
+    order = np.argsort(bins, kind="stable")
+    places = np.empty(len(values))
+    starts = np.cumsum(counts) - counts
+    places[order] = np.arange(len(values)) - starts[bins[order]]
+    # The fullest bin takes the height of the row; few points lie closer together.
+    step = min(_SPREAD / max(counts.max() - 1, 1), 0.25 * _SPREAD)
+    return np.asarray(step * (places - 0.5 * (counts[bins] - 1)))

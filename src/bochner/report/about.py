@@ -1,13 +1,13 @@
 """Sections on the data, the model, and how to reproduce it."""
 
-import re
 from collections.abc import Sequence
 from datetime import date
 
 import numpy as np
 
-from bochner.comparison.shown import FUNCTIONS, counted
+from bochner._numerics.number_texts import counted, number, percent
 from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
+from bochner.comparison.verdict import FUNCTIONS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.kernel_laws import KernelLaw
 from bochner.learning.tables.laws import TableLaw
@@ -24,13 +24,10 @@ from bochner.report.blocks import (
     Table,
 )
 from bochner.report.subject import Subject
-from bochner.report.words import cut, listed, number, percent, plain, quoted
+from bochner.report.words import cut, listed, plain, quoted
 
 _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""
-
-_NEGATIVE = re.compile(r"-(?=\d)")
-"""Signs of numbers."""
 
 
 def data_section(subject: Subject) -> Section:
@@ -88,7 +85,7 @@ def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:
         Cell(column.kind),
         Cell(percent(share) if share else "0", share),
         Cell(f"{column.n_distinct:,}", column.n_distinct),
-        Cell(_NEGATIVE.sub("−", column.summary) if is_number else cut(column.summary)),
+        Cell(column.summary if is_number else cut(column.summary)),
     ]
 
 
@@ -97,8 +94,7 @@ def model_section(subjects: Sequence[Subject]) -> Section:
     subject = subjects[0]
     model, head = subject.study.model, subject.study.model.head_
     blocks: list[Block] = [Paragraph(f"{_model_sentence(subject)} {_expected(subjects)}".strip())]
-    if isinstance(head, SumOfLaws | SoftmaxOfLaws):
-        blocks.append(_laws_table(head, subjects))
+    blocks.append(_laws_table(head, subjects))
     blocks.append(Facts({"parameters": plain(" ".join(repr(model).split()))}))
     return Section("model", "The model", blocks)
 
@@ -112,15 +108,12 @@ def _model_sentence(subject: Subject) -> str:
             "the errors of rows that are left out; such rows also give the weights and calibrate "
             "the intervals."
         )
-    if isinstance(head, SoftmaxOfLaws):
-        count = counted(_n_kernels(head), "kernel regression")
-        return (
-            f"The model's class probabilities are the softmax of {count} of the classes' "
-            f"indicators{_others(head)}, {fitted}. Kernels minimise the errors of rows that are "
-            "left out; such rows also give the weights."
-        )
-    kernel = type(subject.study.model.kernel_).__name__
-    return f"The model is a ridge regression on features of a {kernel} kernel, {fitted}."
+    count = counted(_n_kernels(head), "kernel regression")
+    return (
+        f"The model's class probabilities are the softmax of {count} of the classes' "
+        f"indicators{_others(head)}, {fitted}. Kernels minimise the errors of rows that are "
+        "left out; such rows also give the weights."
+    )
 
 
 def _n_kernels(head: SumOfLaws | SoftmaxOfLaws) -> int:

@@ -7,16 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.number_texts import counted, number, percent, with_error
 from bochner.comparison.contenders import OURS
 from bochner.comparison.coverage import Coverage, are_outside, coverage_of, outcome_coverage
-from bochner.comparison.outcomes import Outcome, Score
-from bochner.comparison.shown import METRICS, OF_CLASSES, OF_NUMBERS, counted
+from bochner.comparison.outcomes import METRICS, OF_CLASSES, OF_NUMBERS, Outcome, Score
 from bochner.comparison.verdict import calibration, difference, scope
-from bochner.plot import CalibrationDisplay, PredictionsDisplay, comparison
+from bochner.plot import comparison
+from bochner.plot.class_errors import CalibrationDisplay
+from bochner.plot.regression_errors import PredictionsDisplay
 from bochner.report.blocks import Block, Cell, Figure, Paragraph, Section, Table
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
-from bochner.report.words import number, percent, with_error
 
 _LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
 """Nominal levels of the intervals whose coverage is drawn: twenty steps."""

@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from bochner._numerics.number_texts import counted, percent
 from bochner.comparison.outcomes import Outcome
-from bochner.comparison.shown import counted
 from bochner.comparison.verdict import calibration
-from bochner.plot import CalibrationDisplay, ConfusionDisplay, RocDisplay
+from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
 from bochner.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
-from bochner.report.words import cut, percent, quoted
+from bochner.report.words import cut, quoted
 
 _SIDE_BY_SIDE = 10
 """Most classes whose names are readable in half of the page's width."""

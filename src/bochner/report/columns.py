@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bochner.comparison.shown import LEAST_PAIR, counted, no_pairs, sum_of_shares
+from bochner._numerics.number_texts import counted, number, percent
 from bochner.comparison.study import Model
+from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
 from bochner.diagnosis.sensitivity import Effect, VarianceShares
-from bochner.plot import EffectDisplay, InteractionsDisplay, RelevanceDisplay
-from bochner.plot.labels import dates_of
+from bochner.plot.axis_texts import dates_of
+from bochner.plot.effects import EffectDisplay
+from bochner.plot.rankings import SharesDisplay
 from bochner.report.blocks import (
     MOST_UNFOLDED,
     Block,
@@ -24,7 +26,7 @@ from bochner.report.blocks import (
 )
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject
-from bochner.report.words import joined, listed, number, percent, quoted, short
+from bochner.report.words import joined, listed, quoted, short
 
 _MOST_BARS = 15
 """Columns with a bar; the table has all of them."""
@@ -80,7 +82,7 @@ def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
 
 def _importance_figure(shares: VarianceShares) -> Figure:
     names = [joined(name) for name in shares.columns]
-    display = RelevanceDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
+    display = SharesDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
     return drawn(display, "Importance of columns", importance_sentence(shares))
 
 
@@ -105,7 +107,7 @@ def importance_sentence(shares: VarianceShares) -> str:
 
 def _pairs_figure(pairs: VarianceShares) -> Figure:
     names = [joined(pair) for pair in pairs.columns]
-    display = InteractionsDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
+    display = SharesDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
     first, second = (quoted(name) for name in pairs.columns[0])
     share = percent(float(pairs.share[0]), float(pairs.std_error[0]))
     caption = (
@@ -161,7 +163,7 @@ def _above(shares: VarianceShares, most: int) -> list[Any]:
 
 def _has_cycles(model: Model, name: str) -> bool:
     """Return whether a column is of dates whose hour or weekday is a feature."""
-    states = {state["name"]: state for state in model.encoder_.columns_}
+    states: dict[str, Any] = {state["name"]: state for state in model.encoder_.columns_}
     return not {"hour", "weekday"}.isdisjoint(states[name].get("cycles", ()))
 
 

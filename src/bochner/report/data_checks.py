@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from bochner.comparison.shown import counted
+from bochner._numerics.number_texts import counted, percent, with_error
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of
 from bochner.report.blocks import Finding, fine
 from bochner.report.subject import Subject
-from bochner.report.words import listed, percent, quoted, with_error
+from bochner.report.words import listed, quoted
 from bochner.tables.identifiers import may_identify
 
 _ROUGH_ERROR = 0.1
@@ -191,7 +191,7 @@ def correlated(subject: Subject) -> Finding | None:
     names = [f"{quoted(a)} and {quoted(b)} ({value:.2f})" for _, a, b, value in pairs]
     return Finding(
         "note",
-        f"Correlated columns: {listed([name.replace('-', '−') for name in names], 3)}",
+        f"Correlated columns: {listed(names, 3)}",
         "The numbers are rank correlations. These columns are strongly correlated, so their "
         "importances are interchangeable, and the effect of one column at fixed values of the "
         "other is an extrapolation.",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import f as f_law
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.comparison.shown import entries
+from bochner._numerics.number_texts import entries
 from bochner.report.words import short
 from bochner.tables.columns import Column, labels
 
@@ -148,7 +148,7 @@ def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
     if column.kind == "date":
         texts = [str(time.astype("M8[D]")) for time in column.wall_times()[first]]
     else:
-        texts = [text.replace("-", "−") for text in entries(distinct.tolist())]
+        texts = entries(distinct.tolist())
     ends = [np.flatnonzero(groups == group)[[0, -1]] for group in range(groups[-1] + 1)]
     names = [texts[a] if a == b else f"{texts[a]} to {texts[b]}" for a, b in ends]
     return codes, names

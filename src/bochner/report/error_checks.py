@@ -5,16 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
+from bochner._numerics.number_texts import counted, number, percent, with_error
 from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import mean_score
-from bochner.comparison.shown import counted
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of, thirds
 from bochner.report.blocks import Finding, fine
 from bochner.report.drift import Drift
 from bochner.report.residuals import certain
 from bochner.report.subject import Subject
-from bochner.report.words import listed, number, percent, quoted, with_error
+from bochner.report.words import listed, quoted
 
 _CERTAIN = 2.0
 """Standard errors beyond which a difference is significant: 95 % of normal errors."""

@@ -4,8 +4,10 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from bochner.plot import ConfusionDisplay, EffectDisplay, to_svg
+from bochner.plot import to_svg
+from bochner.plot.class_errors import ConfusionDisplay
 from bochner.plot.display import Display, new_axes
+from bochner.plot.effects import EffectDisplay
 from bochner.plot.style import PALETTE, WIDTH, styled
 from bochner.report.blocks import Figure
 
@@ -14,6 +16,12 @@ _CONTROL = re.compile(
 )
 """Characters that HTML does not allow in a page, or that change the direction of what follows, and
 that a name from a file may have."""
+
+_BREAKING = re.compile(r"(?<=\d) (?=[%±])|(?<=±) (?=\d)")
+"""Spaces within a number."""
+
+_MINUS = re.compile(r"(?<![\w.-])-(?=\d)|(?<=\de)-(?=\d)")
+"""Signs of numbers and of powers of ten; there are none within dates and codes."""
 
 _COLORS = {f"c{place}": color.lower() for place, color in enumerate(PALETTE)}
 """Colours of pictures by the names that the page gives them."""
@@ -33,7 +41,7 @@ def drawn(display: Display, title: str, caption: str) -> Figure:
     for artist in (artist for axis in shown.axes_ for artist in (*axis.lines, *axis.collections)):
         if _count(artist) > _MOST_VECTORS:
             artist.set_rasterized(True)
-    svg = to_svg(shown, title=title, description=caption)
+    svg = to_svg(shown, title=typeset(title), description=typeset(caption))
     if not isinstance(display, EffectDisplay | ConfusionDisplay):  # Their colours stand for numbers
         svg = svg.replace("<image ", '<image class="cloud" ')
     for name, color in _COLORS.items():
@@ -58,6 +66,11 @@ def _count(artist: Any) -> int:
     if getattr(artist, "get_marker", None) and artist.get_linestyle() == "None":
         return len(artist.get_xdata())
     return 0
+
+
+def typeset(text: str) -> str:
+    """Return a text with minus signs, and with numbers that no end of a line divides."""
+    return _BREAKING.sub("\u00a0", _MINUS.sub("−", text))
 
 
 def without_control(text: str) -> str:

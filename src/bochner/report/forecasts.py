@@ -9,6 +9,7 @@ from os import PathLike
 import numpy as np
 
 from bochner._numerics.files import as_path, replacing
+from bochner._numerics.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecasts import (
     SeriesForecast,
@@ -18,15 +19,13 @@ from bochner.comparison.forecasts import (
     shown_times,
 )
 from bochner.comparison.origins import OriginScores, mean_mase
-from bochner.comparison.shown import counted, number
 from bochner.estimators.forecaster import Forecaster
 from bochner.learning.series.transformations import TRANSFORMATIONS
-from bochner.plot.components import component_display
-from bochner.plot.forecasts import forecast_display
+from bochner.plot.series_plots import component_display, forecast_display
 from bochner.report.blocks import Block, Cell, Facts, Figure, Paragraph, Section, Table, numbered
 from bochner.report.figures import drawn
 from bochner.report.page import Head, Title, rendered
-from bochner.report.words import cut, percent
+from bochner.report.words import cut
 
 _MOST_SERIES = 12
 """Most series with pictures: each takes some hundred kilobytes and a second."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.checked import check_targets, labels, numbers
 from bochner._numerics.files import as_path, replacing
 from bochner._numerics.foreign import as_frame
-from bochner.comparison.shown import counted
+from bochner._numerics.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, studies_of, table_facts
 from bochner.estimators.table_classifier import TableClassifier
@@ -34,7 +34,7 @@ class Report:
     >>> from sklearn.datasets import load_diabetes
     >>> from bochner import TableRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X[:400], y[:400])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
     >>> report = model.report(X[400:], y[400:])
     >>> len(report.studies), report.html[-8:].strip()
     (1, '</html>')

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -13,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bochner._numerics.files import as_path, replacing
-from bochner.comparison.shown import counted
+from bochner._numerics.number_texts import counted
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import calibration, scope, verdict
 from bochner.report.about import data_section, model_section, reproduction_section
@@ -23,7 +22,7 @@ from bochner.report.classes import probabilities_section, recognition_section
 from bochner.report.columns import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import Drift
-from bochner.report.figures import without_control
+from bochner.report.figures import typeset, without_control
 from bochner.report.residuals import MOST_COLUMNS, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.unlike_rows import unlike_section
@@ -34,9 +33,6 @@ _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}
 
 _FEWEST_FIGURES = 2
 """Fewest figures of a kind for each of several targets."""
-
-_BREAKING = re.compile(r"(?<=\d) (?=[%±])|(?<=±) (?=\d)")
-"""Spaces within a number, where no line is broken."""
 
 _KEY_FIGURES = {
     "rmse": "RMSE",
@@ -99,7 +95,7 @@ def html(studies: Sequence[Study]) -> str:
     >>> from sklearn.datasets import load_diabetes
     >>> from bochner import TableRegressor, report
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X[:300], y[:300])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:300], y[:300])
     >>> page = report.html(report.report_of(model, X[300:], y[300:]).studies)
     >>> page[:15]
     '<!doctype html>'
@@ -221,7 +217,7 @@ def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -
 
 
 def _unbroken(value: object) -> Any:
-    """Keep numbers in a text on one line; other values are returned unchanged."""
+    """Typeset the numbers of a text; markup and other values are returned unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return _BREAKING.sub("\u00a0", value)
+    return typeset(value)

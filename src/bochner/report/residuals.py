@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bochner.comparison.shown import counted
-from bochner.plot import ResidualsDisplay
+from bochner._numerics.number_texts import counted, number, percent, with_error
+from bochner.plot.regression_errors import ResidualsDisplay
 from bochner.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
 from bochner.report.drift import Drift, drift
 from bochner.report.figures import drawn
 from bochner.report.subject import Subject, shown_values
-from bochner.report.words import cut, listed, number, percent, quoted, short, with_error
+from bochner.report.words import cut, listed, quoted, short
 
 MOST_COLUMNS = 8
 """Columns against which residuals are drawn and tested: the most important ones."""

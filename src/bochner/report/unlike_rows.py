@@ -5,21 +5,23 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy.stats import norm
 
+from bochner._numerics.number_texts import counted, percent
 from bochner.comparison.coverage import outcome_coverage
-from bochner.comparison.outcomes import LIKE, Outcome, mean_score
-from bochner.comparison.shown import (
+from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
+    LIKE,
     METRICS,
     OF_CLASSES,
     OF_NUMBERS,
     OF_SPREAD,
-    counted,
+    Outcome,
+    mean_score,
 )
 from bochner.comparison.verdict import excess
 from bochner.report.accuracy import metric_of, shown
 from bochner.report.blocks import Block, Cell, Finding, Paragraph, Section, Table, fine
 from bochner.report.subject import Subject
-from bochner.report.words import listed, percent
+from bochner.report.words import listed
 
 _FEWEST = 5
 """Fewest rows of a kind whose errors are compared: standard errors of fewer are too small too

@@ -1,13 +1,7 @@
-"""Numbers, names and lists as texts of a report."""
+"""Names and lists as texts of a report."""
 
 import unicodedata
 from collections.abc import Sequence
-
-import numpy as np
-
-from bochner.comparison.shown import PLAIN
-from bochner.comparison.shown import number as in_ascii
-from bochner.comparison.shown import percent as percent_in_ascii
 
 _NAME = 60
 """Most characters of a name in a sentence: a line of the report has about 90."""
@@ -15,52 +9,8 @@ _NAME = 60
 _CELL = 200
 """Most characters of a text in a table: four lines of a cell."""
 
-_DIGITS = 2
-"""Digits of a standard error: a third one would be noise below some 5,000 rows."""
-
 _ISOLATE, _POP = "\u2068", "\u2069"
 """Marks around a text that may run from right to left, so that its neighbours keep their place."""
-
-
-def number(value: float, digits: int = 4) -> str:
-    """Format a number with ``digits`` significant digits and commas between thousands.
-
-    Examples
-    --------
-    >>> number(1234.56), number(-0.01234), number(3.0), number(2.5e9)
-    ('1,235', '−0.01234', '3', '2.5e9')
-    """
-    return in_ascii(value, digits).replace("-", "−")
-
-
-def with_error(value: float, error: float) -> str:
-    """Return a number and its standard error, both with as many decimals as the error has.
-
-    Examples
-    --------
-    >>> with_error(42.1267, 0.8123), with_error(0.5, float("nan")), with_error(52311.0, 1234.0)
-    ('42.13 ± 0.81', '0.5', '52,311 ± 1,234')
-    """
-    if not (np.isfinite(error) and np.isfinite(value) and error > 0.0):
-        return number(value)
-    size = max(abs(value), error)
-    if not PLAIN[0] <= size < PLAIN[1]:
-        power = int(np.floor(np.log10(size)))
-        text = with_error(value / 10.0**power, error / 10.0**power)
-        return f"({text})e{power}".replace("e-", "e−")
-    decimals = max(0, _DIGITS - 1 - int(np.floor(np.log10(error))))
-    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}".replace("-", "−")
-
-
-def percent(share: float, error: float = float("nan"), *, digits: int | None = None) -> str:
-    """Return a share in per cent, by default with a decimal below ten and next to a hundred.
-
-    Examples
-    --------
-    >>> percent(0.583), percent(-0.0312), percent(0.9934), percent(0.583, 0.031)
-    ('58 %', '−3.1 %', '99.3 %', '58.3 ± 3.1 %')
-    """
-    return percent_in_ascii(share, error, digits=digits).replace("-", "−")
 
 
 def listed(parts: Sequence[str], most: int = 5) -> str:

@@ -27,7 +27,7 @@ _LATTICE_MIXTURES = 3
 """Inputs up to which lattices are best for mixtures of scales."""
 
 
-_LEAST_TRANSFORMED = 256
+LEAST_TRANSFORMED = 256
 """Inputs from which on Hadamard blocks are considered: their bias is of order 1/d."""
 
 _LEAST_GAIN = 25.0
@@ -51,7 +51,7 @@ def transforms_pay(n_nonzero: float, dim: int, m: int) -> bool:
     """
     order = 1 << (dim - 1).bit_length()
     additions = -(-m // order) * order * math.log2(order)
-    return dim >= _LEAST_TRANSFORMED and m * n_nonzero >= _LEAST_GAIN * additions
+    return dim >= LEAST_TRANSFORMED and m * n_nonzero >= _LEAST_GAIN * additions
 
 
 @register

@@ -1,6 +1,5 @@
 """Spectral measures: laws over frequencies, closed forms and their algebra, designed measures."""
 
-from bochner.spectral.allocation import Allocation, ByMass, ByVariance, HalfByMass
 from bochner.spectral.closed_forms import closed_form
 from bochner.spectral.composite import (
     PAIRINGS,
@@ -9,9 +8,9 @@ from bochner.spectral.composite import (
     Mapped,
     MatchedPairs,
     TwoFrequency,
+    WithAmplitude,
     grid_sides,
 )
-from bochner.spectral.data import Pairs
 from bochner.spectral.decompositions import (
     DECOMPOSITIONS,
     Auto,
@@ -22,30 +21,34 @@ from bochner.spectral.decompositions import (
     spectral_measure,
 )
 from bochner.spectral.design import designed_measure
-from bochner.spectral.harmonizable import WithAmplitude
 from bochner.spectral.lattice import Lattice
 from bochner.spectral.laws import (
     BlockLaw,
+    Chi,
     Draw,
     Elliptical,
+    ExponentialMagnitude,
+    GammaMixture,
     Independent,
     Isotropic,
     Law,
     NoMeasureError,
     Pairing,
-)
-from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.phase_factor import Component, PhaseFactor
-from bochner.spectral.positive import PositiveMeasure
-from bochner.spectral.profiles import Profile, profile
-from bochner.spectral.radial import (
-    Chi,
-    ExponentialMagnitude,
-    GammaMixture,
     RadialLaw,
     Shell,
     Student,
 )
+from bochner.spectral.measure import (
+    Allocation,
+    ByMass,
+    ByVariance,
+    HalfByMass,
+    Part,
+    SpectralMeasure,
+)
+from bochner.spectral.phase_factor import Component, PhaseFactor
+from bochner.spectral.positive import PositiveMeasure
+from bochner.spectral.profiles import Pairs, Profile, profile
 from bochner.spectral.shifted_gaussian import ShiftedGaussian
 
 __all__ = [

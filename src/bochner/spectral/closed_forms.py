@@ -9,14 +9,23 @@ import numpy as np
 
 from bochner import kernels
 from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import CosineFactors
+from bochner.frequencies import Amplitudes, CosineFactors
 from bochner.registry import fact, register
-from bochner.spectral.composite import TwoFrequency
+from bochner.spectral.composite import TwoFrequency, WithAmplitude
 from bochner.spectral.lattice import Lattice
-from bochner.spectral.laws import Elliptical, Independent, Isotropic, Law, NoMeasureError
+from bochner.spectral.laws import (
+    Chi,
+    Elliptical,
+    ExponentialMagnitude,
+    GammaMixture,
+    Independent,
+    Isotropic,
+    Law,
+    NoMeasureError,
+    Student,
+)
 from bochner.spectral.measure import Part, SpectralMeasure
 from bochner.spectral.phase_factor import PhaseFactor
-from bochner.spectral.radial import Chi, ExponentialMagnitude, GammaMixture, RadialLaw, Student
 from bochner.spectral.shifted_gaussian import shifted_gaussian_parts
 
 _TRANSLATION = PhaseFactor(0.0, 1.0, 1.0)  # exp(i t)
@@ -60,21 +69,21 @@ def find_closed_form(kernel: kernels.Kernel, dim: int) -> SpectralMeasure | None
         return None
 
 
-_LAWS: Mapping[type, tuple[type[Isotropic] | type[Independent], Callable[[Any], RadialLaw]]] = {
-    kernels.Gaussian: (Isotropic, lambda kernel: Chi()),
-    kernels.Matern: (Isotropic, lambda kernel: Student(2.0 * kernel.nu)),
-    kernels.Exponential: (Isotropic, lambda kernel: Student(1.0)),
-    kernels.RationalQuadratic: (Isotropic, lambda kernel: GammaMixture(kernel.alpha)),
-    kernels.Laplacian: (Independent, lambda kernel: Student(1.0)),
-    kernels.Cauchy: (Independent, lambda kernel: ExponentialMagnitude()),
+_LAWS: Mapping[type, Callable[[Any, int], Law]] = {
+    kernels.Gaussian: lambda kernel, dim: Isotropic(Chi(), dim, kernel.length_scale),
+    kernels.Matern: lambda kernel, dim: Isotropic(
+        Student(2.0 * kernel.nu), dim, kernel.length_scale
+    ),
+    kernels.Exponential: lambda kernel, dim: Isotropic(Student(1.0), dim, kernel.length_scale),
+    kernels.RationalQuadratic: lambda kernel, dim: Isotropic(
+        GammaMixture(kernel.alpha), dim, kernel.length_scale
+    ),
+    kernels.Laplacian: lambda kernel, dim: Independent(Student(1.0), dim, kernel.length_scale),
+    kernels.Cauchy: lambda kernel, dim: Independent(
+        ExponentialMagnitude(), dim, kernel.length_scale
+    ),
 }
-"""Laws of the norm of a frequency, or of the size of each of its coordinates."""
-
-
-def _with(
-    law: type[Isotropic] | type[Independent], radial: Callable[[Any], RadialLaw]
-) -> Callable[[kernels.Correlation, int], Law]:
-    return lambda kernel, dim: law(radial(kernel), dim, kernel.length_scale)
+"""Laws of a frequency."""
 
 
 def _anova(kernel: kernels.Anova, dim: int) -> Law:
@@ -135,6 +144,47 @@ def _locally_stationary(kernel: kernels.LocallyStationary, dim: int) -> Spectral
             for fast in stationary.parts
         )
     )
+
+
+def _harmonizable(kernel: kernels.Harmonizable, dim: int) -> SpectralMeasure:
+    """Return the measure of a mixture: one positive part for each real amplitude."""
+    kernel.check_dim(dim)
+    parts: list[Part] = []
+    every = zip(
+        *map(as_array, (kernel.factors, kernel.phases, kernel.frequencies)),
+        *map(as_array, (kernel.centres, kernel.inverse_widths, kernel.spreads)),
+        strict=True,
+    )
+    for factors, phases, mu, centre, inverse, spread in every:
+        window = np.diag(inverse)[None], (centre * inverse)[None]
+        if len(mu) == 1:
+            # One frequency is the mean of the law, and its phase does not matter.
+            law, total = _gaussian_law(mu[0], spread), float(np.sum(factors**2))
+            coef_of_one = np.ones((1, 1))
+            made = Amplitudes(
+                np.zeros(1), *window, np.zeros((1, 1, dim)), coef_of_one, 0.0 * coef_of_one
+            )
+            parts += [Part(total, WithAmplitude(law, made))] if total else []
+            continue
+        law = _gaussian_law(np.zeros(dim), spread)
+        for column, phase in zip(factors, phases - mu @ centre, strict=True):
+            # The real part, and the imaginary one: a quarter turn later.
+            for turn in (0.0, -0.5 * np.pi):
+                total = float(np.sum(column**2))
+                if not total:
+                    continue
+                coef = column[None] / np.sqrt(total)
+                made = Amplitudes(np.zeros(1), *window, mu[None], coef, (phase + turn)[None])
+                parts.append(Part(total, WithAmplitude(law, made)))
+    return SpectralMeasure(tuple(parts))
+
+
+def _gaussian_law(mean: Array, spread: Array) -> Law:
+    """Return a Gaussian law of given deviations, of one atom if these are all zero."""
+    if not spread.any():
+        return Lattice(mean[None], np.ones(1), np.zeros(1))
+    factor = tuple(map(tuple, np.diag(spread).tolist()))
+    return Elliptical(Chi(), tuple(mean.tolist()), factor)
 
 
 def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasure:
@@ -203,6 +253,7 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.Linear: _linear,
     kernels.White: _white,
     kernels.LocallyStationary: _locally_stationary,
+    kernels.Harmonizable: _harmonizable,
     kernels.DeltaGaussian: lambda kernel, dim: closed_form(
         kernels.Gaussian(kernel.tau1) - kernels.Gaussian(kernel.tau2), dim
     ),
@@ -213,6 +264,6 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
 }
 for _cls, _form in _CLOSED_FORMS.items():
     register(_cls, closed_form=_form)
-for _cls, _kind in _LAWS.items():
-    register(_cls, law=_with(*_kind))
+for _cls, _law in _LAWS.items():
+    register(_cls, law=_law)
 register(kernels.Anova, law=_anova)

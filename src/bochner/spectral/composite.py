@@ -12,6 +12,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner._numerics.names import resolved
+from bochner.frequencies import Amplitudes
 from bochner.registry import register
 from bochner.sampling import Matrix, Scheme
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError, Pairing
@@ -277,3 +278,55 @@ class TwoFrequency(Law):
 
     def paired(self, pairing: Pairing) -> Law:
         return replace(self, pairing=pairing)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithAmplitude(Law):
+    r"""A law of frequencies ``s`` whose waves have one amplitude, :math:`a(x) \cos(s \cdot x)`.
+
+    Its kernel is :math:`a(x)\, a(y)\, E \cos(s \cdot (x - y))`. A complex amplitude makes two such
+    kernels, of its real and its imaginary part, if the law is even.
+
+    Parameters
+    ----------
+    law : Law
+    amplitude_of : Amplitudes
+        One function, of one frequency.
+    """
+
+    law: Law
+    amplitude_of: Amplitudes
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return self.law.dim
+
+    @property
+    def members(self) -> tuple[Law, ...]:
+        return (self.law,)
+
+    @property
+    def at_zero(self) -> float:
+        value = float(self.amplitude_of.factors(np.zeros((1, self.dim)))[0, 0])
+        return self.law.at_zero * value**2
+
+    @property
+    def amplitude(self) -> float:
+        return self.law.amplitude * float(np.abs(self.amplitude_of.coef).sum()) ** 2
+
+    @property
+    def n_atoms(self) -> int | None:
+        return self.law.n_atoms
+
+    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        return replace(
+            self.law.draw(m, rng, scheme),
+            modulation=self.amplitude_of.rearranged(np.zeros(m, dtype=np.intp)),
+        )
+
+    def mapped(self, left: Array, right: Array) -> Law | None:
+        if not np.array_equal(left, right):
+            return None
+        inner = self.law.mapped(left, right)
+        # Laws of class BlockLaw do not define maps.
+        return inner and WithAmplitude(inner, self.amplitude_of.mapped(left))

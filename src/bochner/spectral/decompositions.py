@@ -2,45 +2,89 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add, mul
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner import kernels
-from bochner._numerics.arrays import as_count, as_positive_scalar
+from bochner._numerics.arrays import (
+    Array,
+    as_array,
+    as_count,
+    as_positive_scalar,
+    column_extremes,
+    stacked_rows,
+)
 from bochner._numerics.names import resolved
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.registry import register
 from bochner.sampling import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
 from bochner.spectral.closed_forms import closed_form, find_closed_form
-from bochner.spectral.data import Data, Distances, Pairs
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice import LARGEST_DIM, lattice_measure
 from bochner.spectral.laws import NoMeasureError, Pairing
 from bochner.spectral.measure import SpectralMeasure
-from bochner.spectral.profiles import profile
+from bochner.spectral.profiles import Pairs, profile
 from bochner.spectral.spherical import spherical_polynomial_measure
 
 _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of features
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DesignContext:
-    """Settings of a decomposition: ``dim`` inputs of the left argument, data and frequencies.
+class DesignData:
+    """What a designed measure depends on: the data, and the frequencies that will be drawn.
 
+    The data are rows ``left`` (n, d) and ``right`` (n2, d2), dense or sparse, where ``right=None``
+    means ``left``, or ``distances`` between rows in the metric of the kernel, or unknown.
     ``orthogonal`` means that directions are drawn in orthogonal blocks, ``fitted`` that weights are
-    fitted to the kernel.
+    fitted to the kernel. Pairs of rows are sampled with ``seed``.
     """
 
     dim: int
-    data: Data
     n_frequencies: int
-    orthogonal: bool
+    orthogonal: bool = True
     fitted: bool = False
+    left: Any = None
+    right: Any = None
+    distances: Array | None = None
+    seed: int = 0
+    _pairs: dict[Metric, Pairs] = field(default_factory=dict, init=False, repr=False)
+
+    def pairs(self, metric: Metric) -> Pairs | None:
+        """Return a sample of pairs of rows, or ``None`` if the data are unknown."""
+        if self.distances is not None:
+            return Pairs.of_distances(self.distances, metric)
+        if self.left is None:
+            return None
+        if metric not in self._pairs:
+            rows = self.left if self.right is None else stacked_rows(self.left, self.right)
+            self._pairs[metric] = Pairs.of_rows(rows, metric, np.random.default_rng(self.seed))
+        return self._pairs[metric]
+
+    def reach(self) -> Array | None:
+        """Return the greatest lag in each of ``dim`` inputs, or ``None`` if it is unknown."""
+        if self.left is None:
+            if self.distances is None or not self.distances.size:
+                return None
+            return np.full(self.dim, float(np.max(self.distances)))
+        (low, high), (least, most) = (
+            column_extremes(rows)
+            for rows in (self.left, self.left if self.right is None else self.right)
+        )
+        return as_array(np.maximum(high - least, most - low))
+
+    def mapped(self, left: Array, right: Array) -> "DesignData":
+        """Return the data after left and right arguments are multiplied by matrices."""
+        mapped = replace(self, dim=left.shape[1])
+        if self.left is None:
+            return mapped
+        other = self.left if self.right is None else self.right
+        return replace(mapped, left=self.left @ left, right=other @ right)
 
 
 class Decomposition(ABC):
@@ -49,22 +93,21 @@ class Decomposition(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+    def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
         """Return the measure."""
 
-    def by_members(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+    def by_members(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
         """Combine the measures of the kernel's members, or transform the kernel numerically."""
         if isinstance(kernel, kernels.Sum):
-            return reduce(add, (self.measure(term, context) for term in kernel.terms))
+            return reduce(add, (self.measure(term, data) for term in kernel.terms))
         if isinstance(kernel, kernels.Product):
-            return reduce(mul, (self.measure(factor, context) for factor in kernel.factors))
+            return reduce(mul, (self.measure(factor, data) for factor in kernel.factors))
         if isinstance(kernel, kernels.Scaled):
-            return kernel.factor * self.measure(kernel.kernel, context)
+            return kernel.factor * self.measure(kernel.kernel, data)
         if isinstance(kernel, kernels.Bilinear | kernels.OnColumns):
-            maps = kernel.maps(context.dim)
-            inner = replace(context, dim=maps[0].shape[1], data=context.data.mapped(*maps))
-            return self.measure(kernel.kernel, inner).mapped(*maps)
-        return _transformed(kernel, context)
+            maps = kernel.maps(data.dim)
+            return self.measure(kernel.kernel, data.mapped(*maps)).mapped(*maps)
+        return _transformed(kernel, data)
 
 
 @register
@@ -77,8 +120,8 @@ class Polar(Decomposition):
     lag, :class:`bochner.kernels.Stationary`, is transformed numerically in up to three inputs.
     """
 
-    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
-        return find_closed_form(kernel, context.dim) or self.by_members(kernel, context)
+    def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
+        return find_closed_form(kernel, data.dim) or self.by_members(kernel, data)
 
 
 @register
@@ -107,12 +150,10 @@ class Jordan(Decomposition):
     def __post_init__(self) -> None:
         object.__setattr__(self, "truncation", as_positive_scalar("truncation", self.truncation))
 
-    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+    def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
         if isinstance(kernel, kernels.SphericalPolynomial):
-            return spherical_polynomial_measure(
-                kernel.degree, kernel.a, context.dim, self.truncation
-            )
-        closed_form = find_closed_form(kernel, context.dim) or self.by_members(kernel, context)
+            return spherical_polynomial_measure(kernel.degree, kernel.a, data.dim, self.truncation)
+        closed_form = find_closed_form(kernel, data.dim) or self.by_members(kernel, data)
         return closed_form.jordan()
 
 
@@ -121,14 +162,14 @@ class Jordan(Decomposition):
 class Designed(Decomposition):
     """The measure of least variance for the data; see :func:`designed_measure`."""
 
-    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+    def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
         if _has_columns(kernel):
-            return self.by_members(kernel, context)
+            return self.by_members(kernel, data)
         kernel_profile = profile(kernel)
         pairs = (
             None
             if kernel_profile is None
-            else _pairs(kernel_profile.metric, kernel_profile.domain, context)
+            else _pairs(kernel_profile.metric, kernel_profile.domain, data)
         )
         if kernel_profile is not None and pairs is None:
             raise ValueError(
@@ -137,11 +178,11 @@ class Designed(Decomposition):
             )
         return designed_measure(
             kernel,
-            context.dim,
+            data.dim,
             pairs or Pairs.of_sphere(),
-            context.n_frequencies,
-            orthogonal=context.orthogonal,
-            fitted=context.fitted,
+            data.n_frequencies,
+            orthogonal=data.orthogonal,
+            fitted=data.fitted,
         )
 
 
@@ -153,20 +194,20 @@ class Auto(Decomposition):
     Term by term if need be.
     """
 
-    def measure(self, kernel: Kernel, context: DesignContext) -> SpectralMeasure:
-        closed_form = find_closed_form(kernel, context.dim)
+    def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
+        closed_form = find_closed_form(kernel, data.dim)
         if closed_form is not None and closed_form.is_positive:
             return closed_form
         if _has_columns(kernel):
             # Members are handled separately, because designs depend on distances on their columns.
-            return self.by_members(kernel, context)
+            return self.by_members(kernel, data)
         kernel_profile = profile(kernel)
         if kernel_profile is not None and (
             closed_form is None
-            or _pairs(kernel_profile.metric, kernel_profile.domain, context) is not None
+            or _pairs(kernel_profile.metric, kernel_profile.domain, data) is not None
         ):
-            return Designed().measure(kernel, context)
-        return closed_form or self.by_members(kernel, context)
+            return Designed().measure(kernel, data)
+        return closed_form or self.by_members(kernel, data)
 
 
 DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
@@ -244,18 +285,18 @@ def spectral_measure(
         kernel.check_widths(dim, kernel.right_dim(dim))
     m = _DEFAULT_FREQUENCIES if n_frequencies is None else n_frequencies
     pair_distances = None if distances is None else np.asarray(distances, dtype=np.float64)
-    context = DesignContext(
-        dim=dim,
-        data=Distances(pair_distances),
-        n_frequencies=as_count("n_frequencies", m),
-        orthogonal=makes_blocks(resolve_scheme(scheme)),
+    data = DesignData(
+        dim,
+        as_count("n_frequencies", m),
+        makes_blocks(resolve_scheme(scheme)),
+        distances=pair_distances,
     )
-    return resolve_decomposition(decomposition).measure(kernel, context).paired(pairs)
+    return resolve_decomposition(decomposition).measure(kernel, data).paired(pairs)
 
 
-def _pairs(metric: Metric, domain: object, context: DesignContext) -> Pairs | None:
+def _pairs(metric: Metric, domain: object, data: DesignData) -> Pairs | None:
     """Return the pairs of the data; all of the sphere if the kernel lives there."""
-    pairs = context.data.pairs(metric)
+    pairs = data.pairs(metric)
     on_sphere = isinstance(domain, UnitSphere) or metric is Metric.INNER_PRODUCT
     return Pairs.of_sphere() if pairs is None and on_sphere else pairs
 
@@ -266,16 +307,16 @@ def _has_columns(kernel: object) -> bool:
     return isinstance(kernel, kernels.OnColumns) or any(map(_has_columns, inner))
 
 
-def _transformed(kernel: Kernel, context: DesignContext) -> SpectralMeasure:
+def _transformed(kernel: Kernel, data: DesignData) -> SpectralMeasure:
     """Return the numerical transform of a function of the lag; refuse other kernels."""
     lag = kernel.kernel if isinstance(kernel, kernels.Transposed) else kernel
     if not isinstance(lag, kernels.Stationary):
-        return closed_form(kernel, context.dim)
-    if context.dim > LARGEST_DIM:
+        return closed_form(kernel, data.dim)
+    if data.dim > LARGEST_DIM:
         raise NoMeasureError(
             f"The spectrum of a function of the lag is found numerically in at most {LARGEST_DIM} "
-            f"inputs, and there are {context.dim}; use weights='least_squares'."
+            f"inputs, and there are {data.dim}; use weights='least_squares'."
         )
     function = lag.function if lag is kernel else lambda delta: lag.function(-delta)
-    reach = context.data.reach(context.dim)
-    return lattice_measure(function, context.dim, reach, symmetric=lag.symmetric)
+    reach = data.reach()
+    return lattice_measure(function, data.dim, reach, symmetric=lag.symmetric)

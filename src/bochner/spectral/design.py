@@ -10,12 +10,9 @@ from scipy.optimize import linprog
 from bochner._numerics.arrays import Array, squared_norms
 from bochner._numerics.limits import FLOAT32_ROUNDING, LARGEST_ENTRY
 from bochner.kernels import Kernel
-from bochner.spectral.allocation import ByVariance
-from bochner.spectral.data import Pairs
-from bochner.spectral.laws import Isotropic, NoMeasureError
-from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.profiles import Geometry, profile
-from bochner.spectral.radial import Chi, Shell
+from bochner.spectral.laws import Chi, Isotropic, NoMeasureError, Shell
+from bochner.spectral.measure import ByVariance, Part, SpectralMeasure
+from bochner.spectral.profiles import Geometry, Pairs, profile
 
 # transform beyond the reach, relative to the greatest value; lower costs total variation
 _CEILING = 1.2

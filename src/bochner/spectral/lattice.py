@@ -9,10 +9,9 @@ from bochner._numerics.arrays import Array, as_array, frozen_array
 from bochner._numerics.warn import warn_user
 from bochner.frequencies import CosineFactors
 from bochner.sampling import Scheme, Uniforms
-from bochner.spectral.allocation import ByMass, HalfByMass
 from bochner.spectral.lattice_series import LagFunction, Series, lattice_series
 from bochner.spectral.laws import Draw, Law
-from bochner.spectral.measure import Part, SpectralMeasure
+from bochner.spectral.measure import ByMass, HalfByMass, Part, SpectralMeasure
 
 LARGEST_DIM = 3  # a grid of 128 nodes an input has 2 million nodes; one more input has 268 million
 # atoms of a product that is one law: more are seldom all drawn, and arrays of them cost time

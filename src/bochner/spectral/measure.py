@@ -1,5 +1,6 @@
 """Spectral measures: finite measures over frequencies, with their algebra."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -7,13 +8,148 @@ from numbers import Real
 from operator import add
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_count
+from bochner._numerics.arrays import Array, as_array, as_count
 from bochner.frequencies import Envelope, Frequencies
 from bochner.sampling import Scheme, resolve_scheme
-from bochner.spectral.allocation import Allocation, ByMass, HalfByMass
 from bochner.spectral.composite import Convolution, Mapped, resolve_pairing
 from bochner.spectral.laws import Law, NoMeasureError, Pairing
+
+Counts = NDArray[np.intp]
+
+
+class Allocation(ABC):
+    """A rule that gives every part of a measure its frequencies."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def counts(self, mass: Array, m: int) -> Counts:
+        """Return the number of frequencies of each part, all positive, for ``m`` of them."""
+
+    def share(
+        self, mass: Array, m: int, rng: np.random.Generator, most: Counts | None = None
+    ) -> tuple[Counts, Array]:
+        """Return the number of frequencies of each part, and the weight each of them carries.
+
+        With fewer frequencies than :meth:`least`, parts are drawn at random in proportion to their
+        mass, so the estimate stays unbiased. ``most`` has the number of frequencies with which each
+        part is exact. No part gets more than this number as long as other parts can use the rest.
+        """
+        if m < self.least(mass):
+            counts = rng.multinomial(m, _proportions(mass))
+            return counts, np.sign(mass) * np.abs(mass).sum() / m
+        counts = self.counts(mass, m)
+        if most is not None:
+            counts = self._capped(counts, mass, most)
+        return counts, mass / counts
+
+    def _capped(self, counts: Counts, mass: Array, most: Counts) -> Counts:
+        """Return counts after the excess of some parts is distributed over the remaining parts."""
+        full = counts >= most
+        n_left = int(counts.sum() - most[full].sum())
+        if not (counts > most).any() or full.all() or n_left < self.least(mass[~full]):
+            return counts
+        counts = np.where(full, most, counts)
+        free_counts = self.counts(mass[~full], n_left)
+        counts[~full] = self._capped(free_counts, mass[~full], most[~full])
+        return counts
+
+    def least(self, mass: Array) -> int:
+        """Return the least number of frequencies that is not shared at random."""
+        return len(mass)
+
+
+@dataclass(frozen=True, slots=True)
+class HalfByMass(Allocation):
+    """Half of the frequencies by equal shares, half in proportion to mass.
+
+    No part starves, and, up to rounding, the variance is at most twice that of shares in
+    proportion to mass.
+    """
+
+    def counts(self, mass: Array, m: int) -> Counts:
+        return _rounded(m * (0.5 / len(mass) + 0.5 * _proportions(mass)), m)
+
+    def least(self, mass: Array) -> int:
+        return 2 * len(mass) if len(mass) > 1 else 1
+
+
+@dataclass(frozen=True, slots=True)
+class ByMass(Allocation):
+    """Shares in proportion to mass, and one frequency at least for each part."""
+
+    def counts(self, mass: Array, m: int) -> Counts:
+        return 1 + _rounded((m - len(mass)) * _proportions(mass), m - len(mass))
+
+
+@dataclass(frozen=True, slots=True)
+class ByVariance(Allocation):
+    r"""Shares in proportion to mass times standard deviation, in whole orthogonal blocks.
+
+    Parameters
+    ----------
+    single, blocked : tuple of float
+        Variance that one frequency of each part contributes, alone and in whole blocks.
+    block : int
+        Number of directions of a block.
+    """
+
+    single: tuple[float, ...]
+    blocked: tuple[float, ...]
+    block: int
+
+    def counts(self, mass: Array, m: int) -> Counts:
+        """Return whole blocks by proportional shares, then blocks where they gain most.
+
+        Equal shares instead, should their variance be less.
+        """
+        equal = _rounded(np.full(len(mass), m / len(mass)), m)
+        proportional = self._proportional(mass, m)
+        better = self.variances(mass, equal).sum() < self.variances(mass, proportional).sum()
+        return equal if better else proportional
+
+    def _proportional(self, mass: Array, m: int) -> Counts:
+        spread = np.abs(mass) * np.sqrt(np.array(self.blocked))
+        total = spread.sum()
+        free = m - len(mass)
+        share = free * spread / total if total > 0.0 else np.zeros(len(mass))
+        counts = 1 + np.maximum(np.floor((share + 1.0) / self.block) * self.block - 1.0, 0.0)
+        counts = counts.astype(np.intp)
+        left = m - int(counts.sum())
+        while left > 0:
+            step = np.minimum(self.block - counts % self.block, left)
+            gain = (self.variances(mass, counts) - self.variances(mass, counts + step)) / step
+            best = int(np.argmax(gain))
+            counts[best] += step[best]
+            left -= int(step[best])
+        return counts
+
+    def variances(self, mass: Array, counts: Counts) -> Array:
+        r"""Return each part's variance of the kernel, remainders of blocks counted as such."""
+        single = np.array(self.single)
+        covariance = (np.array(self.blocked) - single) / max(self.block - 1, 1)
+        n_blocks, n_last = np.divmod(counts, self.block)
+        total = n_blocks * self.block * (single + (self.block - 1) * covariance)
+        total = total + n_last * (single + np.maximum(n_last - 1, 0) * covariance)
+        return as_array(np.maximum(mass**2 * total / counts**2, 0.0))
+
+
+def _proportions(mass: Array) -> Array:
+    """Return the share of each part in the total variation; uniform if the total is zero."""
+    variation = np.abs(mass)
+    total = variation.sum()
+    return variation / total if total > 0.0 else np.full(len(mass), 1.0 / len(mass))
+
+
+def _rounded(expected: Array, m: int) -> Counts:
+    """Return the whole numbers nearest to ``expected`` that sum to ``m``."""
+    counts = np.floor(expected).astype(np.intp)
+    largest = np.argsort(counts - expected, kind="stable")
+    counts[largest[: m - counts.sum()]] += 1
+    return counts
+
 
 _HALF_BY_MASS = HalfByMass()
 
@@ -177,11 +313,10 @@ class SpectralMeasure:
             m //= 2
         scheme = resolve_scheme(scheme)
         rng = np.random.default_rng(rng)
-        amplitude = np.array([part.law.amplitude for part in self.parts])
-        mass = np.array([part.mass for part in self.parts]) * amplitude
-        most = np.array([part.law.n_atoms or m for part in self.parts])
-        counts, weights = self.allocation.share(mass, m, rng, most)
-        weights = np.broadcast_to(weights, mass.shape) / amplitude
+        if len(self.parts) == 1:  # It takes every frequency
+            counts, weights = np.array([m]), np.array([self.parts[0].mass / m])
+        else:
+            counts, weights = self._shares(m, rng)
         streams = rng.spawn(len(self.parts))
         shares = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
         return [
@@ -191,6 +326,14 @@ class SpectralMeasure:
             for part, count, weight, stream in shares
             if count
         ]
+
+    def _shares(self, m: int, rng: np.random.Generator) -> tuple[Counts, Array]:
+        """Return the number of frequencies of each part, and the weight each of them carries."""
+        amplitude = np.array([part.law.amplitude for part in self.parts])
+        mass = np.array([part.mass for part in self.parts]) * amplitude
+        most = np.array([part.law.n_atoms or m for part in self.parts])
+        counts, weights = self.allocation.share(mass, m, rng, most)
+        return counts, np.broadcast_to(weights, mass.shape) / amplitude
 
     def jordan(self) -> "SpectralMeasure":
         """Return the measure with each part that has phases split into its Jordan parts."""

@@ -19,8 +19,7 @@ import numpy as np
 from bochner._numerics.arrays import Array, as_array, squared_norms
 from bochner.frequencies import PositiveFrequencies
 from bochner.sampling import Scheme, resolve_scheme
-from bochner.spectral.laws import Isotropic
-from bochner.spectral.radial import Chi
+from bochner.spectral.laws import Chi, Isotropic
 
 
 @dataclass(frozen=True, slots=True, eq=False)

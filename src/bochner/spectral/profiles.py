@@ -6,15 +6,117 @@ from functools import reduce
 from operator import add, mul
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist
 
 from bochner import kernels
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import (
+    Array,
+    InputRows,
+    as_array,
+    dense_rows,
+    squared_norms,
+)
 from bochner._numerics.limits import FUNCTION_ROUNDING
 from bochner.kernels import Domain, Metric, NonNegative, RealSpace, UnitSphere
 from bochner.registry import fact, register
 from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
-from bochner.spectral.data import Pairs
+
+_ROWS = 1000  # their half a million pairs take 4 MB; quantiles of fewer rows are rougher
+_PAIRS = 400  # quantiles of the distances; the time of a design grows linearly with them
+_OWN = 20  # quantiles of the norms, for the diagonal of a Gram matrix
+_EQUAL_NORMS = 1e-5  # relative difference of norms on one sphere, as for kernels.UnitSphere
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A sample of pairs of rows, thinned to quantiles; hashable, so that designs are cached.
+
+    Every row also forms a pair with itself, as on the diagonal of a Gram matrix. ``distance`` is
+    ascending, in the metric of the kernel; for inner products it is Euclidean and in the order of
+    ``inner``, the inner products of the same pairs, descending, empty for kernels of a distance.
+    ``reach`` and ``least_inner`` are the greatest distance and the least inner product of all pairs
+    of the sample. ``squared_norms`` are those of some rows, ascending, and ``n_rows`` is the
+    number of rows. ``norm`` is the greatest Euclidean norm of all rows; ``spherical`` is true if
+    all rows have this norm. Fields of inner products are empty or zero for kernels of a distance.
+    """
+
+    distance: tuple[float, ...]
+    inner: tuple[float, ...]
+    reach: float
+    least_inner: float
+    squared_norms: tuple[float, ...]
+    n_rows: int
+    norm: float
+    spherical: bool
+
+    @classmethod
+    def of_rows(cls, X: InputRows, metric: Metric, rng: np.random.Generator) -> "Pairs":
+        """Return the pairs of at most 1000 rows of ``X`` (n, d), dense or sparse."""
+        norms = np.sqrt(squared_norms(X))
+        rows = np.arange(X.shape[0])
+        if len(rows) > _ROWS:
+            rows = np.sort(rng.choice(rows, _ROWS, replace=False))
+        sample = dense_rows(X, rows)
+        if metric is Metric.EUCLIDEAN:
+            return cls.of_distances(pdist(sample, "euclidean"), metric)
+        if metric is Metric.CITY_BLOCK:
+            return cls.of_distances(pdist(sample, "cityblock"), metric)
+        spherical = bool(norms.min() >= (1.0 - _EQUAL_NORMS) * norms.max())
+        i, j = np.triu_indices(len(sample), k=1)
+        inner = (sample @ sample.T)[i, j]
+        distance = np.sqrt(np.maximum(norms[rows[i]] ** 2 + norms[rows[j]] ** 2 - 2 * inner, 0.0))
+        return cls._thinned(distance, inner, norms[rows] ** 2, float(norms.max()), spherical)
+
+    @classmethod
+    def of_distances(cls, distances: ArrayLike, metric: Metric) -> "Pairs":
+        """Return the pairs with these distances, of any shape, finite and not negative.
+
+        Inner products are computed for rows on the unit sphere at these Euclidean distances.
+        """
+        flat = np.asarray(distances, dtype=np.float64).ravel()
+        if not (np.isfinite(flat).all() and (flat >= 0.0).all()):
+            raise ValueError("distances must be finite and not negative.")
+        if metric is Metric.INNER_PRODUCT:
+            return cls._thinned(flat, 1.0 - 0.5 * flat**2, np.ones(1), 1.0, True)
+        return cls._thinned(flat, None, np.empty(0), 0.0, False)
+
+    @classmethod
+    def of_sphere(cls) -> "Pairs":
+        """Return pairs at all possible distances on the unit sphere."""
+        return cls.of_distances(np.linspace(0.0, 2.0, _PAIRS), Metric.INNER_PRODUCT)
+
+    @classmethod
+    def _thinned(
+        cls,
+        distance: Array,
+        inner: Array | None,
+        squared_norms: Array,
+        norm: float,
+        spherical: bool,
+    ) -> "Pairs":
+        if not distance.size:
+            distance, inner = np.zeros(1), None if inner is None else np.full(1, norm**2)
+        order = np.argsort(distance if inner is None else -inner, kind="stable")
+        places = order[_quantiles(len(order), _PAIRS)]
+        squared_norms = np.sort(squared_norms)[_quantiles(len(squared_norms), _OWN)]
+        return cls(
+            distance=tuple(distance[places].tolist()),
+            inner=() if inner is None else tuple(inner[places].tolist()),
+            reach=float(distance.max()),
+            least_inner=0.0 if inner is None else float(inner.min()),
+            squared_norms=tuple(squared_norms.tolist()),
+            n_rows=round(0.5 + np.sqrt(0.25 + 2.0 * len(distance))),
+            norm=norm,
+            spherical=spherical,
+        )
+
+
+def _quantiles(n: int, most: int) -> NDArray[np.intp]:
+    """Return the indices of at most ``most`` evenly spaced quantiles of ``n`` sorted values."""
+    count = min(most, n)
+    return ((np.arange(count) + 0.5) / max(count, 1) * n).astype(np.intp)
+
 
 Function = Callable[[Array], Array]
 

@@ -15,9 +15,8 @@ from scipy.special import gammaln, xlogy
 from bochner._numerics.arrays import Array, row_blocks
 from bochner._numerics.warn import warn_user
 from bochner.spectral.atoms import sphere_mean
-from bochner.spectral.laws import Isotropic
+from bochner.spectral.laws import Isotropic, RadialLaw
 from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.radial import RadialLaw
 from bochner.spectral.tabulated import Tabulated, gauss_legendre
 
 _REACH = 2.0  # the diameter of the unit sphere, beyond which the kernel is set to zero

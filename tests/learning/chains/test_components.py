@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from bochner.learning.chains.basis import Matched
 from bochner.learning.chains.components import Components, frequency_components, mean_kernel
 from bochner.learning.chains.draws import ChainDraw
-from bochner.learning.chains.driver import ChainProgress
+from bochner.learning.chains.driver import ChainRun
 from bochner.learning.chains.learned_kernel import Learned
 from bochner.learning.chains.preparation import Scaling
 from bochner.learning.chains.two_spectra import TwoSpectraPrior
@@ -150,7 +150,7 @@ def test_of_chains_of_unequal_length_the_last_draws_are_kept():
             ChainDraw(np.array([[value]]), np.array([0.0, 0.0]), 1.0, 1.0, 0.0, None, None)
             for value in values
         ]
-        return ChainProgress(draws=draws, records=[{"log_evidence": value} for value in values])
+        return ChainRun(draws=draws, records=[{"log_evidence": value} for value in values])
 
     scaling = Scaling(np.zeros(1), np.ones(1))
     learned = Learned.of([chain([1.0, 2.0, 3.0, 4.0, 5.0]), chain([7.0, 8.0])], "dense", scaling)

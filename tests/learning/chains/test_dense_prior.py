@@ -91,7 +91,6 @@ def test_a_start_labels_the_frequencies():
     omega = np.vstack((MEANS, MEANS + 0.1))
     prior = DensePrior.start(np.random.default_rng(8), HYPER, omega)
     assert len(prior.mixture.labels) == 4
-    assert set(prior.state()) == {"labels", "means", "covariances", "concentration"}
 
 
 def test_as_many_frequencies_are_drawn_as_are_labelled():

@@ -53,8 +53,7 @@ def test_a_part_is_made_as_rows_are():
 
 def test_new_weights_make_the_rows_of_new_targets():
     case, weight = inference_laws.problem(), np.random.default_rng(1).gamma(2.0, size=30)
-    along = (weight, weight * case.y)
-    found = case.rows().reweighted(lambda part, *given: given, along=along)
+    found = case.rows().reweighted(weight, weight * case.y)
     expected = TrainingData.of(case.X, case.y, weight=weight)
     assert_allclose(found.total_square, expected.total_square)
     assert_allclose(found.target, expected.target)

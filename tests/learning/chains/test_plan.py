@@ -178,10 +178,10 @@ def test_rounds_are_fewer_where_they_cost_more():
 def test_chains_run_with_the_threads_that_they_are_given(monkeypatch):
     seen = []
 
-    def run_chain(*args):
+    def run(chain, **options):
         seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
 
-    monkeypatch.setattr(plan, "run_chain", run_chain)
+    monkeypatch.setattr(plan, "run", run)
     plan.learn(np.random.SeedSequence(0), some_data(), replace(SETTINGS, n_chains=2, n_threads=1))
     assert seen
     assert set(seen) == {1}
@@ -231,28 +231,10 @@ def test_the_trial_counts_in_the_time_of_the_chains(monkeypatch):
     seconds, seen = iter(range(100)), []
     monkeypatch.setattr(plan, "perf_counter", lambda: float(next(seconds)))
     monkeypatch.setattr(plan, "choose_structure", lambda *_: (DENSE, None))
-    monkeypatch.setattr(plan, "run_chain", lambda *given: seen.append(given[1].time_limit))
+    monkeypatch.setattr(plan, "run", lambda chain, seconds, report: seen.append(seconds))
     settings = replace(SETTINGS, structures=(SPARSE, DENSE), time_limit=60.0)
     plan.learn(np.random.SeedSequence(0), some_data(), settings)
     assert seen == [59.0]
-
-
-@pytest.mark.parametrize(("name", "limit"), [(None, 60.0), ("fit.partial", None)])
-def test_no_clock_decides_where_a_killed_fit_goes_on_from(name, limit, tmp_path, monkeypatch):
-    seen = []
-
-    def choose(rng, data, settings):
-        seen.append(settings.time_limit)
-        return DENSE, None
-
-    monkeypatch.setattr(plan, "choose_structure", choose)
-    settings = replace(
-        SETTINGS, structures=(SPARSE, DENSE), time_limit=60.0, n_burn_in=1, n_samples=1
-    )
-    plan.learn(
-        np.random.SeedSequence(0), some_data(), settings, checkpoint=name and tmp_path / name
-    )
-    assert seen == [limit]
 
 
 def test_chains_in_processes_are_reported_when_they_are_finished():

@@ -239,7 +239,6 @@ def test_a_start_is_sensible():
     assert_allclose(prior.weights.sum(axis=1), 1.0)
     assert np.all((prior.scales.min(axis=1) <= scale) & (scale <= prior.scales.max(axis=1)))
     assert prior.n_components == 20
-    assert set(prior.state()) == {"inclusion", "weights", "means", "scales"}
 
 
 HYPER = SparseHyper(

@@ -9,8 +9,6 @@ from numpy.testing import assert_allclose
 
 from bochner import Forecaster, load, save
 from bochner.learning.series import breaks
-from bochner.learning.series.law import SeriesLaw
-from bochner.persist.classes import check_value, value_fields
 
 SIZES = {"outlier": 60, "shift": 50}
 
@@ -154,23 +152,3 @@ def assert_frequent():
 
 def test_frequent_breaks_are_kept():
     assert_frequent()
-
-
-def assert_older_files():
-    """Files from before have neither breaks nor a share of large errors, and predict as before."""
-    law = fitted(monthly()[0]).series_["y"].law
-    older = {
-        name: getattr(law, name)
-        for name in value_fields(SeriesLaw)
-        if name not in ("outliers", "large")
-    }
-    try:
-        check_value(SeriesLaw, older)
-    except ValueError as error:
-        raise AssertionError(f"a file from before is refused: {error}") from error
-    assert not len(SeriesLaw(**older).outliers)
-    assert SeriesLaw(**older).large == 0.0
-
-
-def test_older_files_have_no_breaks():
-    assert_older_files()

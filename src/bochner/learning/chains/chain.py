@@ -1,8 +1,7 @@
 """The Markov chain over frequencies: a likelihood, a tuple of moves and a state."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -13,7 +12,7 @@ from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.moves import LOCAL_MOVES, Move
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.state import ChainState, Info, StepSizes
-from bochner.learning.chains.training_data import SummedRows
+from bochner.learning.chains.training_data import TrainingData
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +22,7 @@ class CollapsedChain:
     A round applies every move in turn and then redraws the latent variables of the likelihood.
     """
 
-    rows: SummedRows  # Training data that the chain conditions on
+    rows: TrainingData  # Training data that the chain conditions on
     likelihood: ConditionallyGaussian
     moves: tuple[Move, ...] = LOCAL_MOVES
 
@@ -50,23 +49,10 @@ class CollapsedChain:
         draw = drawn(state.evidence, state.prior, density_of(info), in_full=in_full)
         return replace(draw, **self.likelihood.kept(state.latent))
 
-    def saved(self, state: ChainState) -> dict[str, Any]:
-        return {
-            "omega": state.omega,
-            "precision": state.evidence.precision,
-            "prior": state.prior.state(),
-            "step_sizes": dict(state.steps.values),
-            "n_adapted": state.steps.n_adapted,
-            "latent": self.likelihood.saved(state.latent),
-        }
-
-    def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> ChainState:
-        latent = self.likelihood.restored(saved["latent"])
-        weighted_rows, evidence = self.likelihood.conditioned(
-            self.rows, latent, saved["omega"], saved["precision"], self._n_copies
+    def rebuild(self, state: ChainState) -> None:
+        state.rows, state.evidence = self.likelihood.conditioned(
+            self.rows, state.latent, state.omega, state.precision, self._n_copies
         )
-        steps = StepSizes(dict(saved["step_sizes"]), saved["n_adapted"])
-        return ChainState(weighted_rows, evidence, prior.restored(saved["prior"]), steps, latent)
 
     @property
     def _n_copies(self) -> int:

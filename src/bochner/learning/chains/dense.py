@@ -1,7 +1,7 @@
 """Dense frequencies: a Dirichlet-process mixture of Gaussians over all inputs at once."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -107,13 +107,6 @@ class DensePrior(FrequencyPrior):
     def components(self) -> Components:
         mixture = self.mixture
         return Components(mixture.weights, mixture.means, mixture.covariances)
-
-    def state(self) -> dict[str, Any]:
-        names = ("labels", "means", "covariances", "concentration")
-        return {name: getattr(self.mixture, name) for name in names}
-
-    def restored(self, state: dict[str, Any]) -> "DensePrior":
-        return replace(self, mixture=Mixture(**state))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

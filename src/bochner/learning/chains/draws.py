@@ -1,7 +1,7 @@
 """Posterior draws of a chain (frequencies and weights of stored states) and their predictions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,7 @@ from bochner.learning.chains.evidence import ChainEvidence
 from bochner.learning.chains.moves.noise_field import log_factor
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.waves import WaveFeatures
-from bochner.likelihoods import GaussianLikelihood, Likelihood
-from bochner.likelihoods.numbers import LocationLikelihood
 from bochner.registry import register
-
-NORMAL = GaussianLikelihood()
-"""Likelihood of normal targets, with the noise variance of a draw."""
 
 
 @register(
@@ -35,7 +30,6 @@ NORMAL = GaussianLikelihood()
         "whitened": "w",
         "field_omega": "ski",
         "field_weights": "se",
-        "law_parameters": "sl",
     }
 )
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,9 +50,6 @@ class Draws:
     basis: Basis = PLAIN
     field_omega: Array | None = None  # (S, K, d) if noise varies: see NoiseField
     field_weights: Array | None = None  # (S, 2K)
-    # Law of a target given the function, in its unit; parameters that are None differ between draws
-    law: Likelihood = NORMAL
-    law_parameters: Array | None = None  # (S, l): ``law.vector`` without a scale
     noise_unit: float = 1.0  # Noise variance of an observation of weight one, in noise_variance
 
     def __post_init__(self) -> None:
@@ -70,10 +61,8 @@ class Draws:
             and self.field_weights.shape[1] != 2 * self.field_omega.shape[1]
         ):
             raise ValueError("field_weights must have two columns for each of field_omega")
-        if bool(set(self.law.unknown) - {"scale"}) != (self.law_parameters is not None):
-            raise ValueError(f"law_parameters do not fit to {self.law!r}")
-        for index in range(self.n_draws):
-            self.law_of(index)
+        if not (self.noise_variance > 0.0).all():
+            raise ValueError("noise_variance must be positive")
 
     @property
     def n_draws(self) -> int:
@@ -144,23 +133,9 @@ class Draws:
             covariance += within / len(self.whitened)
         return covariance
 
-    def law_of(self, index: int, scale: float | None = None) -> Likelihood:
-        """Return the law of targets of one draw, with its noise ``scale`` unless one is given."""
-        law = self.law
-        if isinstance(law, LocationLikelihood):
-            level = self.noise_unit * self.noise_variance[index]
-            scale_of_draw = float(np.sqrt(level)) if scale is None else scale
-            scaled: Likelihood = replace(law, scale=scale_of_draw)  # type: ignore[type-var]
-            law = scaled
-        if self.law_parameters is None:
-            return law
-        return law.with_vector(law.unknown, self.law_parameters[index])
-
     def noise(self, index: int, inputs: Array) -> Array:
         """Return the noise variance (n,) of one draw at inputs (d, n), for weights of one."""
-        unit = self.law_of(index, scale=1.0)
-        assert isinstance(unit, LocationLikelihood)
-        variance = self.noise_unit * float(self.noise_variance[index]) * unit.noise_variance
+        variance = self.noise_unit * float(self.noise_variance[index])
         if self.field_omega is None or self.field_weights is None:
             return np.full(inputs.shape[1], variance)
         field = log_factor(inputs, self.field_omega[index], self.field_weights[index])
@@ -190,10 +165,6 @@ class Draws:
         return row_blocks(n_samples, 8 * self.coef.shape[1], least=64)
 
 
-_OPTIONAL = ("field_omega", "field_weights", "law_parameters")
-"""Fields that only draws of some likelihoods have."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainDraw:
     """The stored part of one state of a chain; see :class:`Draws`."""
@@ -207,7 +178,6 @@ class ChainDraw:
     components: Components | None
     field_omega: Array | None = None
     field_weights: Array | None = None
-    law_parameters: Array | None = None
 
 
 def drawn(
@@ -240,12 +210,7 @@ def point_draw(
     return ChainDraw(*parts, prior.components() if in_full else None)
 
 
-def stacked(
-    draws: Sequence[ChainDraw],
-    basis: Basis = PLAIN,
-    law: Likelihood = NORMAL,
-    noise_unit: float = 1.0,
-) -> Draws:
+def stacked(draws: Sequence[ChainDraw], basis: Basis = PLAIN, noise_unit: float = 1.0) -> Draws:
     """Return the draws of a chain as arrays with a leading axis of draws."""
 
     def all_of(name: str) -> Any:
@@ -255,13 +220,13 @@ def stacked(
         return np.stack(present) if present else None
 
     names = ("omega", "coef", "precision", "noise_variance", "log_density")
+    fields = ("field_omega", "field_weights")
     whitener, p = all_of("whitener"), len(draws[0].coef)
     return Draws(
-        **{name: all_of(name) for name in (*names, *_OPTIONAL)},
+        **{name: all_of(name) for name in (*names, *fields)},
         whitener=np.empty((0, p, p), dtype=np.float32) if whitener is None else whitener,
         whitened=np.flatnonzero([draw.whitener is not None for draw in draws]),
         basis=basis,
-        law=law,
         noise_unit=noise_unit,
     )
 

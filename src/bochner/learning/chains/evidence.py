@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 
 from bochner._numerics.arrays import Array, Floats
-from bochner.learning.chains.training_data import SummedRows, TrainingData
+from bochner.learning.chains.training_data import TrainingData
 
 KEPT_BYTES = 2**30
 """Largest size of the features of all rows, all copies together, that are kept between moves."""
@@ -146,7 +146,7 @@ class ChainEvidence:
 
 
 def evidence_of(
-    rows: SummedRows,
+    rows: TrainingData,
     omega: Array,
     precision: float,
     noise: Noise,
@@ -258,7 +258,7 @@ def _factor(evidence: ChainEvidence, precision: float) -> tuple[Array, float]:
     return lower, 2.0 * float(np.sum(np.log(np.diagonal(lower))))
 
 
-def frequency_gradient(evidence: ChainEvidence, rows: SummedRows) -> Array:
+def frequency_gradient(evidence: ChainEvidence, rows: TrainingData) -> Array:
     r"""Return :math:`\partial \log p(y \mid \omega) / \partial \omega`, of shape (k, D).
 
     :math:`\partial / \partial \Phi = W (\tau (y - \Phi u) u^\top - \Phi P)`, where

@@ -10,11 +10,10 @@ from bochner.kernels import Kernel
 from bochner.learning.chains.basis import PLAIN, Basis
 from bochner.learning.chains.components import frequency_components, mean_kernel, mean_of_waves
 from bochner.learning.chains.convergence import effective_sample_size, split_rhat
-from bochner.learning.chains.draws import NORMAL, Draws, stacked
-from bochner.learning.chains.driver import ChainProgress
+from bochner.learning.chains.draws import Draws, stacked
+from bochner.learning.chains.driver import ChainRun
 from bochner.learning.chains.preparation import Scaling
 from bochner.learning.chains.trace import Trace
-from bochner.likelihoods import Likelihood
 from bochner.registry import register
 
 # Number of evenly spaced draws with averaged kernels: the cost is proportional to it.
@@ -41,17 +40,16 @@ class Learned:
     @classmethod
     def of(
         cls,
-        chains: Sequence[ChainProgress],
+        chains: Sequence[ChainRun],
         structure: str,
         scaling: Scaling,
         basis: Basis = PLAIN,
-        law: Likelihood = NORMAL,
     ) -> "Learned":
         """Return the pooled draws, trace and kernel of chains; ``scaling`` is of the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)
         # Equal numbers of draws, so that chains have equal weights.
         last_draws = [draw for chain in chains for draw in chain.draws[-n_kept:]]
-        draws = stacked(last_draws, basis, law)
+        draws = stacked(last_draws, basis)
         components = [draw.components for draw in last_draws if draw.components is not None]
         chosen = np.unique(np.linspace(0, len(last_draws) - 1, _POOLED_DRAWS).astype(np.intp))
         waves = [draws.waves(index) for index in chosen]
@@ -104,7 +102,7 @@ class Convergence:
         )
 
 
-def _trace(chains: Sequence[ChainProgress], n_kept: int) -> Trace:
+def _trace(chains: Sequence[ChainRun], n_kept: int) -> Trace:
     n_burn_in = min(chain.n_burn_in for chain in chains)
     names = set.intersection(*(set(chain.records[-1]) for chain in chains))
     aligned = []

@@ -9,8 +9,7 @@ from numpy.random import Generator
 from bochner._numerics.arrays import Array
 from bochner.learning.chains.evidence import ChainEvidence, Noise, evidence_of
 from bochner.learning.chains.state import ChainState, Info
-from bochner.learning.chains.training_data import SummedRows
-from bochner.likelihoods import GaussianLikelihood, Likelihood
+from bochner.learning.chains.training_data import TrainingData
 
 
 class ConditionallyGaussian(ABC):
@@ -24,35 +23,19 @@ class ConditionallyGaussian(ABC):
     noise: Noise
     """Law of the noise variance, given the latent variables."""
 
-    @property
-    def target_law(self) -> Likelihood:
-        """Law of targets given the function, in the unit of the chain.
-
-        Parameters that are ``None`` differ from draw to draw. Binary labels have none.
-        """
-        return GaussianLikelihood()
-
     def start(
-        self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
+        self, rng: Generator, rows: TrainingData, omega: Array, precision: float, n_copies: int
     ) -> tuple[Any, ChainEvidence | None]:
         """Return initial latent variables, and an evidence with reusable features or ``None``."""
         return None, None
 
-    def given(self, rows: SummedRows, latent: Any) -> SummedRows:
+    def given(self, rows: TrainingData, latent: Any) -> TrainingData:
         """Return the rows with the weights and pseudo-targets that follow from latent variables."""
         return rows
 
     @abstractmethod
-    def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
+    def redraw(self, rng: Generator, rows: TrainingData, state: ChainState) -> Info:
         """Redraw the latent variables of a state in place; return its log density by name."""
-
-    def saved(self, latent: Any) -> Any:
-        """Return latent variables as arrays and numbers."""
-        return latent
-
-    def restored(self, saved: Any) -> Any:
-        """Return the latent variables of a checkpoint."""
-        return saved
 
     def kept(self, latent: Any) -> dict[str, Any]:
         """Return the latent variables that a draw stores, by the name of its field."""
@@ -60,13 +43,13 @@ class ConditionallyGaussian(ABC):
 
     def conditioned(
         self,
-        rows: SummedRows,
+        rows: TrainingData,
         latent: object,
         omega: Array,
         precision: float,
         n_copies: int = 1,
         reused: ChainEvidence | None = None,
-    ) -> tuple[SummedRows, ChainEvidence]:
+    ) -> tuple[TrainingData, ChainEvidence]:
         """Return the rows given latent variables, and the evidence of ``omega`` on them."""
         weighted_rows = self.given(rows, latent)
         # Weights from latent variables are no counts: degrees of freedom come from the rows.
@@ -76,7 +59,7 @@ class ConditionallyGaussian(ABC):
             weighted_rows, *settings, n_copies=n_copies, reused=reused, degrees=degrees
         )
 
-    def recondition(self, rows: SummedRows, state: ChainState, latent: object) -> None:
+    def recondition(self, rows: TrainingData, state: ChainState, latent: object) -> None:
         """Set the latent variables of a state, at its current frequencies and precision."""
         old = state.evidence
         state.latent = latent
@@ -91,5 +74,5 @@ class ConstantNoise(ConditionallyGaussian):
 
     noise: Noise
 
-    def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
+    def redraw(self, rng: Generator, rows: TrainingData, state: ChainState) -> Info:
         return {"log_evidence": state.evidence.log_evidence()}

@@ -19,7 +19,7 @@ from bochner.learning.chains.moves.noise_field import VaryingNoise
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.sparse import SparseHyper, SparsePrior
 from bochner.learning.chains.start import Start
-from bochner.learning.chains.training_data import SummedRows
+from bochner.learning.chains.training_data import TrainingData
 from bochner.learning.chains.two_spectra import NoEnvelope, TwoSpectraPrior
 
 _START_PRECISION = 0.05
@@ -28,8 +28,6 @@ _START_PRECISION = 0.05
 _NOISE = InverseGammaNoise(shape=0.5, rate=1e-6)
 """Prior of the noise variance of standardised targets: half an observation of variance 2e-6. Almost
 noiseless data are possible, and a hundred rows outweigh the prior two hundred times."""
-
-_NORMAL = ConstantNoise(_NOISE)
 
 _SCARCITY = 20.0
 """Prior odds of a constant amplitude, which the likelihood of a varying amplitude must outweigh."""
@@ -55,8 +53,6 @@ class Model(ABC):
 
     __slots__ = ()
 
-    labels_in_memory: ClassVar[bool] = False  # Whether a classification needs its rows in memory
-
     @abstractmethod
     def basis(self, n_waves: int) -> Basis:
         """Return the basis of ``n_waves`` waves."""
@@ -77,14 +73,7 @@ class Model(ABC):
         """Return the likelihood of a regression."""
         return ConstantNoise(_NOISE)
 
-    def observed_by(self, likelihood: ConditionallyGaussian) -> "Model":
-        """Return the model with another likelihood; ``ValueError`` if it has only its own."""
-        raise ValueError(
-            "sampler='mh' is the paper's model, with normal noise or logistic labels: use "
-            "sampler='auto', 'pcn' or 'hmc' with another likelihood."
-        )
-
-    def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
+    def chain_of_labels(self, rows: TrainingData, moves: tuple[Move, ...]) -> Chain:
         """Return the chain of a binary classification."""
         return CollapsedChain(rows, LogisticLabels(), moves)
 
@@ -93,16 +82,8 @@ class Model(ABC):
 class StationaryModel(Model):
     """The model of BaNK: numeric targets, or labels with Pólya-Gamma variables."""
 
-    numbers: ConditionallyGaussian = _NORMAL
-
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
-
-    def likelihood(self) -> ConditionallyGaussian:
-        return self.numbers
-
-    def observed_by(self, likelihood: ConditionallyGaussian) -> Model:
-        return replace(self, numbers=likelihood)
 
 
 BANK = StationaryModel()

@@ -2,19 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.random import Generator
 
-from bochner._numerics import progress as reports
+from bochner._numerics.progress import Progress, silent
 from bochner._numerics.threads import single_threaded_blas
 from bochner.learning.chains.chain import CollapsedChain
-from bochner.learning.chains.checkpoint import chain_path
-from bochner.learning.chains.driver import Chain, ChainProgress, PreparedChain, Stage, run
+from bochner.learning.chains.driver import Chain, ChainRun, PreparedChain, Stage, run
 from bochner.learning.chains.models import BANK, Model
 from bochner.learning.chains.moves import LOCAL_MOVES, Move
 from bochner.learning.chains.pooling import ChainRows
@@ -137,27 +134,14 @@ class SamplerSettings:
         return replace(self, time_limit=max(0.0, self.time_limit - seconds))
 
 
-def fingerprint_of(data: ScaledData, settings: SamplerSettings, seed: int) -> str:
-    """Return a hash of the problem, so that a checkpoint only continues the same problem."""
-    # Numbers of processes and threads may change between runs of one problem.
-    settings = replace(settings, n_jobs=None, n_threads=1)
-    digest = sha256(repr((settings, seed, data.is_binary)).encode())
-    for array in (data.X, data.y, data.fixed, data.weight, data.observed, data.repeats):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
 def learn(
     seed: np.random.SeedSequence,
     data: ScaledData,
     settings: SamplerSettings,
     *,
     parts: Sequence[ChainRows] | None = None,
-    checkpoint: Path | None = None,
-    fingerprint: str = "",
-    report: reports.Progress = reports.silent,
-) -> tuple[Structure, list[ChainProgress]]:
+    report: Progress = silent,
+) -> tuple[Structure, list[ChainRun]]:
     """Return the structure in use, and the draws and records of every chain.
 
     With ``parts``, each chain has its part of the rows, with weights.
@@ -167,33 +151,27 @@ def learn(
     if len(settings.structures) > 1:
         before = perf_counter()
         rng = np.random.default_rng(structure_seed)
-        # A resumed fit must choose the same structure, which a time limit would not ensure.
-        timed = settings if checkpoint is None else replace(settings, time_limit=None)
-        structure, start = choose_structure(rng, data, timed)
+        structure, start = choose_structure(rng, data, settings)
         settings = replace(settings, structures=(structure,)).less(perf_counter() - before)
 
-    def chain(index: int) -> PreparedChain:
+    def run_one(index: int, report: Progress) -> ChainRun:
         rng = np.random.default_rng(chain_seeds[index])
         rows_of_chain = data if parts is None else data.weighted_subset(*parts[index])
-        return prepared(rng, rows_of_chain, settings, start)
-
-    def run_one(index: int, report: reports.Progress) -> ChainProgress:
-        path = checkpoint and chain_path(checkpoint, index, settings.n_chains)
         # Worker processes do not inherit the limit on BLAS threads.
         with single_threaded_blas():
-            return run_chain(chain(index), settings, path, fingerprint, report)
+            chain = prepared(rng, rows_of_chain, settings, start)
+            return run(chain, seconds=settings.seconds_per_chain, report=report)
 
     n_chains = settings.n_chains
-    # Rows that are not in memory are processed by their workers, not by processes of this fit.
-    if n_chains == 1 or settings.n_jobs in (None, 1) or data.elsewhere is not None:
+    if n_chains == 1 or settings.n_jobs in (None, 1):
         return settings.structure, [run_one(index, report) for index in range(n_chains)]
     # Processes share the cores, so that BLAS does not start more threads than cores.
     shared = max(1, settings.n_threads // settings.n_processes)
     settings = replace(settings, n_threads=shared)
     # Worker processes cannot report: this process reports each finished chain.
     parallel = Parallel(n_jobs=settings.n_processes, return_as="generator")
-    chains: list[ChainProgress] = []
-    for finished in parallel(delayed(run_one)(index, reports.silent) for index in range(n_chains)):
+    chains: list[ChainRun] = []
+    for finished in parallel(delayed(run_one)(index, silent) for index in range(n_chains)):
         chains.append(finished)
         report("finished chain", len(chains), n_chains)
     return settings.structure, chains
@@ -213,25 +191,6 @@ def prepared(
     omega, prior = settings.model.start(start_rng, omega, prior)
     precision = settings.model.precision(settings.n_frequencies)
     return PreparedChain(run_rng, stages_of(start_rng, data, settings), omega, prior, precision)
-
-
-def run_chain(
-    chain: PreparedChain,
-    settings: SamplerSettings,
-    checkpoint: Path | None = None,
-    fingerprint: str = "",
-    report: reports.Progress = reports.silent,
-) -> ChainProgress:
-    """Run one chain through its stages."""
-    return run(
-        chain.rng,
-        chain.stages,
-        chain.start,
-        seconds=settings.seconds_per_chain,
-        checkpoint=checkpoint,
-        fingerprint=fingerprint,
-        report=report,
-    )
 
 
 def starting_point(rng: Generator, data: ScaledData, structure: Structure, size: int) -> Start:
@@ -262,7 +221,7 @@ def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> li
 
 def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
     """Return the chain with the likelihood of the data and the moves of the sampler."""
-    rows = data.rows(settings.n_threads) if data.elsewhere is None else data.elsewhere
+    rows = data.rows(settings.n_threads)
     moves = settings.sampler.moves_for(settings.structure)
     if data.is_binary:
         return settings.model.chain_of_labels(rows, moves)

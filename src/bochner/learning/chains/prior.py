@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -108,14 +107,6 @@ class FrequencyPrior(ABC):
     def components(self) -> Components | None:
         """Return the mixture over frequencies; ``None`` if the frequencies describe it better."""
         return None
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """Return the parameters as arrays and numbers, for checkpoints."""
-
-    @abstractmethod
-    def restored(self, state: dict[str, Any]) -> "FrequencyPrior":
-        """Return the prior with the parameters of a checkpoint."""
 
 
 def crank_nicolson(rng: Generator, coordinates: Array, correlations: Array) -> Array:

@@ -1,7 +1,7 @@
 """Sparse frequencies: each acts on few inputs, with a learned spectrum for every input."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -133,12 +133,6 @@ class SparsePrior(FrequencyPrior):
 
     def whitening(self, rng: Generator, omega: Array) -> Whitening:
         return _slabs(rng, self, omega)[2]
-
-    def state(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("inclusion", "weights", "means", "scales")}
-
-    def restored(self, state: dict[str, Any]) -> "SparsePrior":
-        return replace(self, **state)
 
     def _slab(self, rng: Generator, size: int) -> Array:
         """Return slab draws for every input, of shape (size, d)."""

@@ -9,7 +9,7 @@ import numpy as np
 from bochner._numerics.arrays import Array
 from bochner.learning.chains.evidence import ChainEvidence, evidence_of
 from bochner.learning.chains.prior import FrequencyPrior
-from bochner.learning.chains.training_data import SummedRows
+from bochner.learning.chains.training_data import TrainingData
 
 Info = dict[str, float]
 """The report of a round of moves: numbers by name, such as ``acceptance_hmc``."""
@@ -51,7 +51,7 @@ class StepSizes:
 class ChainState:
     """A point of the posterior, which moves change in place."""
 
-    rows: SummedRows  # With weights and pseudo-targets that follow from the latent variables
+    rows: TrainingData  # With weights and pseudo-targets that follow from the latent variables
     evidence: ChainEvidence  # Frequencies, their sums over rows, and the posterior of the weights
     prior: FrequencyPrior  # Current parameters of the law of the frequencies
     steps: StepSizes
@@ -61,6 +61,11 @@ class ChainState:
     def omega(self) -> Array:
         """Unknowns of the basis, of shape (k, D): for plain waves, their frequencies."""
         return self.evidence.omega
+
+    @property
+    def precision(self) -> float:
+        r"""Precision :math:`\lambda_0` of the weights."""
+        return self.evidence.precision
 
     def evidence_at(self, omega: Array) -> ChainEvidence:
         """Return the evidence of other unknowns (k, D), from one pass over the rows.

@@ -1,12 +1,10 @@
-"""Training rows in memory or elsewhere; chains access them only by sums over parts."""
+"""Training rows of chains, which access them by sums over blocks of rows."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.random import Generator
 
 from bochner._numerics.arrays import Array, Floats, Index, row_blocks
 from bochner._numerics.threads import in_order
@@ -14,91 +12,12 @@ from bochner.learning.chains.basis import PLAIN, Basis
 
 Terms = TypeVar("Terms")
 
-Columns = Any
-"""Values of rows, one or several each. For rows in memory it is an array whose last axis is the
-rows; for rows elsewhere it is a handle of such arrays."""
-
-Along = Sequence[Columns | None]
-
-
-class SummedRows(ABC):
-    """Rows of a regression on features, of which a chain uses only sums.
-
-    The terms of a sum are new arrays, returned by ``function(part, *along, *args)`` for a part of
-    the rows, a ``TrainingData``, and the part's share of the columns ``along``. Functions must be
-    defined in modules, so that they can be pickled and sent to workers.
-    """
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def basis(self) -> Basis:
-        """Map from the unknowns of a chain to its features."""
-
-    @property
-    @abstractmethod
-    def n_samples(self) -> int:
-        """Number of rows, ``n``."""
-
-    @property
-    @abstractmethod
-    def n_fixed(self) -> int:
-        """Number of fixed columns, ``q``."""
-
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the inputs and of the features."""
-
-    @property
-    @abstractmethod
-    def n_observations(self) -> float:
-        """Number of observations: the sum of the ``repeats``, or else of the weights."""
-
-    @property
-    @abstractmethod
-    def total_square(self) -> float:
-        r""":math:`\sum w y^2`."""
-
-    @abstractmethod
-    def total(
-        self,
-        function: Callable[..., Sequence[object]],
-        *args: object,
-        along: Along = (),
-        n_features: int,
-    ) -> list[Array]:
-        """Return the sums over parts of the arrays that ``function`` returns, in float64.
-
-        The function needs ``n_features`` numbers per row, which determines the size of a part.
-        """
-
-    @abstractmethod
-    def each(
-        self, function: Callable[..., Array], *args: object, along: Along = (), n_features: int = 1
-    ) -> Columns:
-        """Return the columns that ``function(part, *along, *args)`` returns for each part."""
-
-    @abstractmethod
-    def drawn(
-        self, rng: Generator, function: Callable[..., Array], *, along: Sequence[Columns] = ()
-    ) -> Columns:
-        """Return a random column: ``function(part, *along, rng)``."""
-
-    @abstractmethod
-    def reweighted(
-        self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
-    ) -> "SummedRows":
-        """Return the rows with weights ``w`` and pseudo-targets ``w y`` that a function returns."""
-
-    @abstractmethod
-    def room(self, n_features: int) -> Floats | None:
-        """Return an empty array (n_features, n) for features; ``None`` if none can be kept."""
+Along = Sequence[Array | Floats | None]
+"""Arrays whose last axis is the rows, of which a function of a block of rows gets its share."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrainingData(SummedRows):
+class TrainingData:
     r"""Rows to regress on the features of :math:`m` waves and on :math:`q` fixed columns.
 
     Features (p, n) come first, :math:`m^{-1/2} \cos(\omega_j \cdot x)` and
@@ -111,8 +30,6 @@ class TrainingData(SummedRows):
     weight: Array | None  # (n,): Weights w of the rows; None means one
     n_threads: int = 1  # Threads that share the blocks of rows; each has one BLAS thread
     basis: Basis = PLAIN
-    # (2, n): Targets of a likelihood with latent variables, and offsets of the function
-    observed: Array | None = None
     # (n,): Numbers of observations, if weights are precisions; None: weights are counts
     repeats: Array | None = None
 
@@ -125,14 +42,13 @@ class TrainingData(SummedRows):
         weight: Array | None = None,
         n_threads: int = 1,
         basis: Basis = PLAIN,
-        observed: Array | None = None,
         repeats: Array | None = None,
     ) -> "TrainingData":
         """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
         columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
         target = y if weight is None else weight * y
         inputs = np.ascontiguousarray(X.T)
-        return cls(inputs, target, columns, weight, n_threads, basis, observed, repeats)
+        return cls(inputs, target, columns, weight, n_threads, basis, repeats)
 
     @property
     def n_samples(self) -> int:
@@ -147,13 +63,6 @@ class TrainingData(SummedRows):
     def counts(self) -> Array | None:
         """Numbers of observations of the rows (n,); ``None`` for ones."""
         return self.weight if self.repeats is None else self.repeats
-
-    @property
-    def precisions(self) -> Array | None:
-        """Weight of each observation of the rows (n,); ``None`` for ones."""
-        if self.weight is None or self.repeats is None:
-            return None
-        return self.weight / self.repeats
 
     @property
     def n_fixed(self) -> int:
@@ -188,16 +97,8 @@ class TrainingData(SummedRows):
     ) -> Array:
         return np.concatenate(list(self._parts(function, args, along, n_features)), axis=-1)
 
-    def drawn(
-        self, rng: Generator, function: Callable[..., Array], *, along: Sequence[Columns] = ()
-    ) -> Array:
-        # Not in parallel blocks: the result must not depend on the order in which blocks draw.
-        return function(self, *along, rng)
-
-    def reweighted(
-        self, function: Callable[..., tuple[Array, Array]], *, along: Sequence[Columns] = ()
-    ) -> "TrainingData":
-        weight, target = function(self, *along)
+    def reweighted(self, weight: Array, target: Array) -> "TrainingData":
+        """Return the rows with weights ``w`` and pseudo-targets ``w y``, both (n,)."""
         return replace(self, target=target, weight=weight)
 
     def room(self, n_features: int) -> Floats:
@@ -223,7 +124,6 @@ class TrainingData(SummedRows):
             target=self.target[chosen],
             fixed=self.fixed[:, chosen],
             weight=weight,
-            observed=None if self.observed is None else self.observed[:, chosen],
             repeats=None if self.repeats is None else self.repeats[chosen],
         )
 
@@ -254,15 +154,13 @@ class ScaledData:
     fixed: Array  # (n, q)
     weight: Array | None  # (n,) or None
     is_binary: bool  # Whether the likelihood is logistic
-    elsewhere: SummedRows | None = None  # All rows outside memory, of which X is a sample
     basis: Basis = PLAIN
-    observed: Array | None = None  # (2, n): see TrainingData; chains start from ``y``
     repeats: Array | None = None  # (n,): see TrainingData
 
     @property
     def n_samples(self) -> int:
-        """Number of rows of the final stage of chains."""
-        return len(self.y) if self.elsewhere is None else self.elsewhere.n_samples
+        """Number of rows, ``n``."""
+        return len(self.y)
 
     @property
     def target_factor(self) -> float:
@@ -270,13 +168,13 @@ class ScaledData:
         return 0.5 if self.is_binary else 1.0
 
     def rows(self, n_threads: int = 1) -> TrainingData:
-        """Return the rows in memory as training data of a chain."""
+        """Return the training data of a chain."""
         target = self.target_factor * self.y
-        settings = n_threads, self.basis, self.observed, self.repeats
+        settings = n_threads, self.basis, self.repeats
         return TrainingData.of(self.X, target, self.fixed, self.weight, *settings)
 
     def subset(self, index: Index) -> "ScaledData":
-        """Return the rows ``index`` of those in memory."""
+        """Return the rows ``index``."""
         weight = None if self.weight is None else self.weight[index]
         return self.weighted_subset(index, weight, None)
 
@@ -294,6 +192,4 @@ class ScaledData:
             fixed=self.fixed[index],
             weight=weight,
             repeats=repeats,
-            elsewhere=None,
-            observed=None if self.observed is None else self.observed[:, index],
         )

@@ -1,7 +1,7 @@
 """Priors with two unknown laws: of frequencies, and of their amplitudes."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -112,14 +112,6 @@ class TwoSpectraPrior(FrequencyPrior):
             (s.covariances[:, None] + 0.25 * v.covariances).reshape(-1, d, d),
         )
 
-    def state(self) -> dict[str, Any]:
-        return {"stationary": self.stationary.state(), "envelope": self.envelope.state()}
-
-    def restored(self, state: dict[str, Any]) -> Self:
-        stationary = self.stationary.restored(state["stationary"])
-        envelope = self.envelope.restored(state["envelope"])
-        return replace(self, stationary=stationary, envelope=envelope)
-
 
 @dataclass(frozen=True, slots=True)
 class NoEnvelope(FrequencyPrior):
@@ -141,12 +133,6 @@ class NoEnvelope(FrequencyPrior):
 
     def whitening(self, rng: Generator, omega: Array) -> Whitening:
         return AffineWhitening(omega, np.ones(omega.shape), np.zeros(omega.shape, dtype=np.bool_))
-
-    def state(self) -> dict[str, Any]:
-        return {}
-
-    def restored(self, state: dict[str, Any]) -> Self:
-        return self
 
 
 @dataclass(frozen=True, slots=True, eq=False)

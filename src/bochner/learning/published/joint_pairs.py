@@ -1,8 +1,6 @@
 """The paper's chain of a binary classification: frequencies move together with their weights."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -172,27 +170,8 @@ class JointPairChain:
         fitted = state.omega, state.beta, state.precision, info["log_likelihood"]
         return point_draw(*fitted, state.prior, in_full=in_full)
 
-    def saved(self, state: JointPairState) -> dict[str, Any]:
-        return {
-            "omega": state.omega,
-            "precision": state.precision,
-            "prior": state.prior.state(),
-            "step_sizes": dict(state.steps.values),
-            "n_adapted": state.steps.n_adapted,
-            "beta": state.beta,
-        }
-
-    def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> JointPairState:
-        state = JointPairState(
-            np.array(saved["omega"]),
-            np.array(saved["beta"]),
-            np.zeros(self.rows.n_samples),
-            saved["precision"],
-            prior.restored(saved["prior"]),
-            StepSizes(dict(saved["step_sizes"]), saved["n_adapted"]),
-        )
+    def rebuild(self, state: JointPairState) -> None:
         self._set_activation(state)
-        return state
 
     def _sweep(self, rng: Generator, state: JointPairState) -> Info:
         """Propose every frequency with its weights, in random order; return acceptances."""

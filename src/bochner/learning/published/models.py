@@ -1,8 +1,7 @@
 """The papers' models with independence proposals, as printed."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -22,7 +21,7 @@ from bochner.learning.chains.moves.replacement import acceptances
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.start import Start, Structure, dense_hyper
 from bochner.learning.chains.state import Info, StepSizes
-from bochner.learning.chains.training_data import SummedRows, TrainingData
+from bochner.learning.chains.training_data import TrainingData
 from bochner.learning.mixtures.mixture import sample_prior
 from bochner.learning.published.joint_pairs import JointPairChain, log_likelihood
 
@@ -59,12 +58,10 @@ def independent_start(rng: Generator, scale: Array, n_frequencies: int) -> Start
 class PublishedBaNK(Model):
     """BaNK; labels have the paper's joint moves of a frequency and its weights."""
 
-    labels_in_memory: ClassVar[bool] = True
-
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
 
-    def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
+    def chain_of_labels(self, rows: TrainingData, moves: tuple[Move, ...]) -> Chain:
         return JointPairChain(repeated(rows))
 
 
@@ -75,7 +72,6 @@ class PublishedGaBaSR(AmplitudeModel):
     Its priors are the paper's, noise is constant, and labels have least-squares weights.
     """
 
-    labels_in_memory: ClassVar[bool] = True
     is_summed: ClassVar[bool] = True
 
     def precision(self, n_waves: int) -> float:
@@ -87,17 +83,15 @@ class PublishedGaBaSR(AmplitudeModel):
     def likelihood(self) -> ConstantNoise:
         return ConstantNoise(_NOISE)
 
-    def chain_of_labels(self, rows: SummedRows, moves: tuple[Move, ...]) -> Chain:
+    def chain_of_labels(self, rows: TrainingData, moves: tuple[Move, ...]) -> Chain:
         return LeastSquaresChain(repeated(rows))
 
 
-def repeated(rows: SummedRows) -> TrainingData:
+def repeated(rows: TrainingData) -> TrainingData:
     """Return rows without weights, each repeated by its integer weight.
 
-    Raises ``ValueError`` for other weights, and for rows that are not in memory.
+    Raises ``ValueError`` for other weights.
     """
-    if not isinstance(rows, TrainingData):
-        raise ValueError("The paper's classification needs its rows in memory; use sampler='auto'.")
     if rows.weight is None:
         return rows
     times = np.rint(rows.weight).astype(np.intp)
@@ -179,13 +173,11 @@ class LeastSquaresChain:
         fitted = state.omega, state.coef, state.precision, state.value
         return point_draw(*fitted, state.prior, in_full=in_full)
 
-    def saved(self, state: LeastSquaresState) -> dict[str, Any]:
-        values = {"omega": state.omega, "precision": state.precision}
-        return {**values, "prior": state.prior.state()}
-
-    def restored(self, saved: Mapping[str, Any], prior: FrequencyPrior) -> LeastSquaresState:
-        rng, prior = np.random.default_rng(0), prior.restored(saved["prior"])
-        return self.init(rng, np.array(saved["omega"]), prior, saved["precision"])
+    def rebuild(self, state: LeastSquaresState) -> None:
+        state.Z = self.rows.features(state.omega)
+        wide = state.Z.astype(np.float64, copy=False)
+        state.gram = wide @ wide.T
+        state.coef, state.value = self._fitted(state.Z, state.gram, state.precision)
 
     def _exchange(
         self, state: LeastSquaresState, index: NDArray[np.intp], values: Array, threshold: float

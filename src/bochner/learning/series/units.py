@@ -14,7 +14,7 @@ _CONSTANT = 0.5
 of a level that no row had is then as uncertain as effects of frequent levels."""
 
 
-@register(shapes={"mean": "d", "scale": "d"}, former_names=("Units",))
+@register(shapes={"mean": "d", "scale": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesUnits:
     """Units of a series: of times, transformed values and inputs."""

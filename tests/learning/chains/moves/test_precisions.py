@@ -1,20 +1,16 @@
-"""Latent variables of rows whose weights are precisions: densities of single observations."""
+"""Fields of the noise at rows whose weights are precisions: densities of single observations."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bochner.learning.chains.evidence import KnownNoise
-from bochner.learning.chains.moves.augmentation import part_log_density
 from bochner.learning.chains.moves.noise_field import (
     part_field_likelihood,
     part_level,
     part_squares,
 )
-from bochner.learning.chains.moves.student_t import StudentTNoise
 from bochner.learning.chains.training_data import ScaledData, TrainingData
-from bochner.likelihoods import StudentTLikelihood
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=12)
@@ -29,8 +25,7 @@ KINDS = {"precisions": (PRECISIONS * COUNTS, COUNTS), "counts": (COUNTS, None)}
 def rows(kind):
     """Rows, and the precision of each observation."""
     weight, repeats = KINDS[kind]
-    observed = np.stack([Y, np.zeros(12)])
-    data = TrainingData.of(X, Y, np.ones((12, 1)), weight, observed=observed, repeats=repeats)
+    data = TrainingData.of(X, Y, np.ones((12, 1)), weight, repeats=repeats)
     return data, (PRECISIONS if kind == "precisions" else np.ones(12))[EACH]
 
 
@@ -52,33 +47,6 @@ def test_a_field_of_the_noise_has_the_density_of_observations(kind):
         values.append(found - stats.norm(scale=scale).logpdf(Y[EACH]).sum())
     assert_allclose(values[0], values[1], atol=1e-10)
     assert_allclose(part_level(data, field)[0], field[EACH].sum())
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_student_t_noise_has_the_density_of_observations(kind):
-    data, precision = rows(kind)
-    values = []
-    for df, scale in ((2.0, 0.4), (9.0, 1.3)):
-        f = RNG.normal(size=12)
-        found = part_log_density(data, f, StudentTLikelihood(df=df, scale=scale))[0]
-        law = stats.t(df, f[EACH], scale / np.sqrt(precision))
-        values.append(found - law.logpdf(Y[EACH]).sum())
-    assert_allclose(values[0], values[1], atol=1e-10)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_precisions_of_rows_are_sums_of_those_of_observations(kind):
-    data, precision = rows(kind)
-    law, f, rng = StudentTLikelihood(df=3.0, scale=0.7), np.zeros(12), np.random.default_rng(1)
-    noise = StudentTNoise(law, law, 0.0, KnownNoise(1.0))
-    drawn = np.array([noise.variables(law, data, f, rng) for _ in range(4000)])
-    weights, targets = noise.pseudo(law, data, drawn.mean(axis=0))
-    # The mean of each Gamma law, times the precision.
-    each = precision * 4.0 / (3.0 + precision * (Y[EACH] / 0.7) ** 2)
-    expected = np.bincount(EACH, each)
-    spread = np.bincount(EACH, each**2 / 2.0)  # Variances of shape two
-    assert np.abs((weights - expected) / np.sqrt(spread / 4000)).max() < 4.0
-    assert_allclose(targets, weights * Y)
 
 
 def test_parts_of_chains_have_counts_of_their_own():

@@ -118,21 +118,13 @@ def test_a_state_is_the_one_computed_afresh(settings):
     _, rng, chain, state = some_chain(2, **settings)
     for _ in range(5):
         chain.step(rng, state, adapting=True)
-    saved = chain.saved(state)
-    same, again = (chain.restored(saved, state.prior) for _ in range(2))
-    for other in (same, again):
-        for name in ("omega", "gram", "cross", "square", "degrees", "covariance", "mean"):
-            expected = getattr(state.evidence, name)
-            scale = np.max(np.abs(expected))
-            assert_allclose(getattr(other.evidence, name), expected, atol=1e-8 * scale)
-        assert_allclose(other.evidence.log_evidence(), state.evidence.log_evidence(), rtol=1e-9)
-        assert_array_equal(other.latent.omega, state.latent.omega)
-        assert_array_equal(other.latent.weights, state.latent.weights)
-        assert other.latent.spread == state.latent.spread
-        assert other.steps == state.steps
-        chain.step(np.random.default_rng(3), other)
-    assert_array_equal(same.omega, again.omega)
-    assert_array_equal(same.latent.weights, again.latent.weights)
+    before = state.evidence
+    chain.rebuild(state)
+    for name in ("omega", "gram", "cross", "square", "degrees", "covariance", "mean"):
+        expected = getattr(before, name)
+        scale = np.max(np.abs(expected))
+        assert_allclose(getattr(state.evidence, name), expected, atol=1e-8 * scale)
+    assert_allclose(state.evidence.log_evidence(), before.log_evidence(), rtol=1e-9)
 
 
 def test_a_draw_keeps_the_field_and_its_noise():

@@ -1,10 +1,5 @@
-"""Moves of a Markov chain over frequencies, and likelihoods with latent variables of the rows.
+"""Moves of a Markov chain over frequencies; :class:`Move` documents how to add one."""
 
-:class:`Move` and :class:`Augmentation` document how to add one.
-"""
-
-from bochner.learning.chains.moves.augmentation import Augmentation
-from bochner.learning.chains.moves.augmentations import augmented
 from bochner.learning.chains.moves.base import Move, PriorParameters
 from bochner.learning.chains.moves.hamiltonian import Hamiltonian
 from bochner.learning.chains.moves.precision import LogNormalPrecision, PrecisionWalk
@@ -16,7 +11,6 @@ LOCAL_MOVES: tuple[Move, ...] = (ReplacementSweep(), PrecisionWalk(), PriorParam
 
 __all__ = [
     "LOCAL_MOVES",
-    "Augmentation",
     "ChainState",
     "Hamiltonian",
     "Info",
@@ -25,5 +19,4 @@ __all__ = [
     "PrecisionWalk",
     "PriorParameters",
     "ReplacementSweep",
-    "augmented",
 ]

@@ -12,7 +12,7 @@ from bochner.learning.chains.evidence import ChainEvidence, frequency_gradient
 from bochner.learning.chains.moves.base import Move
 from bochner.learning.chains.prior import Whitening
 from bochner.learning.chains.state import ChainState, Info
-from bochner.learning.chains.training_data import SummedRows
+from bochner.learning.chains.training_data import TrainingData
 from bochner.registry import register
 
 _DIVERGENCE = 50.0
@@ -77,6 +77,6 @@ def _energy(evidence: ChainEvidence, position: Array, momentum: Array) -> float:
 
 
 def _force(
-    evidence: ChainEvidence, rows: SummedRows, whitening: Whitening, position: Array
+    evidence: ChainEvidence, rows: TrainingData, whitening: Whitening, position: Array
 ) -> Array:
     return whitening.pull(frequency_gradient(evidence, rows)) - position

@@ -11,7 +11,7 @@ from bochner._numerics.arrays import Array, Floats, as_array
 from bochner.learning.chains.evidence import ChainEvidence, KnownNoise, Noise, evidence_of
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.state import ChainState, Info
-from bochner.learning.chains.training_data import Columns, SummedRows, TrainingData
+from bochner.learning.chains.training_data import TrainingData
 
 MODE_STEPS = 12
 """Largest number of steps towards the posterior mode, near which a chain starts."""
@@ -55,38 +55,39 @@ class LogisticLabels(ConditionallyGaussian):
     noise: Noise = _UNIT
 
     def start(
-        self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
-    ) -> tuple[Columns, ChainEvidence]:
+        self, rng: Generator, rows: TrainingData, omega: Array, precision: float, n_copies: int
+    ) -> tuple[Array, ChainEvidence]:
         """Return variables drawn near the mode of the weights, and the evidence there."""
         evidence, activation = _mode(rows, omega, precision, n_copies)
-        return rows.drawn(rng, part_weights, along=(activation,)), evidence
+        return part_weights(rows, activation, rng), evidence
 
-    def given(self, rows: SummedRows, latent: Columns) -> SummedRows:
-        return rows.reweighted(given_weights, along=(latent,))
+    def given(self, rows: TrainingData, latent: Array) -> TrainingData:
+        return rows.reweighted(latent, rows.target)
 
-    def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
+    def redraw(self, rng: Generator, rows: TrainingData, state: ChainState) -> Info:
         evidence = state.evidence
         lower = np.linalg.cholesky(evidence.covariance)
         beta = evidence.mean + lower @ rng.normal(size=len(evidence.mean))
         activation = _activation(rows, evidence, beta)
-        latent = rows.drawn(rng, part_weights, along=(activation,))
+        latent = part_weights(rows, activation, rng)
         self.recondition(rows, state, latent)
         return {"log_likelihood": _log_likelihood(rows, activation)}
 
 
 def _mode(
-    rows: SummedRows, omega: Array, precision: float, n_copies: int
-) -> tuple[ChainEvidence, Columns]:
+    rows: TrainingData, omega: Array, precision: float, n_copies: int
+) -> tuple[ChainEvidence, Array]:
     """Return the evidence at the posterior mode of the weights, and the activation there.
 
     Newton's method. If a step would decrease the log density, the search goes on by Pólya-Gamma EM
     steps, which never decrease it.
     """
-    activation, value = rows.each(part_zeros), -np.inf
+    activation, value = np.zeros(rows.n_samples), -np.inf
     evidence: ChainEvidence | None = None
     newton = True
     for _ in range(MODE_STEPS):
-        weighted_rows = rows.reweighted(tangent if newton else bound, along=(activation,))
+        weights_at = tangent if newton else bound
+        weighted_rows = rows.reweighted(*weights_at(rows, activation))
         evidence = evidence_of(
             weighted_rows, omega, precision, _UNIT, n_copies=n_copies, reused=evidence
         )
@@ -105,19 +106,14 @@ def _mode(
     return evidence, activation
 
 
-def _activation(rows: SummedRows, evidence: ChainEvidence, beta: Array) -> Columns:
+def _activation(rows: TrainingData, evidence: ChainEvidence, beta: Array) -> Array:
     along = (evidence.features,)
     return rows.each(part_activation, evidence.omega, beta, along=along, n_features=len(beta))
 
 
-def _log_likelihood(rows: SummedRows, activation: Columns) -> float:
+def _log_likelihood(rows: TrainingData, activation: Array) -> float:
     (total,) = rows.total(part_log_likelihood, along=(activation,), n_features=1)
     return float(total)
-
-
-def part_zeros(part: TrainingData) -> Array:
-    """Return an activation of zero for every row of a part."""
-    return np.zeros(part.n_samples)
 
 
 def part_activation(part: TrainingData, Z: Floats | None, omega: Array, beta: Array) -> Array:
@@ -154,11 +150,6 @@ def _series(count: Array, activation: Array, rng: Generator) -> Array:
     drawn = np.sum(rng.standard_gamma(count[:, None], size=factors.shape) * factors, axis=1)
     rest = _mean_weight(activation) - factors.sum(axis=1)
     return as_array(drawn + count * rest)
-
-
-def given_weights(part: TrainingData, weight: Array) -> tuple[Array, Array]:
-    """Return the Polya-Gamma variables unchanged, and pseudo-targets times the variables."""
-    return weight, part.target
 
 
 def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:

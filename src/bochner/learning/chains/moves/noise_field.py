@@ -4,7 +4,6 @@ The variance is :math:`\sigma^2 e^{h(x)}`, where ``h`` is a sum of few waves. Th
 the same kind of prior as the envelopes of locally stationary kernels.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from bochner.learning.chains.evidence import InverseGammaNoise
 from bochner.learning.chains.likelihood import ConditionallyGaussian
 from bochner.learning.chains.prior import FrequencyPrior
 from bochner.learning.chains.state import ChainState, Info
-from bochner.learning.chains.training_data import Columns, SummedRows, TrainingData
+from bochner.learning.chains.training_data import TrainingData
 from bochner.learning.chains.waves import WaveFeatures
 
 N_WAVES = 8
@@ -57,11 +56,11 @@ class NoiseField:
         """Return a constant field, with frequencies drawn from the prior."""
         return cls(prior.sample(rng, N_WAVES), np.zeros(2 * N_WAVES), _START_SPREAD, prior)
 
-    def values(self, rows: SummedRows) -> Columns:
+    def values(self, rows: TrainingData) -> Array:
         """Return ``h`` at all rows."""
         return rows.each(part_field, self.omega, self.weights, n_features=2 * len(self.weights))
 
-    def moved(self, rng: Generator, rows: SummedRows, squares: Columns) -> "NoiseField":
+    def moved(self, rng: Generator, rows: TrainingData, squares: Array) -> "NoiseField":
         r"""Return the field after moves that leave its posterior given the residuals invariant.
 
         ``squares`` (n,) are weights of rows times squared residuals, divided by :math:`\sigma^2`.
@@ -73,7 +72,7 @@ class NoiseField:
         spread = np.sqrt(rate / rng.gamma(_SPREAD_SHAPE + 0.5 * len(weights)))
         return NoiseField(omega, weights, float(spread), prior.refresh(rng, omega))
 
-    def _weights_moved(self, rng: Generator, rows: SummedRows, squares: Columns) -> Array:
+    def _weights_moved(self, rng: Generator, rows: TrainingData, squares: Array) -> Array:
         """Return weights after elliptical slices (Murray, Adams and MacKay, 2010)."""
         waves = rows.each(part_waves, self.omega, n_features=2 * len(self.weights))
         weights = self.weights
@@ -94,7 +93,7 @@ class NoiseField:
         return weights
 
     def _frequencies_moved(
-        self, rng: Generator, rows: SummedRows, squares: Columns, weights: Array
+        self, rng: Generator, rows: TrainingData, squares: Array, weights: Array
     ) -> tuple[Array, FrequencyPrior]:
         omega, prior = self.omega.copy(), self.prior
         current = _log_likelihood(rows, squares, None, omega, weights)
@@ -123,14 +122,14 @@ class VaryingNoise(ConditionallyGaussian):
     prior: FrequencyPrior  # Prior of the frequencies of h, with initial parameters
 
     def start(
-        self, rng: Generator, rows: SummedRows, omega: Array, precision: float, n_copies: int
+        self, rng: Generator, rows: TrainingData, omega: Array, precision: float, n_copies: int
     ) -> tuple[NoiseField, None]:
         return NoiseField.start(rng, self.prior), None
 
-    def given(self, rows: SummedRows, latent: NoiseField) -> SummedRows:
-        return rows.reweighted(under_field, along=(latent.values(rows),))
+    def given(self, rows: TrainingData, latent: NoiseField) -> TrainingData:
+        return rows.reweighted(*under_field(rows, latent.values(rows)))
 
-    def redraw(self, rng: Generator, rows: SummedRows, state: ChainState) -> Info:
+    def redraw(self, rng: Generator, rows: TrainingData, state: ChainState) -> Info:
         evidence, field = state.evidence, state.latent
         variance = self.noise.sample(rng, evidence.residual, evidence.degrees)
         lower = np.linalg.cholesky(evidence.covariance)
@@ -148,14 +147,6 @@ class VaryingNoise(ConditionallyGaussian):
         (level,) = rows.total(part_level, along=(field.values(rows),), n_features=1)
         log_evidence = state.evidence.log_evidence() - 0.5 * float(level)
         return {"log_evidence": log_evidence, "noise_spread": field.spread}
-
-    def saved(self, latent: NoiseField) -> dict[str, Any]:
-        values = {"omega": latent.omega, "weights": latent.weights, "spread": latent.spread}
-        return {**values, "prior": latent.prior.state()}
-
-    def restored(self, saved: Mapping[str, Any]) -> NoiseField:
-        omega, weights = np.array(saved["omega"]), np.array(saved["weights"])
-        return NoiseField(omega, weights, saved["spread"], self.prior.restored(saved["prior"]))
 
     def kept(self, latent: NoiseField) -> dict[str, Any]:
         return {"field_omega": latent.omega, "field_weights": latent.weights}
@@ -218,7 +209,7 @@ def part_level(part: TrainingData, field: Array) -> tuple[float]:
 
 
 def _log_likelihood(
-    rows: SummedRows, squares: Columns, waves: Columns | None, omega: Array, weights: Array
+    rows: TrainingData, squares: Array, waves: Array | None, omega: Array, weights: Array
 ) -> float:
     along = (squares, waves)
     (value,) = rows.total(part_likelihood, omega, weights, along=along, n_features=2 * N_WAVES)

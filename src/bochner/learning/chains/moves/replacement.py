@@ -15,7 +15,7 @@ from bochner.learning.chains.basis import Basis
 from bochner.learning.chains.evidence import ChainEvidence, solved
 from bochner.learning.chains.moves.base import Move
 from bochner.learning.chains.state import ChainState, Info
-from bochner.learning.chains.training_data import SummedRows, TrainingData
+from bochner.learning.chains.training_data import TrainingData
 from bochner.learning.chains.waves import WaveFeatures
 from bochner.registry import register
 
@@ -85,7 +85,7 @@ class Proposals:
     log_uniform: Array  # (B,): Logarithms of uniform variates, which decide
 
 
-def replace_frequencies(evidence: ChainEvidence, rows: SummedRows, proposals: Proposals) -> Mask:
+def replace_frequencies(evidence: ChainEvidence, rows: TrainingData, proposals: Proposals) -> Mask:
     r"""Decide a block of proposals and update the evidence in place; return a mask of acceptances.
 
     The result is that of one proposal after another, each with its evidence (equation (15) of the

@@ -1,72 +1,21 @@
-"""Names of metrics, and numbers as texts with few digits."""
+"""Numbers as texts of few digits, for screens, pages and pictures."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner.comparison.outcomes import LIKE
-from bochner.diagnosis.sensitivity import VarianceShares
-
-METRICS: Mapping[str, str] = MappingProxyType(
-    {
-        "rmse": "RMSE",
-        "mae": "MAE",
-        "r2": "explained variance",
-        "coverage": "coverage",
-        "log_loss": "log loss",
-        "error": "error rate",
-        "auc": "AUC",
-    }
-)
-"""Headings of columns of metrics, by the metrics' names."""
-
-OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
-"""Metrics of a regression that tables show."""
-
-OF_CLASSES = ("log_loss", "error", "auc")
-"""Metrics of a classification that tables show."""
-
-OF_SPREAD = ("r2", "auc")
-"""Metrics that depend on the spread of the targets: kinds of rows are not compared by them."""
-
-KINDS_OF_ROWS: Mapping[str, str] = MappingProxyType(
-    {
-        LIKE: LIKE,
-        "missing": "with a missing entry",
-        "new level": "with a new level",
-        "beyond the range": "beyond the range",
-        "later": "of later times",
-    }
-)
-"""Ends of a phrase that begins with "rows", by the kinds of rows of an evaluation."""
-
-FUNCTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "rough": "kinks along every input",
-        "turned": "kinks in any direction",
-        "smooth": "smooth, with two derivatives",
-    }
-)
-"""Descriptions of the functions of a part of a table model, by the name of the part."""
-
 PLAIN = (1e-4, 1e6)
 """Sizes of numbers that are written without a power of ten: at most eight characters."""
-
-
-LEAST_PAIR = 0.01
-"""Least share of a pair of columns that is listed or drawn: columns in pairs have as much each."""
-
-_LESS_THAN_ALL, _MORE_THAN_ALL = 0.8, 1.05
-"""Sums of shares that are explained: sums of independent columns that do not interact are one, and
-differ by their standard errors."""
 
 PLAIN_ENTRIES = (PLAIN[0], 1e12)
 """Sizes of entries without a power of ten: codes of parcels have ten digits and more."""
 
 _YEARS = (1_000.0, 3_000.0)
 """Numbers from the first to below the second may be years, and have no comma as entries."""
+
+_ERROR_DIGITS = 2
+"""Digits of a standard error: a third one would be noise below some 5,000 rows."""
 
 
 def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:
@@ -89,6 +38,25 @@ def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) ->
     decimals = max(0, digits - 1 - (int(np.floor(np.log10(size))) if size else 0))
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def with_error(value: float, error: float) -> str:
+    """Return a number and its standard error, both with as many decimals as the error has.
+
+    Examples
+    --------
+    >>> with_error(42.1267, 0.8123), with_error(0.5, float("nan")), with_error(52311.0, 1234.0)
+    ('42.13 ± 0.81', '0.5', '52,311 ± 1,234')
+    """
+    if not (np.isfinite(error) and np.isfinite(value) and error > 0.0):
+        return number(value)
+    size = max(abs(value), error)
+    if not PLAIN[0] <= size < PLAIN[1]:
+        power = int(np.floor(np.log10(size)))
+        text = with_error(value / 10.0**power, error / 10.0**power)
+        return f"({text})e{power}"
+    decimals = max(0, _ERROR_DIGITS - 1 - int(np.floor(np.log10(error))))
+    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"
 
 
 def percent(share: float, error: float = float("nan"), *, digits: int | None = None) -> str:
@@ -162,35 +130,6 @@ def entry(value: float, digits: int = 4) -> str:
     ('1999', '12,345', '0.1235', '526,301,100')
     """
     return entries([value], digits)[0]
-
-
-def sum_of_shares(total: float) -> str:
-    """Return a sentence on shares of columns that do not sum to about 100 %, or an empty text.
-
-    Examples
-    --------
-    >>> sum_of_shares(0.95), sum_of_shares(0.224)[:20]
-    ('', 'Shares sum to 22 %: ')
-    """
-    if total > _MORE_THAN_ALL:
-        return "Shares of columns include their interactions, and sum to more than 100 %."
-    if total >= _LESS_THAN_ALL:
-        return ""
-    return (
-        f"Shares sum to {100.0 * total:.0f} %: a share is that of one column alone, and correlated "
-        "columns have most of their effect together."
-    )
-
-
-def no_pairs(pairs: VarianceShares) -> str:
-    """Return a sentence on the examined pairs of columns, none of which is strong."""
-    if not len(pairs.share):
-        return "Fewer than two columns are important, so that no pair of columns is examined."
-    n_columns = len({name for pair in pairs.columns for name in pair})
-    least = f"a share of {100.0 * LEAST_PAIR:.0f} % or more"
-    if n_columns == 2:
-        return f"The interaction of the two most important columns does not have {least}."
-    return f"No pair of the {n_columns} most important columns has an interaction with {least}."
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Kernels along inputs, with bands of posterior draws."""
+"""Kernels along inputs, and envelopes of locally stationary kernels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from bochner._numerics.checked import check_rows_given
 from bochner.estimators.bank import BaNK
 from bochner.frequencies import Frequencies
 from bochner.learning.chains.learned_kernel import Learned
+from bochner.plot.axis_texts import finish, legend
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.inputs import chosen_inputs, input_names, learned_models, per_input
-from bochner.plot.labels import finish, legend
+from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models, per_input
 from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ _PLACES = (0.1, 0.5, 0.9)
 _REACH = 3.0
 """Longest lag by default, in length scales, or in standard deviations of an input."""
 
+_MOST_CURVES = 6
+"""Most curves of a panel: more cannot be told apart."""
+
 _SAME = 5e-3
 """Largest difference between places that is not drawn, relative to the largest value: less than the
 width of a line."""
@@ -45,31 +48,13 @@ KernelLike = Callable[[Array, Array], Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelDisplay(Display):
-    """Curves of a kernel along d inputs, one panel each.
-
-    :func:`bochner.plot.kernel` returns it, and has an example.
-
-    Parameters
-    ----------
-    names : sequence of d str
-        Names of the inputs.
-    lags : ndarray of shape (d, L)
-        Lags of each input, in its units.
-    curves : ndarray of shape (d, c, L)
-        Values of the kernel.
-    labels : sequence of d sequences of c str
-        Names of the curves.
-    lower, upper : ndarray of shape (d, L) or None
-        Ends of the band of posterior draws.
-    level : float, default=0.9
-        Share of the draws in the band.
-    """
+    """Curves of a kernel along d inputs, one panel each."""
 
     names: Sequence[str]
-    lags: Array
-    curves: Array
-    labels: Sequence[Sequence[str]]
-    lower: Array | None = None
+    lags: Array  # (d, L), in units of the inputs
+    curves: Array  # (d, c, L)
+    labels: Sequence[Sequence[str]]  # d names of c curves
+    lower: Array | None = None  # (d, L), ends of the band with the share ``level`` of the draws
     upper: Array | None = None
     level: float = 0.9
 
@@ -147,16 +132,6 @@ def kernel(
     ax : matplotlib.axes.Axes or sequence of Axes, default=None
         Axes to draw on, one for each input; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
-
-    Returns
-    -------
-    display : KernelDisplay
-
-    Raises
-    ------
-    ValueError
-        If an input does not exist, a parameter is out of range, or the kernel does not return one
-        number for each pair of rows.
 
     Examples
     --------
@@ -282,3 +257,96 @@ def _checked(kernel: KernelLike, left: Array, right: Array) -> Array:
             f"{len(right)} rows, got {values.shape} from {kernel!r}."
         )
     return values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EnvelopeDisplay(Display):
+    """Standard deviations along d inputs, one panel each."""
+
+    names: Sequence[str]
+    places: Array  # (d, L)
+    curves: dict[str, Array]  # (d, L), by the name of the varying component
+    ylabel: str = "standard deviation"
+
+    def describe(self) -> str:
+        parts = [
+            f"{label} from {values[i].min():.3g} to {values[i].max():.3g} along {name}"
+            for i, name in enumerate(self.names)
+            for label, values in self.curves.items()
+        ]
+        return f"Standard deviations: {'; '.join(parts)}."
+
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(len(self.names), sharey=True)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
+            handles = []
+            for place, values in enumerate(self.curves.values()):
+                look = look_of(place)
+                at = self.places[number]
+                handles += axis.plot(at, values[number], color=look.color, ls=look.dashes)
+            axis.set_xlim(self.places[number][0], self.places[number][-1])
+            axis.set_ylim(bottom=0.0)
+            finish(axis, name, "" if number % COLUMNS else self.ylabel)
+        if len(self.curves) > 1:
+            legend(axes, handles, list(self.curves))
+
+
+def envelope(
+    model: BaseEstimator,
+    X: ArrayLike,
+    *,
+    inputs: Sequence[int | str] | None = None,
+    names: Sequence[str] | None = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> EnvelopeDisplay:
+    """Draw standard deviations of signal and noise of a locally stationary model along inputs.
+
+    Other inputs are at their medians. Signal is the prior's standard deviation of the function, and
+    noise that of observations, in units of the target; classes have a signal in log odds only.
+
+    Parameters
+    ----------
+    model : LocallyStationaryRegressor or LocallyStationaryClassifier
+    X : array-like of shape (n, d)
+        Rows whose ranges are shown.
+    inputs, names, ax, theme
+        As in :func:`kernel`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import LocallyStationaryRegressor, plot
+    >>> X = np.linspace(0.0, 1.0, 60)[:, None]
+    >>> y = X[:, 0] * np.random.default_rng(0).normal(size=60)
+    >>> model = LocallyStationaryRegressor(8, n_burn_in=4, n_samples=4, n_chains=2, random_state=0)
+    >>> model = model.fit(X, y)
+    >>> list(plot.envelope(model, X).curves)
+    ['signal', 'noise']
+    """
+    if not hasattr(model, "signal_std"):
+        raise TypeError(
+            "envelope takes a fitted LocallyStationaryRegressor or LocallyStationaryClassifier, "
+            f"got {type(model).__name__}."
+        )
+    rows = check_rows_given(X, dtype=np.float64)
+    all_names = input_names(model, names, rows.shape[1], X)
+    chosen = chosen_inputs(inputs, all_names)
+    places = as_array([np.linspace(rows[:, i].min(), rows[:, i].max(), _LAGS) for i in chosen])
+    tables = []
+    for i, at in zip(chosen, places, strict=True):
+        table = np.tile(np.median(rows, axis=0), (len(at), 1))
+        table[:, i] = at
+        tables.append(table)
+    signal = as_array([model.signal_std(table) for table in tables])
+    curves, unit = {"signal": signal}, "standard deviation"
+    if signal.ndim > 2:
+        curves = {str(c): signal[..., k] for k, c in enumerate(model.classes_[:_MOST_CURVES])}
+    if hasattr(model, "classes_"):
+        unit = "standard deviation (log odds)"
+    if hasattr(model, "noise_std"):
+        curves["noise"] = as_array([model.noise_std(table) for table in tables])
+    shown = [all_names[i] for i in chosen]
+    return EnvelopeDisplay(shown, places, curves, unit).plot(ax, theme=theme)

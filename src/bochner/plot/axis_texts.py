@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._numerics.arrays import Array
 from bochner.plot.style import FONT, SMALL, any_script
 
 if TYPE_CHECKING:
@@ -25,14 +24,14 @@ _NAME_SHARE = 0.42
 _TICK_POINTS = 34.0
 """Points between ticks: six characters of a tick, four points each, and a gap."""
 
-_NEARLY_ALL = 99.5
-"""Per cent from which two digits are those of a hundred, which has three."""
-
-_GAP = 9.0
-"""Points between the texts of ticks of dates: the width of two characters."""
-
 _FEWEST_TICKS, _MOST_TICKS = 2, 6
 """Intervals between ticks: fewer give no scale, more are noise."""
+
+_PLAIN = (1e-3, 1e5)
+"""Range of the largest number of an axis without prefixes such as k and M."""
+
+_NEARLY_ALL = 99.5
+"""Per cent from which two digits are those of a hundred, which has three."""
 
 _LINE = 1.2
 """Height of a line of text with its gap, in its font's size."""
@@ -43,14 +42,9 @@ _LEGEND_LINE = 1.3 * SMALL
 _FEWEST_ROWS = 2
 """Rows that a picture of bars has room for at least: its axis needs as much."""
 
-_LEFT = 40.0
-"""Points that labels and ticks of numbers take on the left of a panel, and margins."""
-
-_BELOW = 36.0
-"""Points that a label and ticks take below a panel, and margins."""
-
-_MARGIN = 12.0
-"""Points on both sides of a panel whose rows have names."""
+_LEFT, _BELOW, _MARGIN = 40.0, 36.0, 12.0
+"""Points that labels, ticks and margins take on the left of a panel, and below it, and the margins
+on both sides of a panel whose rows have names."""
 
 _HANDLE = 1.8 + 0.5 + 1.4
 """Width of the handle of an entry of a legend with both its gaps, in its font's size."""
@@ -60,13 +54,6 @@ _HEAD = 0.6
 
 _TIMES, EQUALS = " × ", " = "
 """Separators of the names of a pair, and of the name of a column and its entry."""
-
-_DATE_FORMATS = ((1100.0, "%Y", ""), (75.0, "%b %Y", ""), (2.5, "%d %b", "%Y"))
-"""Least days of a range, format of its ticks, and format of the remaining parts of dates."""
-
-_HOURS, _DAY = "%H:%M", "%d %b %Y"
-"""Formats of ticks within few days, and of the first of these days."""
-
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that neither XML nor fonts have, and that names from files may have."""
@@ -80,20 +67,18 @@ def drawable(text: str) -> str:
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float = SMALL) -> float:
     """Return the width of a text in points, as one line."""
-    text = drawable(text).replace("\n", " ")
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(size=size)
+    text = drawable(text).replace("\n", " ")
     with any_script():
+        font = FontProperties(size=size)
         return float(text_to_path.get_text_width_height_descent(text, font, False)[0])
 
 
 def fitted(text: str, points: float, size: float = SMALL) -> str:
     """Return a text on one line, with its middle left out if it is wider than that.
 
-    Examples
-    --------
     >>> fitted("temperature of the third sensor", 60.0)
     'temperat…ensor'
     """
@@ -148,7 +133,7 @@ def finish(axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy") -> None:
     # Lines of a tick are half as high as its texts are wide.
     room = {"x": (axis.xaxis, across), "y": (axis.yaxis, 1.6 * up)}
     for panel_axis, points in (room[letter] for letter in ticks):
-        (log_ticks if panel_axis.get_scale() == "log" else number_ticks)(panel_axis, points)
+        number_ticks(panel_axis, points)
 
 
 def panel_points(axis: "Axes") -> tuple[float, float]:
@@ -181,6 +166,14 @@ def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) ->
     axis.grid(visible=False, axis="y")
 
 
+def name_columns(axis: "Axes", names: Sequence[str], points: float, most: float = 48.0) -> None:
+    """Name columns below them, turned and cut to ``most`` points if there is no room."""
+    shown = [fitted(name, most) for name in names]
+    is_turned = max(map(text_width, shown), default=0.0) > 0.85 * points / max(len(names), 1)
+    axis.set_xticks(range(len(names)), shown, rotation=90.0 if is_turned else 0.0, parse_math=False)
+    axis.tick_params(axis="x", length=0.0)
+
+
 def rows_height(count: int) -> float:
     """Return the height in inches of a picture with ``count`` named rows."""
     # A line of seven points, and more than half of it between lines.
@@ -188,30 +181,60 @@ def rows_height(count: int) -> float:
 
 
 def number_ticks(axis: "Axis", points: float) -> None:
-    """Set ticks on a numeric axis, as many as fit into a length in points."""
-    from bochner.plot.ticks import PlainFormatter, even_ticks
+    """Set ticks on an axis of numbers with set limits, as many as fit into a length in points."""
+    from matplotlib import ticker
 
-    count = int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
-    axis.set_major_locator(even_ticks(count))
-    axis.set_major_formatter(PlainFormatter())
+    places: ticker.Locator = ticker.MaxNLocator(
+        _count(points), steps=[1, 2, 2.5, 5, 10], min_n_ticks=2
+    )
+    texts: ticker.Formatter
+    low, high = np.sort(axis.get_view_interval())
+    if axis.get_scale() == "log":
+        factors = (1.0,) if high > 100.0 * low else (1.0, 2.0, 5.0)
+        if high > 10.0 * low:
+            places = ticker.LogLocator(subs=factors, numticks=_count(points))
+        texts = ticker.StrMethodFormatter("{x:g}")
+        axis.set_minor_locator(ticker.NullLocator())
+    elif _PLAIN[0] <= max(-low, high) < _PLAIN[1]:
+        texts = ticker.ScalarFormatter(useOffset=False)
+    else:
+        texts = ticker.EngFormatter(sep="")
+    axis.set_major_locator(places)
+    axis.set_major_formatter(texts)
 
 
-def log_ticks(axis: "Axis", points: float) -> None:
-    """Set ticks that fit into a length in points on a logarithmic axis with set limits."""
-    from bochner.plot.ticks import PowersOfTenFormatter, log_places
+def _count(points: float) -> int:
+    return int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
 
-    count = int(np.clip(points / _TICK_POINTS, _FEWEST_TICKS, _MOST_TICKS))
-    low, high = sorted(axis.get_view_interval())
-    axis.set_ticks(log_places(low, high, count))
-    axis.set_major_formatter(PowersOfTenFormatter())
-    axis.set_ticks([], minor=True)
+
+def percent_ticks(axis: "Axes") -> None:
+    """Give both axes, shares from zero to one, ticks in per cent at quarters."""
+    from matplotlib.ticker import MultipleLocator, PercentFormatter
+
+    for panel_axis in (axis.xaxis, axis.yaxis):
+        panel_axis.set_major_locator(MultipleLocator(0.25))
+        panel_axis.set_major_formatter(PercentFormatter(1.0, 0))
+
+
+def date_ticks(axis: "Axis", points: float, name: str) -> None:
+    """Set ticks that fit into a length in points on an axis of dates, and its name."""
+    from matplotlib import dates
+
+    locator: Any = dates.AutoDateLocator  # They have no types
+    formatter: Any = dates.ConciseDateFormatter
+    places = locator(minticks=2, maxticks=max(_count(points), 3))
+    # Two years, days or hours need longer steps than it has; it would warn of too many ticks.
+    for unit, longest in ((dates.MONTHLY, 12), (dates.HOURLY, 24), (dates.MINUTELY, 60)):
+        places.intervald[unit] = [*places.intervald[unit], longest]
+    axis.set_major_locator(places)
+    axis.set_major_formatter(formatter(places))
+    # The date that all ticks share is on the right of the centred name.
+    name_axis(axis, name, points - 2.0 * text_width("2000-Dec-28"))
 
 
 def dates_of(years: Array) -> NDArray[np.datetime64]:
     """Return decimal years as times, the inverse of ``decimal_years``.
 
-    Examples
-    --------
     >>> dates_of(np.array([1999.5]))
     array(['1999-07-02T12:00:00.000'], dtype='datetime64[ms]')
     """
@@ -219,37 +242,6 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
     start, end = ((first_years + add - 1970).astype("M8[Y]").astype("M8[ms]") for add in (0, 1))
     passed = (end - start).astype(np.float64) * (years - first_years)
     return np.asarray(start + passed.round().astype("m8[ms]"))
-
-
-def percent_ticks(axis: "Axes") -> None:
-    """Give both axes, shares in per cent, ticks at quarters."""
-    for panel_axis in (axis.xaxis, axis.yaxis):
-        panel_axis.set_ticks([0.0, 25.0, 50.0, 75.0, 100.0], ["0", "25", "50", "75", "100"])
-
-
-def date_ticks(axis: "Axis", times: NDArray[np.datetime64], points: float, name: str) -> None:
-    """Set ticks that fit into a length in points on an axis of dates, and its name."""
-    from matplotlib import dates
-
-    # They have no types.
-    locator: Any = dates.AutoDateLocator
-    formatter: Any = dates.DateFormatter
-    days = as_array((times.max() - times.min()) / np.timedelta64(1, "D")).item()
-    shown = [(ticks, axis_format) for least, ticks, axis_format in _DATE_FORMATS if days >= least]
-    ticks, axis_format = shown[0] if shown else (_HOURS, _DAY)
-    example = datetime(2000, 12, 28).strftime(ticks)
-    count = int(np.clip(points / (text_width(example) + _GAP), 3, _MOST_TICKS))
-    places = locator(minticks=2, maxticks=count)
-    # Two years, days or hours need longer steps than it has; it would warn of too many ticks.
-    for unit, longest in ((dates.MONTHLY, 12), (dates.HOURLY, 24), (dates.MINUTELY, 60)):
-        places.intervald[unit] = [*places.intervald[unit], longest]
-    axis.set_major_locator(places)
-    axis.set_major_formatter(formatter(ticks))
-    first, last = (
-        end.astype("M8[ms]").item().strftime(axis_format) for end in (times.min(), times.max())
-    )
-    added = first if first == last or not axis_format else f"{first}–{last}"
-    name_axis(axis, f"{name} ({added})" if added else name, points)
 
 
 def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:
@@ -284,8 +276,7 @@ def legend_height(labels: Sequence[str], width: float) -> float:
     """Return the inches that a legend takes above a picture of a width in inches."""
     points = width * _POINTS - _LEFT
     shown = [fitted(label, points - _HANDLE * SMALL) for label in labels]
-    lines = -(-len(labels) // columns_of(shown, points))
-    return lines * _LEGEND_LINE / _POINTS
+    return -(-len(labels) // columns_of(shown, points)) * _LEGEND_LINE / _POINTS
 
 
 def columns_of(labels: Sequence[str], points: float) -> int:
@@ -300,8 +291,6 @@ def columns_of(labels: Sequence[str], points: float) -> int:
 def per_cent(share: float) -> str:
     """Return a share of at most one in per cent, with two digits.
 
-    Examples
-    --------
     >>> per_cent(0.0312), per_cent(0.43), per_cent(0.996)
     ('3.1 %', '43 %', '100 %')
     """

@@ -1,6 +1,6 @@
-"""Forecasts of series: history, predictions with their bands, and observed values."""
+"""Forecasts of series with their history and bands, and their components."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +12,50 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._numerics.arrays import Array, MatrixLike, as_array, as_level
 from bochner.comparison.forecasts import SeriesForecast
 from bochner.estimators.forecaster import Forecaster
+from bochner.plot.axis_texts import date_ticks, finish, fitted, legend, panel_points, width_of
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.labels import date_ticks, finish, legend, panel_points
-from bochner.plot.predicted import intervals
-from bochner.plot.scatter import MOST_VECTORS
-from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, WIDTH, Theme
-from bochner.plot.times import drawn_times, forecast_times
+from bochner.plot.regression_errors import intervals
+from bochner.plot.style import (
+    BAND,
+    DATA,
+    FULL_WIDTH,
+    HEIGHT,
+    MISSED,
+    MODEL,
+    MOST_VECTORS,
+    SMALL,
+    WIDTH,
+    Theme,
+)
+from bochner.tables.stamps import read_dates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def drawn_times(times: Any) -> NDArray[np.generic]:
+    """Return times (n,), also a pandas index or series, as numbers or dates of the local clock."""
+    times = times.array if hasattr(times, "iloc") else times
+    values = np.asarray(times)
+    if values.dtype.kind in "iuf" and not hasattr(times, "to_timestamp"):
+        return values
+    return read_dates(times).clock
+
+
+def forecast_times(model: BaseEstimator, horizon: Any) -> NDArray[np.generic]:
+    """Return the times of a forecast, ``horizon`` steps or times, of a model of a single series."""
+    if not model.is_single_:
+        names = list(model.series_)
+        raise ValueError(
+            f"The model has {len(names)} series: draw one of them, such as that of "
+            f"model.of({names[0]!r})."
+        )
+    (series,) = model.series_.values()
+    future = series.timeline.future(horizon)
+    if future.index is not None:
+        return drawn_times(future.index)
+    return drawn_times(horizon) if np.ndim(horizon) else future.numbers
+
 
 _MOST_BANDS = 3
 """Most nested bands whose shades can be distinguished."""
@@ -35,37 +70,17 @@ Series = tuple[NDArray[Any], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForecastDisplay(Display):
-    """A series and its forecast.
+    """A series and its forecast."""
 
-    :func:`bochner.plot.forecast` returns it, and has an example.
-
-    Parameters
-    ----------
-    times : ndarray of shape (n,)
-        Numbers or ``datetime64``, in order.
-    mean : ndarray of shape (n,)
-        Predictions.
-    bands : sequence of (level, lower, upper)
-        Nominal levels of intervals, and their ends (n,).
-    history, truth : pair of times and values, or None
-        Observations before the forecast, and held-out observations.
-    start : time or None, default=None
-        Beginning of the forecast, marked by a line.
-    xlabel, ylabel : str
-        Labels of both axes, with units.
-    n_earlier : int, default=0
-        Number of observations before ``history`` that are not drawn.
-    """
-
-    times: NDArray[Any]
-    mean: Array
-    bands: Sequence[tuple[float, Array, Array]] = ()
+    times: NDArray[Any]  # (n,), numbers or datetime64, in order
+    mean: Array  # (n,)
+    bands: Sequence[tuple[float, Array, Array]] = ()  # Nominal levels, and ends (n,) of intervals
     history: Series | None = None
-    truth: Series | None = None
-    start: Any = None
+    truth: Series | None = None  # Held-out observations
+    start: Any = None  # Time marked by a line
     xlabel: str = "time"
     ylabel: str = "value"
-    n_earlier: int = 0
+    n_earlier: int = 0  # Observations before the history that are not drawn
 
     def describe(self) -> str:
         text = f"Forecast of {self.ylabel} for {len(self.times)} times"
@@ -110,7 +125,7 @@ class ForecastDisplay(Display):
             handles.append(axis.axvline(self.start, color=theme.ink, lw=0.7, ls="--", zorder=1))
             names.append("forecast starts")
         axis.margins(x=0.01)
-        self._finish(axis)
+        _finish(axis, self.times, self.xlabel, self.ylabel)
         legend(axes, handles, names)
 
     def _observed(self) -> str:
@@ -119,15 +134,6 @@ class ForecastDisplay(Display):
             return "observed"
         n_shown = len(self.history[0])
         return f"last {n_shown:,} of {n_shown + self.n_earlier:,} values"
-
-    def _finish(self, axis: "Axes") -> None:
-        if self.times.dtype.kind != "M":
-            finish(axis, self.xlabel, self.ylabel)
-            return
-        finish(axis, self.xlabel, self.ylabel, ticks="y")
-        series_times = [series[0] for series in (self.history, self.truth) if series is not None]
-        times = np.concatenate([self.times, *series_times]).astype("M8[us]")
-        date_ticks(axis.xaxis, times, panel_points(axis)[0], self.xlabel)
 
 
 def forecast(
@@ -168,15 +174,6 @@ def forecast(
         Axes to draw on; ``None`` means a new figure.
     theme : {"light", "dark"}, default="light"
 
-    Returns
-    -------
-    display : ForecastDisplay
-
-    Raises
-    ------
-    ValueError
-        If numbers of rows disagree, or a level is out of range.
-
     Examples
     --------
     >>> import numpy as np
@@ -203,11 +200,15 @@ def forecast(
         as_level(each)
     if not 1 <= len(levels) <= _MOST_BANDS:
         raise ValueError(f"level must be at most {_MOST_BANDS} levels, got {len(levels)}.")
-    level_intervals: list[tuple[float, Array, Array | None, Array | None]]
+    level_intervals: list[tuple[float, Array, Array | None, Array | None]] = []
     if isinstance(model, Forecaster):
         check_is_fitted(model)
         times = forecast_times(model, X)
-        level_intervals = [(each, *_forecast_intervals(model, X, inputs, each)) for each in levels]
+        steps: Any = X
+        means = as_array(model.predict(steps, inputs))
+        for each in levels:
+            lower, upper = model.predict_interval(steps, each, inputs)
+            level_intervals.append((each, means, as_array(lower), as_array(upper)))
     else:
         rows, times = _rows_and_times(X)
         level_intervals = [(each, *intervals(model, rows, each, None)) for each in levels]
@@ -251,14 +252,6 @@ def forecast_display(one: SeriesForecast, level: float, ylabel: str = "") -> For
     )
 
 
-def _forecast_intervals(
-    model: BaseEstimator, horizon: object, inputs: object, level: float
-) -> tuple[Array, Array | None, Array | None]:
-    """Return the forecasts (h,) of a Forecaster, and the ends of their intervals."""
-    lower, upper = model.predict_interval(horizon, level, inputs)
-    return as_array(model.predict(horizon, inputs)), as_array(lower), as_array(upper)
-
-
 def _history(history: Any) -> Series:
     """Return the times and values of a pandas series, or of a pair of rows and targets."""
     if hasattr(history, "index") and hasattr(history, "iloc"):
@@ -281,3 +274,152 @@ def _rows_and_times(X: Any) -> tuple[Any, NDArray[Any]]:
             "steps."
         )
     return rows, rows[:, 0]
+
+
+_HEIGHT = 1.2
+"""Inches of a panel with its title."""
+
+_LEFT = 40.0
+"""Points of the ticks next to a panel, beside which its title is."""
+
+_GAP, _USUAL = 3.0, 0.9
+"""Steps between times from which they are a gap, in units of their quantile of this level: at times
+that are random, one step of a thousand is as long."""
+
+_LAST = 0.3
+"""Inches for the ticks and the label below the last panel."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComponentsDisplay(Display):
+    """Components of a forecast along time, one panel each, with the ends of their intervals."""
+
+    names: Sequence[str]
+    times: NDArray[Any]  # (n,), numbers or datetime64, in order
+    means: Array  # (J, n)
+    lower: Array
+    upper: Array
+    xlabel: str = "time"
+
+    def describe(self) -> str:
+        return f"Components of a forecast for {len(self.times)} times: {', '.join(self.names)}."
+
+    def _layout(self) -> PanelLayout:
+        count = len(self.names)
+        return PanelLayout(count, _HEIGHT * count + _LAST, FULL_WIDTH, columns=1, sharex=True)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
+            parts = np.stack([self.means[number], self.lower[number], self.upper[number]])
+            times, (mean, lower, upper) = _with_gaps(self.times, parts)
+            axis.plot(times, mean, color=MODEL, lw=0.8)
+            axis.fill_between(times, lower, upper, color=MODEL, alpha=BAND, lw=0)
+            axis.margins(x=0.01)
+            label = self.xlabel if number == len(axes) - 1 else ""
+            shown = fitted(name, width_of(axis) - _LEFT)
+            # Next to the panel, there is no room for "cycle of 14.2 days (log)".
+            axis.set_title(shown, loc="left", fontsize=SMALL, parse_math=False)
+            _finish(axis, self.times, label, "")
+
+
+def _finish(axis: "Axes", times: NDArray[Any], xlabel: str, ylabel: str) -> None:
+    is_date = times.dtype.kind == "M"
+    finish(axis, xlabel, ylabel, ticks="y" if is_date else "xy")
+    if is_date:
+        date_ticks(axis.xaxis, panel_points(axis)[0], xlabel)
+
+
+def _with_gaps(times: NDArray[np.generic], values: Array) -> tuple[NDArray[Any], Array]:
+    """Return times and values (3, n) with missing values in gaps, over which no line is drawn."""
+    if len(times) < 3:
+        return times, values
+    steps = np.diff(times).astype(np.float64)
+    after = np.flatnonzero(steps > _GAP * np.quantile(steps, _USUAL)) + 1
+    return np.insert(times, after, times[after]), np.insert(values, after, np.nan, axis=1)
+
+
+def components(
+    model: BaseEstimator,
+    times: ArrayLike,
+    X: object = None,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.9,
+    xlabel: str = "time",
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> ComponentsDisplay:
+    """Draw the components of a forecast, with intervals of each.
+
+    Parameters
+    ----------
+    model : fitted Forecaster
+        A model of a single series.
+    times : int or array-like of shape (n,)
+        Number of steps after the series, or times of the series, later ones, or both.
+    X : array-like of shape (n, d), default=None
+        Known inputs at these times, if the model has inputs.
+    names : sequence of str, default=None
+        Components to draw; ``None`` means all.
+    level : float, default=0.9
+        Nominal level of the intervals.
+    xlabel : str, default="time"
+    ax : sequence of matplotlib.axes.Axes, default=None
+        Axes to draw on, one for each component; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Forecaster, plot
+    >>> t = np.arange(60.0)
+    >>> y = np.sin(np.pi * t / 6.0) + 0.1 * np.random.default_rng(0).normal(size=60)
+    >>> display = plot.components(Forecaster(random_state=0).fit(y), np.arange(72.0))
+    >>> display.names
+    ['trend', '12 steps', 'remainder']
+    """
+    display = component_display(model, times, X, names=names, level=level, xlabel=xlabel)
+    return display.plot(ax, theme=theme)
+
+
+def component_display(
+    model: BaseEstimator,
+    times: ArrayLike,
+    X: object = None,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.9,
+    xlabel: str = "time",
+) -> ComponentsDisplay:
+    """Return the picture of the components of a forecast, not yet drawn, see `components`."""
+    as_level(level)
+    if not hasattr(model, "components"):
+        raise TypeError(
+            f"components takes a fitted Forecaster, got {type(model).__name__}, which has no "
+            "components."
+        )
+    at = forecast_times(model, times)
+    order = np.argsort(at, kind="stable")
+    component_values = {
+        name: values[order] for name, values in _arrays(model.components(times, X, level=level))
+    }
+    chosen = list(component_values) if names is None else list(names)
+    for name in chosen:
+        if name not in component_values:
+            raise ValueError(
+                f"There is no component {name!r}: choose from {list(component_values)}."
+            )
+    means, lower, upper = (
+        np.stack([component_values[name][:, part] for name in chosen]) for part in range(3)
+    )
+    scale = getattr(model, "transformation_", "none")
+    if isinstance(scale, str) and scale not in ("none", "floor"):
+        chosen = [f"{name} ({scale})" for name in chosen]
+    return ComponentsDisplay(chosen, at[order], means, lower, upper, xlabel)
+
+
+def _arrays(components: Any) -> Iterator[tuple[str, Array]]:
+    """Yield names and values (n, 3) of components, which are a mapping or a data frame."""
+    names = dict.fromkeys(name for name, _ in components) if hasattr(components, "iloc") else None
+    for name in components if names is None else names:
+        yield name, np.asarray(components[name])

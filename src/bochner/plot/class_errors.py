@@ -1,0 +1,420 @@
+"""Errors of classifiers (ROC curves, confused classes), and calibration of classes or intervals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator
+from sklearn.metrics import (
+    ConfusionMatrixDisplay,
+    RocCurveDisplay,
+    confusion_matrix,
+    roc_auc_score,
+    roc_curve,
+)
+
+from bochner._numerics.arrays import Array, as_array
+from bochner.comparison.coverage import calibrated_range
+from bochner.plot.axis_texts import (
+    finish,
+    legend,
+    legend_height,
+    name_columns,
+    name_rows,
+    percent_ticks,
+    width_of,
+)
+from bochner.plot.display import Display, PanelLayout
+from bochner.plot.regression_errors import mean_and_std, observed_target
+from bochner.plot.style import BAND, DATA, FULL_WIDTH, MODEL, SMALL, WIDTH, Theme, look_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_CURVES = 6
+"""Most classes with a curve: more cannot be told apart."""
+
+_MOST_NUMBERED, _MOST_CLASSES = 8, 30
+"""Most classes of a confusion matrix with numbers, and in it at all, the most frequent ones."""
+
+_CELL = 0.17
+"""Inches of a cell at least: the height of a line of its name, and half of it again."""
+
+_LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
+"""Nominal levels of the intervals whose coverage is counted."""
+
+_BINS, _FEWEST = 10, 5
+"""Bins of predicted probabilities, and the fewest predictions in a bin that is drawn: the standard
+error of a share is below a quarter."""
+
+_COUNTS = (0.0, 1.04, 1.0, 0.2)
+"""Place of the panel of counts above the other one, in shares of that one's width and height."""
+
+
+def _probabilities(
+    model: BaseEstimator, X: object, y: ArrayLike
+) -> tuple[NDArray[Any], Array, NDArray[Any]]:
+    """Return observed classes (n,), probabilities (n, C) and all classes (C,), or raise errors."""
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"{type(model).__name__} predicts no probabilities: expected a classifier with "
+            "predict_proba."
+        )
+    return np.asarray(y), as_array(model.predict_proba(X)), np.asarray(model.classes_)
+
+
+def _check_labels(y: NDArray[Any], classes: NDArray[Any], n_samples: int) -> None:
+    if y.shape != (n_samples,) or not n_samples:
+        raise ValueError(
+            f"y must have one class for each of {n_samples} rows, at least one, got {y.shape}."
+        )
+    if len(unknown := np.setdiff1d(y, classes)):
+        raise ValueError(f"y has the class {str(unknown[0])!r}, which the model does not know.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RocDisplay(Display):
+    """False and true positive rates by the name of the class, and areas under these curves."""
+
+    curves: dict[str, tuple[Array, Array]]
+    areas: dict[str, float]
+
+    @classmethod
+    def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
+        """Return one-versus-rest curves of observed classes (n,) and probabilities (n, C).
+
+        Two classes have the curve of the second one; of more than six classes, those with the most
+        rows have a curve.
+        """
+        labels, names, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
+        _check_labels(labels, names, len(predicted))
+        counts = np.array([np.sum(labels == name) for name in names])
+        if np.sum(counts > 0) < 2:
+            raise ValueError("y must have rows of at least two classes, got those of one.")
+        chosen = [1] if len(names) == 2 else np.argsort(-counts, kind="stable")[:_MOST_CURVES]
+        curves, areas = {}, {}
+        for k in sorted(int(place) for place in chosen if counts[place]):
+            is_class = labels == names[k]
+            false, true, _ = roc_curve(is_class, predicted[:, k])
+            curves[str(names[k])] = as_array(false), as_array(true)
+            areas[str(names[k])] = float(roc_auc_score(is_class, predicted[:, k]))
+        return cls(curves, areas)
+
+    def describe(self) -> str:
+        parts = ", ".join(f"{name} {area:.3f}" for name, area in self.areas.items())
+        return f"ROC curves; areas under them: {parts}."
+
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=0.85 * WIDTH + legend_height(self._names(), WIDTH))
+
+    def _names(self) -> list[str]:
+        return [f"{name} (area {area:.3f})" for name, area in self.areas.items()]
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        axis.plot([0.0, 1.0], [0.0, 1.0], color=theme.ink, lw=0.7, zorder=1)
+        handles = []
+        for place, (false, true) in enumerate(self.curves.values()):
+            look = look_of(place)
+            drawn = RocCurveDisplay(fpr=false, tpr=true)
+            drawn.plot(axis, curve_kwargs={"color": look.color, "ls": look.dashes})
+            handles += np.ravel(drawn.line_).tolist()
+        axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="auto")
+        finish(axis, "false positive rate", "true positive rate", ticks="")
+        percent_ticks(axis)
+        legend(axes, handles, self._names())
+
+
+def roc(
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> RocDisplay:
+    """Draw ROC curves of a classifier, each class against all others.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With ``predict_proba``.
+    X : table or array-like of shape (n, d)
+        Held-out rows, which were not used to fit the model.
+    y : array-like of shape (n,)
+        Classes of the rows.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from bochner import plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+    >>> display = plot.roc(model, X[1::2], y[1::2])
+    >>> list(display.areas)
+    ['0', '1', '2']
+    """
+    return RocDisplay.from_probabilities(*_probabilities(model, X, y)).plot(ax, theme=theme)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfusionDisplay(Display):
+    """Numbers of rows (C, C) by observed and by predicted class, and names of the classes."""
+
+    counts: NDArray[np.int64]
+    classes: Sequence[str]
+
+    @classmethod
+    def from_predictions(cls, y: ArrayLike, predicted: ArrayLike) -> Self:
+        """Return the counts of observed and predicted classes, each of shape (n,).
+
+        If there are more than thirty classes, the classes with the most rows are kept, and the
+        remaining classes are merged into one.
+        """
+        observed, predictions = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
+        labels = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
+        names = [str(name) for name in labels]
+        if len(names) > _MOST_CLASSES:
+            kinds, sizes = np.unique(observed, return_counts=True)
+            frequent = set(kinds[np.argsort(-sizes, kind="stable")[: _MOST_CLASSES - 1]])
+            names = [name for name in names if name in frequent]
+            merged_name = f"{len(labels) - len(names)} others"
+            observed, predictions = (
+                np.where(np.isin(part, names), part, merged_name)
+                for part in (observed, predictions)
+            )
+            names.append(merged_name)
+        return cls(confusion_matrix(observed, predictions, labels=names), names)
+
+    def describe(self) -> str:
+        right = np.trace(self.counts) / max(self.counts.sum(), 1)
+        return (
+            f"Observed against predicted classes of {self.counts.sum()} rows and "
+            f"{len(self.classes)} classes: {100.0 * right:.1f} % are right."
+        )
+
+    def _layout(self) -> PanelLayout:
+        side = float(np.clip(1.2 + _CELL * len(self.classes), WIDTH, FULL_WIDTH))
+        return PanelLayout(width=side, height=0.92 * side)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        from matplotlib.colors import LinearSegmentedColormap
+
+        (axis,) = axes
+        size = len(self.classes)
+        shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        clear = LinearSegmentedColormap.from_list("shares", [(MODEL, 0.0), MODEL])
+        drawn = ConfusionMatrixDisplay(shares)
+        drawn.plot(
+            ax=axis, cmap=clear, colorbar=False, include_values=size <= _MOST_NUMBERED,
+            im_kw={"vmin": 0.0, "vmax": 1.0, "aspect": "auto"}, text_kw={"fontsize": SMALL},
+        )  # fmt: skip
+        if size <= _MOST_NUMBERED:
+            for place in np.ndindex(size, size):
+                color = "white" if shares[place] > 0.5 else theme.ink
+                drawn.text_[place].set(text=str(self.counts[place]), color=color)
+        name_rows(axis, list(self.classes), 0.25)
+        axis.set_ylim(size - 0.5, -0.5)
+        name_columns(axis, list(self.classes), 0.7 * width_of(axis))
+        axis.grid(visible=False)
+        finish(axis, "predicted class", "observed class", ticks="")
+
+
+def confusion(
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> ConfusionDisplay:
+    """Draw the confusion matrix of a classifier.
+
+    The darker a cell, the larger its share of the rows of the observed class. Up to eight classes
+    have counts in the cells.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X, y, ax, theme
+        As in :func:`roc`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from bochner import plot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+    >>> plot.confusion(model, X[1::2], y[1::2]).counts.sum(axis=1)
+    array([25, 25, 25])
+    """
+    predicted, observed = np.ravel(model.predict(X)), np.asarray(y)
+    _check_labels(observed, observed, len(predicted))
+    return ConfusionDisplay.from_predictions(observed, predicted).plot(ax, theme=theme)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibrationDisplay(Display):
+    """Observed shares (k,) against predicted ones (k,), from n rows.
+
+    ``lower`` and ``upper`` (k,) are ends of the central 95 % range of the shares if the predictions
+    are calibrated. ``counts`` (b,) are numbers of predictions in bins of equal width, in a panel
+    above; ``None`` means the coverage of intervals.
+    """
+
+    predicted: Array
+    observed: Array
+    lower: Array
+    upper: Array
+    counts: Array | None = None
+    xlabel: str = "nominal level of intervals"
+    ylabel: str = "observed coverage"
+    n: int = 0
+
+    @classmethod
+    def from_intervals(
+        cls, y: ArrayLike, lower: ArrayLike, upper: ArrayLike, levels: ArrayLike
+    ) -> Self:
+        """Return the coverage of observations (n,) by intervals (n, k) of nominal levels (k,).
+
+        >>> ends = [[-1.0], [-1.0]], [[1.0], [1.0]]
+        >>> CalibrationDisplay.from_intervals([0.5, 2.0], *ends, levels=[0.6]).observed
+        array([0.5])
+        """
+        values, nominal = as_array(y)[:, None], as_array(levels)
+        covered = np.mean((as_array(lower) <= values) & (values <= as_array(upper)), axis=0)
+        ends = calibrated_range(len(values), nominal)
+        return cls(nominal, covered, *ends, n=len(values))
+
+    @classmethod
+    def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
+        """Return how often classes (n,) occur by their predicted probabilities (n, C).
+
+        With more than two classes, the probabilities of all of them are pooled. Bins with fewer
+        than five predictions are counted, but have no point.
+        """
+        labels, names, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
+        _check_labels(labels, names, len(predicted))
+        first = 1 if len(names) == 2 else 0
+        is_class = labels[:, None] == names[first:]
+        flat, hits = predicted[:, first:].ravel(), is_class.ravel()
+        number = np.minimum((_BINS * flat).astype(np.intp), _BINS - 1)
+        counts = np.bincount(number, minlength=_BINS)
+        used = counts >= _FEWEST
+        mean, share = (np.bincount(number, w, _BINS)[used] / counts[used] for w in (flat, hits))
+        xlabel = f"predicted probability of {names[1] if first else 'a class'}"
+        ends = calibrated_range(counts[used], mean)
+        return cls(mean, share, *ends, as_array(counts), xlabel, "observed share", len(labels))
+
+    def describe(self) -> str:
+        if not len(self.observed):
+            return f"{self.ylabel.capitalize()}: too few rows."
+        worst = int(np.argmax(np.abs(self.observed - self.predicted)))
+        inside = np.sum((self.lower <= self.observed) & (self.observed <= self.upper))
+        return (
+            f"{self.ylabel.capitalize()} against {self.xlabel}: {inside} of {len(self.observed)} "
+            f"points are in the 95 % range of calibrated predictions; the largest difference is "
+            f"{100.0 * self.observed[worst]:.1f} % at {100.0 * self.predicted[worst]:.1f} %."
+        )
+
+    def _layout(self) -> PanelLayout:
+        # Both axes have the same unit.
+        return PanelLayout(width=WIDTH, height=WIDTH * (0.8 if self.counts is None else 0.95))
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        band: Any
+        line = axis.plot([0.0, 1.0], [0.0, 1.0], color=theme.ink, lw=0.7, zorder=1)[0]
+        points = axis.plot(self.predicted, self.observed, color=MODEL, marker="o", ms=3.0)[0]
+        ends = self.predicted, self.lower, self.upper
+        if self.counts is None:
+            band = axis.fill_between(*ends, color=DATA, alpha=BAND, lw=0)
+        else:
+            band = axis.vlines(*ends, color=DATA, alpha=2.0 * BAND, lw=4.0)
+            points.set(linestyle="none", markersize=3.5)
+            _bars(axis.inset_axes(_COUNTS), self.counts)
+        axis.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+        finish(axis, self.xlabel, self.ylabel, ticks="")
+        percent_ticks(axis)
+        if self.counts is None:
+            names = ["observed", "calibrated", f"95 % range, n = {self.n:,}"]
+            legend(axes, [points, line, band], names)
+
+
+def _bars(above: "Axes", counts: Array) -> None:
+    """Draw numbers of predictions by bin, above the panel of shares."""
+    edges, most = np.linspace(0.0, 1.0, len(counts) + 1), int(counts.max())
+    above.bar(edges[:-1], counts, np.diff(edges), align="edge", color=DATA, alpha=0.6)
+    above.set(xlim=(0.0, 1.0), ylabel="count")
+    above.tick_params(labelbottom=False)
+    above.set_yticks([most], [f"{most:,}"])
+
+
+def calibration(
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    levels: ArrayLike = _LEVELS,
+    target: int | None = None,
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> CalibrationDisplay:
+    """Draw how often intervals cover, or classes occur, against how often they should.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A regressor with ``predict_quantiles``, or with ``predict(X, return_std=True)`` for normal
+        intervals, or a classifier with ``predict_proba``.
+    X, y, target, ax, theme
+        As in :func:`predictions`.
+    levels : array-like of shape (k,), default=0.05, 0.1, ..., 0.95
+        Nominal levels of the intervals of a regressor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process import GaussianProcessRegressor
+    >>> from bochner import plot
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> y = X[:, 0] + np.random.default_rng(0).normal(size=50)
+    >>> model = GaussianProcessRegressor(alpha=1.0).fit(X[::2], y[::2])
+    >>> plot.calibration(model, X[1::2], y[1::2], levels=[0.5, 0.9]).predicted
+    array([0.5, 0.9])
+    """
+    if hasattr(model, "predict_proba"):
+        display = CalibrationDisplay.from_probabilities(*_probabilities(model, X, y))
+        return display.plot(ax, theme=theme)
+    nominal, values = np.sort(as_array(levels).ravel()), observed_target(y, target)
+    if not len(nominal) or not ((nominal > 0.0) & (nominal < 1.0)).all():
+        raise ValueError(f"levels must be between 0 and 1, such as 0.9, got {levels!r}.")
+    ends = _central_intervals(model, X, nominal, target)
+    return CalibrationDisplay.from_intervals(values, *ends, nominal).plot(ax, theme=theme)
+
+
+def _central_intervals(
+    model: BaseEstimator, X: object, levels: Array, target: int | None
+) -> tuple[Array, Array]:
+    """Return the ends (n, k) of central intervals of k levels, or raise TypeError."""
+    below, above = 0.5 - 0.5 * levels, 0.5 + 0.5 * levels
+    if hasattr(model, "predict_quantiles"):
+        quantiles = as_array(model.predict_quantiles(X, np.concatenate([below, above])))
+        if quantiles.ndim > 2:
+            quantiles = quantiles[:, 0 if target is None else target]
+        return quantiles[:, : len(levels)], quantiles[:, len(levels) :]
+    mean, std = mean_and_std(model, X, target)
+    if std is None:
+        raise TypeError(
+            f"{type(model).__name__} predicts no intervals: calibration takes a regressor with "
+            "predict_quantiles or predict(X, return_std=True), or a classifier with predict_proba."
+        )
+    return mean[:, None] + np.outer(std, ndtri(below)), mean[:, None] + np.outer(std, ndtri(above))

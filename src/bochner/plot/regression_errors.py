@@ -1,0 +1,388 @@
+"""Predictions of regressors against observations, and their residuals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from bochner._numerics.arrays import Array, as_array, as_level
+from bochner._numerics.normal import normal_half_width
+from bochner.plot.axis_texts import (
+    date_ticks,
+    finish,
+    legend,
+    name_rows,
+    panel_points,
+    rows_height,
+)
+from bochner.plot.display import Display, PanelLayout
+from bochner.plot.drawn_inputs import column_of
+from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, MOST_VECTORS, WIDTH, Theme
+from bochner.tables.columns import labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_OPAQUE, _FAINT = 100, 0.15
+"""Points up to which they are opaque, and the least opacity of many."""
+
+_WINDOWS, _WINDOW_ROWS = 20, 25
+"""Most windows of the running quartiles, and their fewest rows: the standard error of a median is a
+quarter of a deviation."""
+
+_CENTRAL = (0.005, 0.995)
+"""Quantiles of the residuals that the axis has at least: the central 99 %."""
+
+_ROOM, _STRETCHED = 0.25, 2.0
+"""Margins of the axis in central ranges, and the ratio of the whole range to the axis from which
+the axis is limited: the other residuals would have less than half of the height."""
+
+_MOST_LEVELS = 20
+"""Most levels of text that are shown, the most frequent ones."""
+
+
+def observed_target(y: ArrayLike, target: int | None) -> Array:
+    """Return one target (n,) as numbers, or raise ValueError."""
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim == 2:
+        if target is None or not -values.shape[1] <= target < values.shape[1]:
+            raise ValueError(
+                f"y has {values.shape[1]} targets: choose one of them with target=0, 1, ..., got "
+                f"target={target!r}."
+            )
+        values = values[:, target]
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"y must have shape (n,) or (n, t), with n > 0, got {values.shape}.")
+    return as_array(values)
+
+
+def of_target(values: Any, target: int | None) -> Array:
+    """Return predictions (n,) of one target, of an array (n,), (n, t)."""
+    array = as_array(values)
+    return array if array.ndim == 1 else array[:, 0 if target is None else target]
+
+
+def mean_and_std(model: BaseEstimator, X: object, target: int | None) -> tuple[Array, Array | None]:
+    """Return predictions (n,), and standard deviations if the model has them."""
+    if "return_std" in signature(model.predict).parameters:
+        mean, std = model.predict(X, return_std=True)
+        return of_target(mean, target), of_target(std, target)
+    return of_target(model.predict(X), target), None
+
+
+def intervals(
+    model: BaseEstimator, X: object, level: float, target: int | None
+) -> tuple[Array, Array | None, Array | None]:
+    """Return predictions (n,), and ends of intervals if the model has them or deviations."""
+    if hasattr(model, "predict_interval"):
+        lower, upper = model.predict_interval(X, level)
+        mean = of_target(model.predict(X), target)
+        return mean, of_target(lower, target), of_target(upper, target)
+    mean, std = mean_and_std(model, X, target)
+    if std is None:
+        return mean, None, None
+    half = normal_half_width(level) * std
+    return mean, mean - half, mean + half
+
+
+def _check_rows(**parts: Any) -> None:
+    shapes = [np.shape(part) for part in parts.values() if part is not None]
+    if len(set(shapes)) > 1 or len(shapes[0]) != 1 or not shapes[0][0]:
+        raise ValueError(
+            f"{' and '.join(parts)} must have one shape (n,), with n > 0, got "
+            f"{', '.join(map(str, shapes))}."
+        )
+
+
+def _cloud(count: int) -> dict[str, Any]:
+    """Return plot options for ``count`` points: more transparent for more points."""
+    alpha = float(np.clip(np.sqrt(_OPAQUE / max(count, 1)), _FAINT, 0.8))
+    return {"alpha": alpha, "mew": 0.0, "rasterized": count > MOST_VECTORS}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictionsDisplay(Display):
+    """Predictions (n,) against observations (n,), with ends of intervals of a nominal level.
+
+    >>> observed, predicted = np.array([1.0, 2.0]), np.array([1.1, 2.9])
+    >>> PredictionsDisplay(observed, predicted, predicted - 0.5, predicted + 0.5).describe()
+    'Predictions against observations of 2 rows: RMSE 0.6403, 90 % intervals cover 50.0 %.'
+    """
+
+    observed: Array
+    predicted: Array
+    lower: Array | None = None
+    upper: Array | None = None
+    level: float = 0.9
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        _check_rows(
+            observed=self.observed, predicted=self.predicted, lower=self.lower, upper=self.upper
+        )
+
+    @property
+    def covered(self) -> NDArray[np.bool_] | None:
+        """Mask (n,) of the observations in their intervals; ``None`` without intervals."""
+        if self.lower is None or self.upper is None:
+            return None
+        return np.asarray((self.lower <= self.observed) & (self.observed <= self.upper))
+
+    def describe(self) -> str:
+        rmse = np.sqrt(np.mean((self.observed - self.predicted) ** 2))
+        text = f"Predictions against observations of {len(self.observed)} rows: RMSE {rmse:.4g}"
+        if (covered := self.covered) is not None:
+            text += f", {100.0 * self.level:g} % intervals cover {100.0 * covered.mean():.1f} %"
+        return f"{text}."
+
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=0.85 * WIDTH)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        covered = self.covered
+        if covered is None:
+            self._points(axis, np.ones(len(self.observed), dtype=np.bool_), MODEL)
+        else:
+            parts = (covered, MODEL), (~covered, MISSED)
+            handles = [self._points(axis, rows, color) for rows, color in parts]
+            share, level = 100.0 * covered.mean(), f"{100.0 * self.level:g} %"
+            names = [f"in {level} interval: {share:.1f} %", f"outside: {100.0 - share:.1f} %"]
+            legend(axes, handles, names)
+        middle = float(self.observed.mean())
+        axis.axline((middle, middle), slope=1.0, color=theme.ink, lw=0.7, zorder=1)
+        unit = f" ({self.unit})" if self.unit else ""
+        finish(axis, f"observed{unit}", f"predicted{unit}")
+
+    def _points(self, axis: "Axes", rows: NDArray[np.bool_], color: str) -> Any:
+        """Draw some of the rows, and return their legend handle."""
+        options = _cloud(len(self.observed))
+        x, y = self.observed[rows], self.predicted[rows]
+        if self.lower is not None and self.upper is not None:
+            # One path with gaps: a path for each would make an SVG several times as large.
+            gap = np.full(len(x), np.nan)
+            ends = np.column_stack([self.lower[rows], self.upper[rows], gap]).ravel()
+            faint = {"alpha": 0.5 * options["alpha"], "rasterized": options["rasterized"]}
+            axis.plot(np.repeat(x, 3), ends, color=color, lw=0.7, **faint)
+        axis.plot(x, y, "o", color=color, ms=2.5, **options)
+        return axis.plot([], [], "o", color=color)[0]
+
+
+def predictions(
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    *,
+    level: float = 0.9,
+    target: int | None = None,
+    unit: str = "",
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> PredictionsDisplay:
+    """Draw predictions against observations, with intervals where the model has them.
+
+    Observations in their interval and outside have different colours. Beyond 2,000 rows, points
+    are drawn as an image.
+
+    Parameters
+    ----------
+    model : fitted regressor
+        With ``predict_interval`` or, for normal intervals, ``predict(X, return_std=True)``; without
+        either, only predictions are drawn.
+    X : table or array-like of shape (n, d)
+        Held-out rows, which were not used to fit the model.
+    y : array-like of shape (n,) or (n, t)
+        Targets of the rows.
+    level : float, default=0.9
+        Nominal level of the intervals.
+    target : int, default=None
+        Number of the target, where there are several.
+    unit : str, default=""
+        Unit of the target.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; ``None`` means a new figure.
+    theme : {"light", "dark"}, default="light"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process import GaussianProcessRegressor
+    >>> from bochner import plot
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> model = GaussianProcessRegressor(alpha=0.1).fit(X[::2], X[::2, 0])
+    >>> display = plot.predictions(model, X[1::2], X[1::2, 0], unit="V")
+    >>> display.ax_.get_ylabel(), len(display.observed)
+    ('predicted (V)', 25)
+    """
+    as_level(level)
+    values = observed_target(y, target)
+    mean_and_ends = intervals(model, X, level, target)
+    return PredictionsDisplay(values, *mean_and_ends, level, unit).plot(ax, theme=theme)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualsDisplay(Display):
+    """Residuals (n,) with running quartiles, against numbers, ``datetime64`` or levels of text."""
+
+    residuals: Array
+    against: NDArray[Any]
+    xlabel: str = "predicted"
+    ylabel: str = "residual"
+
+    def __post_init__(self) -> None:
+        _check_rows(residuals=self.residuals, against=self.against)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether residuals are drawn by levels of text."""
+        return self.against.dtype.kind not in "fiubM"
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Ends of the axis of residuals where few of them would stretch it, else ``None``."""
+        low, high = np.quantile(self.residuals, _CENTRAL)
+        room = _ROOM * float(high - low)
+        if self.is_text or np.ptp(self.residuals) <= _STRETCHED * (high - low + 2.0 * room):
+            return None
+        return float(low) - room, float(high) + room
+
+    @property
+    def n_beyond(self) -> int:
+        """Number of residuals beyond the axis, which are drawn at its edge."""
+        if self.limits is None:
+            return 0
+        low, high = self.limits
+        return int(np.sum((self.residuals < low) | (self.residuals > high)))
+
+    def windows(self) -> tuple[NDArray[np.generic], Array]:
+        """Return middles (w,) of windows of equally many rows, and quartiles (w, 3) in them."""
+        is_present = ~np.isnat(self.against) if self.against.dtype.kind == "M" else np.isfinite(
+            self.against.astype(np.float64))  # fmt: skip
+        order = np.flatnonzero(is_present)[np.argsort(self.against[is_present], kind="stable")]
+        count = int(np.clip(len(order) // _WINDOW_ROWS, 1, _WINDOWS))
+        parts = [part for part in np.array_split(order, count) if len(part)]
+        middles = [np.sort(self.against[part])[len(part) // 2] for part in parts]
+        quartiles = [np.quantile(self.residuals[part], (0.25, 0.5, 0.75)) for part in parts]
+        return np.array(middles), as_array(quartiles).reshape(-1, 3)
+
+    def levels(self) -> tuple[list[str], Array]:
+        """Return the most frequent levels, and mean and quartiles (k, 3) of their residuals."""
+        texts = np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
+        names, number, counts = np.unique(texts, return_inverse=True, return_counts=True)
+        most_frequent = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
+        # By number: NumPy would compare a name without the null characters at its end.
+        parts = [self.residuals[number == level] for level in most_frequent]
+        rows = [(np.mean(part), *np.quantile(part, (0.25, 0.75))) for part in parts]
+        return [str(name) for name in names[most_frequent]], as_array(rows)
+
+    def describe(self) -> str:
+        lower, middle, upper = np.quantile(self.residuals, (0.25, 0.5, 0.75))
+        return (
+            f"{self.ylabel.capitalize()} against {self.xlabel} of {len(self.residuals)} rows: "
+            f"median {middle:.3g}, quartiles {lower:.3g} and {upper:.3g}."
+        )
+
+    def _layout(self) -> PanelLayout:
+        return PanelLayout(height=rows_height(len(self.levels()[0])) if self.is_text else HEIGHT)
+
+    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+        (axis,) = axes
+        if self.is_text:
+            names, values = self.levels()
+            rows = np.arange(len(names))
+            axis.hlines(rows, *values[:, 1:].T, color=MODEL, alpha=2.0 * BAND, lw=3.0)
+            # Means, which sentences and tests on levels are about.
+            axis.plot(values[:, 0], rows, "o", color=MODEL)
+            axis.axvline(0.0, color=theme.ink, lw=0.7, zorder=1)
+            name_rows(axis, names)
+            finish(axis, f"{self.ylabel}: mean and quartiles", self.xlabel, ticks="x")
+            return
+        self._points(axis)
+        axis.axhline(0.0, color=theme.ink, lw=0.7, zorder=1)
+        at, quartiles = self.windows()
+        lower, middle, upper = quartiles.T
+        band = axis.fill_between(at, lower, upper, color=MODEL, alpha=BAND, lw=0)
+        line = axis.plot(at, middle, color=MODEL)[0]
+        is_date = self.against.dtype.kind == "M"
+        finish(axis, self.xlabel, self.ylabel, ticks="y" if is_date else "xy")
+        if is_date:
+            date_ticks(axis.xaxis, panel_points(axis)[0], self.xlabel)
+        legend(axes, [line, band], ["running median", "quartiles"])
+
+    def _points(self, axis: "Axes") -> None:
+        """Draw a point for each row, and triangles at the edges for those beyond."""
+        low, high = (-np.inf, np.inf) if self.limits is None else self.limits
+        below, above = self.residuals < low, self.residuals > high
+        shown = np.where(below | above, np.nan, self.residuals)
+        axis.plot(self.against, shown, "o", color=DATA, ms=2.0, **_cloud(len(self.against)))
+        for rows, edge, marker in ((below, low, "v"), (above, high, "^")):
+            if rows.any():
+                ends = np.full(int(rows.sum()), edge)
+                axis.plot(self.against[rows], ends, marker, color=MISSED, ms=3.0, clip_on=False)
+        if self.limits is not None:
+            axis.set_ylim(low, high)
+
+
+def residuals(
+    model: BaseEstimator,
+    X: object,
+    y: ArrayLike,
+    column: object = None,
+    *,
+    target: int | None = None,
+    unit: str = "",
+    ax: "Axes | Sequence[Axes] | None" = None,
+    theme: str = "light",
+) -> ResidualsDisplay:
+    """Draw residuals against predictions, a column or time, with their running quartiles.
+
+    Residuals are observations less predictions. They are divided by the predictive standard
+    deviations of models that have them, so that they are about normal with variance one if the
+    model is right, everywhere.
+
+    Parameters
+    ----------
+    model : fitted regressor
+    X, y, target, unit, ax, theme
+        As in :func:`predictions`.
+    column : str, int or array-like of shape (n,), default=None
+        Horizontal axis of the residuals: a column of ``X`` by name or number, or values such as
+        times; ``None`` means predictions. Dates get an axis of dates; each level of text gets a
+        row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from bochner import plot
+    >>> X = np.linspace(0.0, 1.0, 50)[:, None]
+    >>> model = LinearRegression().fit(X, X[:, 0] ** 2)
+    >>> display = plot.residuals(model, X, X[:, 0] ** 2, column=0)
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('x0', 'residual')
+    """
+    values = observed_target(y, target)
+    mean, std = mean_and_std(model, X, target)
+    in_unit = f" ({unit})" if unit else ""
+    errors, label = values - mean, f"residual{in_unit}"
+    if std is not None:
+        errors, label = errors / np.maximum(std, np.finfo(np.float64).tiny), "residual / std"
+    if column is None:
+        display = ResidualsDisplay(errors, mean, f"predicted{in_unit}", label)
+        return display.plot(ax, theme=theme)
+    read_values = column_of(model, X, column)
+    against: NDArray[np.generic]
+    if read_values.kind == "date":
+        against = np.full(len(errors), np.datetime64("NaT"), dtype="M8[us]")
+        against[read_values.present] = read_values.wall_times()
+    elif read_values.kind in ("numeric", "empty"):
+        against = read_values.values
+    else:
+        against = labels(read_values.raw, read_values.present)
+    return ResidualsDisplay(errors, against, read_values.name, label).plot(ax, theme=theme)
