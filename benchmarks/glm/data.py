@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn import datasets as sklearn_datasets
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 COUNTS, ORDERED, CENSORED, LABELS, OUTLIERS = (
     *("counts", "ordered classes", "censored numbers", "labels", "outliers"),

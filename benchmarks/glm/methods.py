@@ -20,8 +20,8 @@ from bochner import (
     KernelGLMClassifier,
     KernelGLMRegressor,
 )
-from bochner._numerics.arrays import Array
-from bochner.likelihoods import CensoredGaussianLikelihood
+from bochner._base.arrays import Array
+from bochner.gaussian_process import CensoredGaussianLikelihood
 
 TAILS = (0.05, 0.95)  # Ends of 90 % intervals
 _LEAST = 1e-15  # Least probability of a class: those of trees may be zero

@@ -8,7 +8,7 @@ import pytest
 
 from bochner.cli.choosing import chosen_rows
 from bochner.cli.output import plain
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 
 @dataclass

@@ -13,15 +13,15 @@ import typer
 from rich.console import Console
 
 from bochner import __version__
-from bochner._numerics.files import check_model_file
-from bochner._numerics.limits import MOST_DIAGNOSED
+from bochner._base.file_writing import check_model_file
+from bochner._base.limits import MOST_DIAGNOSED
+from bochner.cli.error_messages import Command, Commands, refusals
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.interrupts import all_is_imported
 from bochner.cli.model_options import EvaluateOptions, ExplainOptions, PredictOptions
 from bochner.cli.options import Dropped, ModelFile, Seed, TableFile, with_options
-from bochner.cli.refusals import Command, Commands, refusals
-from bochner.tables.files import find
+from bochner.files.file_content import find
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
     raise ModuleNotFoundError("No module named 'pandas'", name="pandas")

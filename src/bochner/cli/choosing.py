@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from bochner.tables.checks import side_column
-from bochner.tables.columns import labels, read_column
+from bochner.files.columns import labels, read_column
+from bochner.files.errors import InputError
 from bochner.tables.date_order import is_sorted
-from bochner.tables.errors import InputError
+from bochner.tables.table_checks import side_column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from bochner._numerics.memory import as_bytes
+from bochner._base.amounts import as_bytes
 from bochner.cli.options import (
     MODEL,
     OUTPUT,
@@ -29,7 +29,7 @@ from bochner.cli.options import (
     fraction_option,
 )
 from bochner.cli.output import check_model_output, check_report
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 _REPEATED = (
     "target", "task", "effort", "transformation", "time_limit", "memory_limit", "weight", "weights",
@@ -234,10 +234,10 @@ class FitOptions:
 
 def _choices() -> Mapping[str, Sequence[str]]:
     """Return the values of options that have few, from modules that help pages do without."""
-    from bochner.features.units import MEANINGS
-    from bochner.learning.tables.efforts import EFFORTS
-    from bochner.learning.tables.transformations import TRANSFORMATIONS
-    from bochner.tables.checks import Task
+    from bochner.features.weight_meaning import MEANINGS
+    from bochner.tables.efforts import EFFORTS
+    from bochner.tables.table_checks import Task
+    from bochner.tables.target_transformations import TRANSFORMATIONS
 
     return {
         "task": ("auto", *get_args(Task)),

@@ -14,9 +14,9 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from bochner import persist
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.progress import Progress
+from bochner import files as persist
+from bochner._base.arrays import Array, as_array
+from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.choosing import SplitChoice, chosen_rows
 from bochner.cli.fit_options import FitOptions
@@ -37,10 +37,12 @@ from bochner.comparison.study import (
     table_facts,
     versions,
 )
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
-from bochner.features.units import are_whole
-from bochner.tables.checks import (
+from bochner.features.weight_meaning import are_whole
+from bochner.files.errors import InputError
+from bochner.files.reading import TableRead, named_by, read
+from bochner.files.reading_options import ReadOptions
+from bochner.tables.fingerprints import fingerprint
+from bochner.tables.table_checks import (
     Task,
     check_table,
     check_target,
@@ -49,10 +51,8 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
-from bochner.tables.errors import InputError
-from bochner.tables.fingerprints import fingerprint
-from bochner.tables.options import ReadOptions
-from bochner.tables.reading import TableRead, named_by, read
+from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_regressor import TableRegressor
 
 if TYPE_CHECKING:
     import pandas as pd

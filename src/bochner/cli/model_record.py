@@ -4,8 +4,8 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from bochner.persist.classes import conforms
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
+from bochner.files.stored_classes import conforms
 
 _Scores = float | list[float]
 

@@ -8,8 +8,8 @@ from time import perf_counter
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bochner._numerics.progress import Progress, silent
-from bochner._numerics.threads import single_threaded_blas, threads_for
+from bochner._base.progress import Progress, silent
+from bochner._base.threads import single_threaded_blas, threads_for
 from bochner.comparison.contenders import (
     CATBOOST,
     N_COMPONENTS,

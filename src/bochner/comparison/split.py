@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from bochner._numerics.arrays import Floats
-from bochner.tables.errors import InputError
+from bochner._base.arrays import Floats
+from bochner.files.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

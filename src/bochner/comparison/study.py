@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.number_texts import entries
+from bochner._base.number_texts import entries
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
 from bochner.comparison.split import Split
-from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
-from bochner.tables.columns import KIND_NAMES, read_column
+from bochner.files.columns import KIND_NAMES, read_column
+from bochner.tables.sensitivity import VarianceShares
+from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_regressor import TableRegressor
 
 if TYPE_CHECKING:
     import pandas as pd
