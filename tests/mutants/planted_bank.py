@@ -20,7 +20,7 @@ from bochner.learned import gaussian_components as components
 from bochner.learned import learned_kernel_fit as bank
 from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.draws import Draws
-from bochner.learned.learned_kernel_models import BaNKClassification, BaNKRegression
+from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
 from bochner.learned.preparation import Scaling
 
 
@@ -158,7 +158,7 @@ def scale_with_outliers(patch):
 
 
 plant_edits(
-    BaNKRegression,
+    LearnedRegression,
     "_calibrate",
     test_bank_left_out.assert_regression,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
@@ -166,7 +166,7 @@ plant_edits(
     scale_of_weights_of_one=(", left_out.units.weights[rows])", ")"),
 )
 plant_edits(
-    BaNKClassification,
+    LearnedClassification,
     "_calibrate",
     test_bank_left_out.assert_classes,
     temperature_without_weights=("units.totals, has", "None, has"),

@@ -10,9 +10,9 @@ import numpy as np
 from bochner import kernels
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.registry import fact, register
-from bochner.spectral.amplitudes import Amplitudes
+from bochner.kernels.levels import Levels
 from bochner.spectral.composite_laws import TwoFrequency, WithAmplitude
-from bochner.spectral.factors import CosineFactors
+from bochner.spectral.factors import Amplitudes, CosineFactors
 from bochner.spectral.lattice_measure import Lattice
 from bochner.spectral.laws import (
     Chi,
@@ -195,7 +195,7 @@ def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasur
     mass = np.asarray(kernel.weights) * np.where(varying, 2.0, 1.0)
     factors = CosineFactors(v, np.where(varying, np.asarray(kernel.phases), 0.0))
     omega, total = np.asarray(kernel.frequencies), float(mass.sum())
-    law = Lattice(omega, mass / total, np.zeros(len(mass)), modulation=factors)
+    law = Lattice(omega, mass / total, np.zeros(len(mass)), factor=factors)
     return SpectralMeasure((Part(total, law),))
 
 
@@ -204,7 +204,7 @@ def _mapped(kernel: kernels.Bilinear | kernels.OnColumns, dim: int) -> SpectralM
     return closed_form(kernel.kernel, maps[0].shape[1]).mapped(*maps)
 
 
-def _by_lines(kernel: kernels.Levels | kernels.Periodic, dim: int) -> SpectralMeasure:
+def _by_lines(kernel: Levels | kernels.Periodic, dim: int) -> SpectralMeasure:
     """Return the measure of a product over inputs of kernels with spectral lines."""
     lines = (
         SpectralMeasure((Part(1.0, Lattice(omega[:, None], weight, np.zeros(len(weight)))),))
@@ -227,7 +227,7 @@ def _linear(kernel: kernels.Linear, dim: int) -> SpectralMeasure:
     sines = CosineFactors(np.diag(2.0 * rate), phase - 0.5 * np.pi)
     total = float(mass.sum())
     zeros = np.zeros((dim, dim))
-    law = Lattice(zeros, mass / total, zeros[0], modulation=sines, amplitude=kernel.angle**2)
+    law = Lattice(zeros, mass / total, zeros[0], factor=sines, amplitude=kernel.angle**2)
     return SpectralMeasure((Part(total, law),))
 
 
@@ -248,7 +248,7 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.CoshGaussian: _cosh_gaussian,
     kernels.Bilinear: _mapped,
     kernels.OnColumns: _mapped,
-    kernels.Levels: _by_lines,
+    Levels: _by_lines,
     kernels.Periodic: _by_lines,
     kernels.Constant: _constant,
     kernels.Linear: _linear,
