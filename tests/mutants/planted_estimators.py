@@ -3,13 +3,13 @@
 from functools import partial
 
 from cli import test_app_good_runs
-from kernels import test_foreign_kernels
+from kernels import test_adapter_kernels as test_foreign_kernels
 from learning.tables import test_estimator_laws
 from mutants.registry import plant_edits
 
 from bochner.cli import model_files as models
 from bochner.kernels import adapter as foreign
-from bochner.kernels import function
+from bochner.kernels import kernel_parameters
 from bochner.tables import estimator_laws, residual_laws
 from bochner.tables.estimator_laws import EstimatorLaw, EstimatorLearner
 from bochner.tables.learner import Learner
@@ -111,7 +111,7 @@ plant_edits(
     predictions_of_any_size=("> LARGEST_TARGET", "> np.inf"),
 )
 plant_edits(
-    function,
+    kernel_parameters,
     "refuse_mixed",
     test_foreign_kernels.check_mixed,
     kernels_in_place_of_numbers=('name.endswith("constant_value")', "False"),
