@@ -4,6 +4,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from bochner.tables.residual_laws import ResidualLaw
+from bochner.tables.shapley import Game
 from cli import test_choosing
 from comparison import test_outcomes, test_split
 from comparison import test_past_origins as test_origins
@@ -40,8 +42,6 @@ from bochner.report import residual_section as residuals
 from bochner.series import breaks, rolling_origins, summed_series, timelines
 from bochner.series.component_search import Searcher
 from bochner.tables import date_order, table_rows, widths
-from bochner.tables.residual_laws import ResidualLaw
-from bochner.tables.shapley import Game
 
 
 def patched(check):
