@@ -14,7 +14,7 @@ from learning.chains import (
 )
 from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.learned import draws, pooling, relevance
 from bochner.learned import gaussian_components as components
 from bochner.learned import learned_kernel_fit as bank

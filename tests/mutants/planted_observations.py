@@ -18,7 +18,7 @@ from mutants.registry import plant_edits, planted, quietly
 
 from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.gaussian_process import kernel_glm_head
 from bochner.learned import learned_kernel_models as bank_models
 from bochner.learned import pooling

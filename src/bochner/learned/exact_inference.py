@@ -19,7 +19,7 @@ from bochner.learned.learned_mixture import (
 from bochner.learned.mixture_bound import N_LATENT, Bound, Factor, Objective
 from bochner.learned.mixture_starts import from_scales, random_starts
 from bochner.learned.similarity_sketch import PairSimilarities, Sketch, observed, spread_rows
-from bochner.spectral import ByMass
+from bochner.spectral.measure import ByMass
 
 # Iterations of every start before the best start continues: each start costs 15 / 200 of a full
 # ascent. More iterations would compare starts more reliably but take more time.

@@ -18,8 +18,8 @@ from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
 from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import check_dtype, drawn_seed
+from bochner.features.targets import Units
 from bochner.features.transformer import FourierFeatures
-from bochner.features.weight_meaning import Units
 from bochner.kernels import Kernel
 from bochner.learned.chain_models import BANK, Model
 from bochner.learned.chain_parameters import settings_of

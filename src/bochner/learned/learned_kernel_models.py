@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, as_count, as_flag
 from bochner._base.checks import validated_with_labels, validated_with_numbers
 from bochner.features.parameters import generators
-from bochner.features.targets import Indicators
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Indicators, Units
 from bochner.learned.chain_functions import drawn_functions
 from bochner.learned.draws import Draws
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator

@@ -13,7 +13,9 @@ from bochner._base.arrays import Array
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.similarity_sketch import Sketch
 from bochner.learned.wishart import GaussianComponent, covariance_factor
-from bochner.spectral import Allocation, SpectralMeasure, closed_form
+from bochner.spectral import SpectralMeasure
+from bochner.spectral.closed_forms import closed_form
+from bochner.spectral.measure import Allocation
 
 # Least share of the frequencies of a component that counts as used, in ``n_used_`` only.
 _USED_SHARE = 1e-3

@@ -8,7 +8,7 @@ from scipy.linalg import qr, solve_triangular
 
 from bochner._base.arrays import Array, Index, as_array
 from bochner._base.registry import register
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 
 # Share of the values at each end that do not influence the scale of an input.
 _TAILS = 0.005

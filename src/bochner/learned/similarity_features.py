@@ -19,14 +19,16 @@ from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
 from bochner._base.whole_fits import all_or_nothing
 from bochner.features.median_length_scales import AnyKernel, median_distance, resolve_kernel
-from bochner.features.parameter_checks import (
+from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
+    KernelParameters,
     check_each,
     check_kernel,
+    count_frequencies,
+    generators,
     optional,
 )
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.exact_inference import Exact
 from bochner.learned.learned_mixture import Expectation, LearnedMixture, MixtureSettings

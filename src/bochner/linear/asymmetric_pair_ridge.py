@@ -12,7 +12,7 @@ from bochner._base.arrays import FLOATS, InputRows, MatrixLike
 from bochner._base.checks import validated, validated_with_numbers
 from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
-from bochner.features.region import check_rows
+from bochner.features.approximation import check_rows
 from bochner.linear.inputs import checked_right
 from bochner.linear.pairs import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
 from bochner.linear.two_sided import TwoSidedRidge

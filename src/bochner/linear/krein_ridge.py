@@ -12,9 +12,9 @@ from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_arra
 from bochner._base.checks import validated_with_numbers
 from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
-from bochner.features.checks import N_CHECKS
 from bochner.features.chunks import Chunk
 from bochner.features.parameters import generators
+from bochner.features.residual import N_CHECKS
 from bochner.features.targets import Numbers
 from bochner.linear.functions import SampledFunctions, linear_functions
 from bochner.linear.inputs import check_one_spread, checked_forgetting, checked_weight, first_rows

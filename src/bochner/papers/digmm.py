@@ -41,7 +41,7 @@ from bochner.learned.learned_mixture import (
     MixtureSettings,
 )
 from bochner.learned.similarity_sketch import Sketch
-from bochner.spectral import Allocation
+from bochner.spectral.measure import Allocation
 
 # Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.
 _BLOCK = 4_096

@@ -18,7 +18,7 @@ from bochner._base.converted import as_frame, refuse_lazy, refuse_masked, refuse
 from bochner._base.file_writing import as_path
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_seed, generators
-from bochner.features.weight_meaning import MEANINGS
+from bochner.features.targets import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.learned.chain_parameters import check_name
 from bochner.linear.inputs import checked_weight
