@@ -9,6 +9,7 @@ from comparison import test_origins, test_outcomes, test_split
 from diagnosis import test_shapley
 from estimators import test_forecaster, test_online, test_summed_series, test_table_rows
 from features import test_positive_features, test_units
+from files import test_packing
 from laws import head_laws, test_likelihood_laws
 from learning.families import test_selection
 from learning.mixtures import test_mixture
@@ -16,7 +17,6 @@ from learning.ridge import test_ridge_plan
 from learning.series import test_breaks, test_search
 from learning.tables import test_estimator_laws, test_widths
 from mutants.registry import edited, plant_edits, planted
-from persist import test_packing
 from report import test_checks, test_drift
 from tables import test_identifiers, test_timelines, test_totals
 

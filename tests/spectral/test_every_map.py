@@ -5,8 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
 from files.same import round_trip
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bochner import Frequencies
