@@ -30,7 +30,7 @@ from bochner._base.converted import (
     shown,
 )
 from bochner._base.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
-from bochner._base.naming import refuse_repeated
+from bochner._base.names import refuse_repeated
 
 _FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
 """Beginnings of NumPy's conversion errors, which do not name the converted argument."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bochner._base.naming import refuse_repeated
+from bochner._base.names import refuse_repeated
 from bochner.files.errors import InputError
 from bochner.files.layout import DelimitedText, reader, records
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bochner._base.naming import refuse_repeated
+from bochner._base.names import refuse_repeated
 from bochner.files.binary import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.delimited import read_columns, without_repeated_names
 from bochner.files.errors import InputError

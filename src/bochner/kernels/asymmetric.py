@@ -19,10 +19,10 @@ from bochner._base.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner._base.intervals import POSITIVE
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import convert_fields
+from bochner.kernels.parameter_intervals import POSITIVE
 from bochner.kernels.stationary import Gaussian, LagKernel
 
 

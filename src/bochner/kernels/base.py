@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bochner._base.arrays import Array, InputRows, as_array
-from bochner._base.intervals import POSITIVE
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.column_kernels import Columns, as_columns, indices_of, shown
 from bochner.kernels.function import (
@@ -21,6 +20,7 @@ from bochner.kernels.function import (
     joined,
     refuse_sklearn,
 )
+from bochner.kernels.parameter_intervals import POSITIVE
 
 
 class Kernel(KernelFunction):

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from bochner._base.arrays import Array, InputRows, as_array, row_blocks
 from bochner._base.checks import check_rows_given, column_names
-from bochner._base.intervals import Interval
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 from bochner.kernels.column_kernels import named_columns
+from bochner.kernels.parameter_intervals import Interval
 
 SEPARATOR = "__"
 

@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import ive
 
 from bochner._base.arrays import Array, LengthScale, as_array, as_positive, check_dim
-from bochner._base.intervals import POSITIVE
 from bochner.kernels.function import convert_fields, decay
+from bochner.kernels.parameter_intervals import POSITIVE
 from bochner.kernels.stationary import LagKernel
 
 _TAIL = 1e-12  # mass of the lines that are left out: rounding of a float is a ten-thousandth of it

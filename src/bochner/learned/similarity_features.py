@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.limits import FUNCTION_ROUNDING
-from bochner._base.name_checks import resolved
+from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from bochner._base.name_checks import resolved
+from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner.spectral.energy import MOST_INPUTS
 from bochner.spectral.hadamard import Matrix

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array, Floats
-from bochner._base.scratch import Scratch
+from bochner._base.arrays import Array, Floats, Scratch
 from bochner._base.waves import write_waves
 from bochner.spectral.hadamard import HadamardRows, Matrix
 

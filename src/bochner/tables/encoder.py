@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from bochner._base.arrays import Array, InputRows, as_scale
 from bochner._base.checks import named
 from bochner._base.converted import as_frame, is_frame
-from bochner._base.naming import naming, refuse_repeated
+from bochner._base.names import naming, refuse_repeated
 from bochner._base.registry import register
 from bochner._base.spreads import rounded_to
 from bochner._base.whole_fits import all_or_nothing

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import MatrixLike
-from bochner._base.keys import Keys
 from bochner.tables.encoder import read_part
+from bochner.tables.keys import Keys
 from bochner.tables.repeated import row_keys
 
 _MOST_KEYS = 1 << 14

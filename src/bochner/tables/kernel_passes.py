@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy.linalg import cho_solve
 
-from bochner._base import unlocked
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.linalg import jittered_cholesky
 from bochner._base.threads import in_order, single_threaded_blas
+from bochner.tables import unlocked_loops as unlocked
 from bochner.tables.distinct_rows import Chosen, Rows
 from bochner.tables.kernel_columns import Blocks, LoopedKernel, suffices_single
 from bochner.tables.kernel_loops import (

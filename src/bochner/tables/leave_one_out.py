@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from bochner._base import unlocked
 from bochner._base.arrays import Array, as_array
 from bochner._base.compiling import compiled
-from bochner._base.distances import distances
 from bochner._base.linalg import floored, jittered_cholesky
 from bochner._base.registry import register
 from bochner._base.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.kernels.distances import distances
 from bochner.kernels.stationary import matern_profile
+from bochner.tables import unlocked_loops as unlocked
 from bochner.tables.distinct_rows import CellObservations, Rows
 
 _TINY = 1e-6

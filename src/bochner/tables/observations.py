@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.keys import bits, mixed
 from bochner.tables.distinct_rows import CellObservations, Chosen, Rows, pooled
+from bochner.tables.keys import bits, mixed
 
 REST, FIRST, SECOND = 0, 1, 2
 """Parts of scored observations: observations that were not in the search, and the first and the
