@@ -8,6 +8,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from bochner import (
+    FourierFeatures,
     KernelGLMClassifier,
     KernelGLMRegressor,
     KreinRidge,
@@ -80,7 +81,9 @@ INDEFINITE = (
     RowModel(
         "indefinite ridge",
         lambda: KreinRidge(
-            kernels.DeltaGaussian(), decomposition="jordan", alpha="evidence", **FEATURES
+            alpha="evidence",
+            features=FourierFeatures(kernels.DeltaGaussian(), 32, decomposition="jordan"),
+            random_state=0,
         ),
     ),
 )

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
+from bochner.tables import unlocked_loops
 from bochner._base.arrays import Array, as_array
 from bochner._base.compiling import compiled
+from bochner.kernels.distances import distances
 from bochner._base.linalg import floored, jittered_cholesky
 from bochner._base.registry import register
 from bochner._base.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.kernels.distances import distances
 from bochner.kernels.stationary import matern_profile
-from bochner.tables import unlocked_loops as unlocked
-from bochner.tables.distinct_rows import CellObservations, Rows
+from bochner.tables.observations import CellObservations, Rows
 
 _TINY = 1e-6
 """Least distance, in length scales, by which slopes are divided: the slope of the exponential
@@ -111,7 +111,7 @@ def error_and_slope(
     :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
     :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of
     :math:`u e^\top`. Without groups ``u`` and minus ``V`` are the derivatives of
-    :class:`~bochner.tables.distinct_rows.CellObservations` by ``c`` and by the diagonal of
+    :class:`~bochner.tables.observations.CellObservations` by ``c`` and by the diagonal of
     ``M``. A matrix that is not positive definite has an infinite error.
     """
     dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from files.same import round_trip
+from flat_parameters import flat
 from laws.error_laws import dense_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse, stats
@@ -33,7 +34,7 @@ every = pytest.mark.parametrize("name", CASES)
 
 def model(**parameters):
     defaults = {"kernel": KERNEL, "n_components": 20, "alpha": ALPHA, "random_state": 0}
-    return KreinRidge(**(defaults | parameters))
+    return flat(KreinRidge, **(defaults | parameters))
 
 
 def joint(fitted, rows):
