@@ -1,4 +1,4 @@
-"""Names of columns in messages, misspelled names, and parameters that take an object or its name."""
+"""Names of columns in messages, misspelled names, and parameters that take a name or an object."""
 
 import difflib
 from collections import Counter
