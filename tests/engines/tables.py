@@ -6,8 +6,8 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-from cluster.engines import InProcess, revived
-from learning.tables.few_trees import boost_briefly
+from engines.engines import InProcess, revived
+from tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.engines import collected

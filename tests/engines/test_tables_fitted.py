@@ -4,9 +4,9 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from cluster.engines import InProcess
-from cluster.rows import relative_error
-from cluster.tables import (
+from engines.engines import InProcess
+from engines.rows import relative_error
+from engines.tables import (
     BOTH,
     LABELS,
     NEW,

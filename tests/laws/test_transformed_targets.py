@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from numpy.testing import assert_allclose
-from persist.same import round_trip
 from scipy.integrate import trapezoid
 from scipy.stats import norm, rankdata
 

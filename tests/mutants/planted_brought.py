@@ -3,10 +3,10 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from files.brought import Brought
+from files.test_brought import case_named, check_layout, check_reading
 from mutants.registry import changes, edit, planted
 from tables import test_fingerprints
-from tables.brought import Brought
-from tables.test_brought import case_named, check_layout, check_reading
 from tables.test_fingerprints import (
     test_rows_of_the_fit_are_found,
     test_rows_that_are_equal_by_chance_say_nothing,

@@ -4,10 +4,11 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from estimators import test_digmm_features
-from learning.mixtures.double_mixture import test_bound, test_component_evidence
-from learning.published import test_digmm_taylor as test_taylor
+from learned import test_component_evidence
+from learned import test_mixture_bound as test_bound
+from learned import test_similarity_features as test_digmm_features
 from mutants.registry import changes, planted, replaces
+from papers import test_digmm_taylor as test_taylor
 
 from bochner.learned import exact_inference as exact
 from bochner.learned import learned_mixture

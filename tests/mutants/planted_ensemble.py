@@ -2,18 +2,22 @@
 
 from functools import partial
 
-from learning.tables import (
+from mutants.registry import edit, plant_edits, planted
+from tables import (
+    test_column_length_scales as test_length_scales,
+)
+from tables import (
     test_efforts,
     test_kernel_laws,
     test_kernel_passes,
     test_kernel_sums,
-    test_length_scales,
     test_observations,
-    test_parts,
     test_sum_of_laws,
     test_tree_laws,
 )
-from mutants.registry import edit, plant_edits, planted
+from tables import (
+    test_partial_fits as test_parts,
+)
 
 from bochner._base import linalg
 from bochner.kernels import Exponential, Laplacian, Matern

@@ -3,9 +3,9 @@
 from functools import partial
 
 from cli import test_app_good_runs
-from kernels import test_foreign_kernels
-from learning.tables import test_estimator_laws
+from kernels import test_adapter_kernels as test_foreign_kernels
 from mutants.registry import plant_edits
+from tables import test_estimator_laws
 
 from bochner.cli import model_files as models
 from bochner.kernels import adapter as foreign

@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from diagnosis import test_sensitivity, test_shapley
-from learning.tables import test_exponentials
 from mutants.registry import plant_edits
+from tables import test_exponentials, test_sensitivity, test_shapley
 
 from bochner.tables import exponentials
 from bochner.tables.evaluators import RowFunction

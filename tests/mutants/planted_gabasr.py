@@ -4,12 +4,12 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from estimators import test_gabasr
 from laws import amplitude_laws, chains, noise_field_laws
-from learning.chains import test_basis
-from learning.chains.moves import test_replacement, test_varying_noise, test_wide_replacement
-from learning.published import test_least_squares_labels
+from learned import test_basis
+from learned import test_locally_stationary_models as test_gabasr
+from learned.moves import test_replacement, test_varying_noise, test_wide_replacement
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
+from papers import test_least_squares_labels
 
 from bochner.learned import learned_kernel as learned
 from bochner.learned import likelihood, two_spectra, wave_amplitudes

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from estimators import test_transformed_targets
-from learning.tables import test_predictive
+from laws import test_transformed_targets
 from mutants.registry import plant_edits
+from tables import test_predictive
 
 from bochner.tables import predictive, table_targets
 from bochner.tables.predictive import Predictive, ScoreLaw

@@ -1,8 +1,8 @@
 """Bugs of later stretches of time, each with the test that must notice it."""
 
-from learning.tables import test_origins, test_removal, test_widths
 from mutants.registry import plant_edits
-from tables import test_date_order
+from tables import test_date_order, test_removal, test_widths
+from tables import test_later_stretches as test_origins
 
 from bochner.files import date_order
 from bochner.tables import ensemble, learner, shared_softmax

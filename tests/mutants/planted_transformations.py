@@ -1,6 +1,6 @@
 """Bugs of transformed targets, each with the test that must notice it."""
 
-from estimators import test_transformed_targets
+from laws import test_transformed_targets
 from mutants.registry import plant_edits
 
 from bochner.tables import target_transformations as transformations

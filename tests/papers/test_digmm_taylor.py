@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learning.published.digmm_transcription import Algorithm
 from numpy.testing import assert_allclose
+from papers.digmm_transcription import Algorithm
 from scipy import stats
 
 from bochner.papers import digmm_taylor

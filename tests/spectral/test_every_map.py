@@ -5,8 +5,8 @@ import pickle
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import round_trip
 from scipy import sparse
 
 from bochner import Frequencies

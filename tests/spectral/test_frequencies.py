@@ -5,9 +5,9 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from frequencies.parts import PARTS
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from spectral.parts import PARTS
 
 from bochner import Frequencies
 from bochner.spectral import CosineFactors, Envelope, HadamardRows

@@ -4,11 +4,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from learning.tables.test_sum_of_laws import fitted
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from scipy.stats import norm, t
+from tables.test_sum_of_laws import fitted
 
 from bochner import TableClassifier, TableRegressor
 from bochner.tables import ensemble

@@ -16,7 +16,6 @@ from bochner._base.arrays import Array, MatrixLike, as_flag
 from bochner._base.checks import validated
 from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.features.weight_meaning import Units
@@ -110,7 +109,6 @@ class BaNK(BaseEstimator, ABC):
         weight = frequencies.weight / len(waves)
         return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
 
-    @all_or_nothing
     def fit(
         self,
         X: MatrixLike,

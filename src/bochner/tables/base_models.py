@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from bochner._base.converted import shown
+from bochner._base.checks import shown
 
 
 def checked_base_models(models: object, of_classes: bool) -> tuple[Any, ...]:
