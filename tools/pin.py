@@ -34,7 +34,7 @@ from scipy import sparse  # noqa: E402
 
 import bochner  # noqa: E402
 import bochner.features  # noqa: E402
-from bochner import kernels  # noqa: E402
+from bochner import kernels, papers  # noqa: E402
 from bochner.kernels import kernel_names as names  # noqa: E402
 
 TOLERANCE = 1e-10
@@ -480,10 +480,11 @@ LOW = LABELS == "low"
 SPARSE, DENSE, MH, HMC = (
     {"structure": "sparse"},
     {"structure": "dense"},
-    {"sampler": "mh"},
+    {"sampler": papers.bank.SAMPLER},
     {"structure": "dense", "sampler": "hmc"},
 )
 FEW_WAVES = {"n_envelope": 2}
+PRINTED = {"sampler": papers.gabasr.sampler(2)}
 CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "sparse": (R, SPARSE | {"trend": 1}, Y, None),
     "sparse pcn weights": (R, SPARSE | {"sampler": "pcn"}, Y, WEIGHT),
@@ -511,12 +512,12 @@ CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "grid": (G, DENSE | FEW_WAVES | {"pairs": "grid", "trend": 1}, Y, None),
     "constant envelope": (G, SPARSE | {"envelope": "constant"}, Y, None),
     "modulated hamiltonian": (G, HMC, Y, None),
-    "paper's regression": (G, MH | FEW_WAVES, Y, None),
+    "paper's regression": (G, PRINTED, Y, None),
     "modulated classes": (H, DENSE | FEW_WAVES | {"pairs": "grid"}, LOW, None),
     "modulated three classes": (H, SPARSE, LABELS, None),
-    "modulated pairs": (H, MH | FEW_WAVES, LABELS, None),
-    "paper's classes": (H, FEW_WAVES | {"likelihood": "paper"}, LOW, None),
-    "paper's classes mh": (H, MH | FEW_WAVES | {"likelihood": "paper"}, LABELS, WEIGHT),
+    "modulated pairs": (H, PRINTED, LABELS, None),
+    "paper's classes": (H, PRINTED, LOW, None),
+    "paper's classes mh": (H, PRINTED, LABELS, WEIGHT),
 }
 
 
@@ -579,8 +580,9 @@ def mixture_units() -> Iterator[Unit]:
     signed = kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5)
     some = {"n_sketch": 12, "max_iter": 10, "n_starts": 2, "random_state": 0}
     named = {"signed": signed, "positive": "gaussian", "tl1": "tl1", "precomputed": "precomputed"}
-    for way, (name, kernel) in product(("exact", "taylor"), named.items()):
-        model = bochner.SimilarityFeatures(kernel, 32, expectation=way, **some)
+    ways = {"exact": "exact", "taylor": papers.digmm.Taylor()}
+    for way, (name, kernel) in product(ways, named.items()):
+        model = bochner.SimilarityFeatures(kernel, 32, expectation=ways[way], **some)
         fit_options = {"similarity": signed(X)} if name == "precomputed" else {}
         fit = lambda model=model, fit_options=fit_options: model.fit(X, **fit_options)  # noqa: E731
         yield f"double mixture/{way} {name}", Case(fit, NEW)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bochner import datasets as datasets
     from bochner import gaussian_process as gaussian_process
     from bochner import kernels as kernels
+    from bochner import papers as papers
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
@@ -89,6 +90,7 @@ else:
             "bochner.datasets": (),
             "bochner.kernels": (),
             "bochner.gaussian_process": (),
+            "bochner.papers": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
             "bochner.linear": ("Diagnosis", "diagnose"),

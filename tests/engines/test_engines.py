@@ -6,15 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines.engines import Deadly, InProcess, visits
-from engines.rows import (
-    LABELS,
-    NEW,
-    SIGNAL,
-    WEIGHT,
-    X,
-    Y,
-    relative_error,
-)
+from engines.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, relative_error
 from flat_parameters import flat
 
 from bochner import KreinRidge, KreinRidgeClassifier

@@ -5,12 +5,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from engines.engines import (
-    Deadly,
-    deadly,
-    generated,
-    visits,
-)
+from engines.engines import Deadly, deadly, generated, visits
 from engines.rows import relative_error
 
 from bochner import KreinRidge

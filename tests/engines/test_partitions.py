@@ -9,13 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engines.engines import InProcess
-from engines.rows import (
-    WEIGHT,
-    X,
-    Y,
-    arrays,
-    frames,
-)
+from engines.rows import WEIGHT, X, Y, arrays, frames
 
 from bochner import (
     KernelGLMRegressor,

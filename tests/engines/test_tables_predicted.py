@@ -4,16 +4,7 @@ import dask.array as da
 import numpy as np
 import pytest
 from engines.engines import InProcess
-from engines.tables import (
-    BOTH,
-    NEW,
-    TABLE,
-    Y,
-    few_rows,
-    frame_of,
-    parts,
-    regressor,
-)
+from engines.tables import BOTH, NEW, TABLE, Y, few_rows, frame_of, parts, regressor
 
 from bochner import KreinRidge
 from bochner.engines import PartitionedRows

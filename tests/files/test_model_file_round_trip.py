@@ -30,15 +30,15 @@ from bochner import (
     TableClassifier,
     TableRegressor,
     kernels,
+    papers,
     spectral_measure,
 )
-from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.kernels.levels import Levels
-from bochner.learned.similarity_features import EXPECTATIONS
 from bochner.spectral import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
 
+TAYLOR = papers.digmm.Taylor(1.2)
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
 NEW = RNG.normal(size=(57, 3))
@@ -216,9 +216,12 @@ FITTED = {
     "data frames": lambda: (features(n_components=2).set_output(transform="pandas").fit(X), NEW),
     "two mixtures": lambda: (digmm(Gaussian(2.0) - 0.5 * Gaussian(), n_sketch=30).fit(X), NEW),
     "a mixture of one sign": lambda: (digmm("gaussian", truncation=1).fit(FRAME), FRAME[::-1]),
-    "mixtures as published": lambda: (digmm(kernels.TL1(2.0), expectation="taylor").fit(X), NEW),
+    "mixtures as published": lambda: (
+        digmm(kernels.TL1(2.0), expectation=papers.digmm.Taylor()).fit(X),
+        NEW,
+    ),
     "mixtures of similarities": lambda: (
-        digmm("precomputed", expectation=EXPECTATIONS["taylor"]).fit(X, similarity=X @ X.T - 2.0),
+        digmm("precomputed", expectation=TAYLOR).fit(X, similarity=X @ X.T - 2.0),
         NEW,
     ),
     "positive features": lambda: (PositiveFeatures(16, random_state=0).fit(X, right=NEW), NEW),
@@ -227,12 +230,6 @@ FITTED = {
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),
     "table classifier": lambda: (table_model(TableClassifier).fit(TABLE, COLOURS), TABLE[::-1]),
     "sparse learned kernel": lambda: (bank(LearnedKernelRegressor, "sparse").fit(X, Y), NEW),
-    "learned kernel and outliers": lambda: (
-        bank(LearnedKernelRegressor, "sparse")
-        .set_params(likelihood=StudentTLikelihood(None))
-        .fit(X, Y),
-        NEW,
-    ),
     "dense learned kernel": lambda: (
         bank(LearnedKernelRegressor, "dense").fit(FRAME, Y),
         FRAME[::-1],
@@ -254,7 +251,7 @@ FITTED = {
     ),
     "paper's classes": lambda: (
         bank(LocallyStationaryClassifier, "auto")
-        .set_params(likelihood="paper", n_envelope=2)
+        .set_params(sampler=papers.gabasr.sampler(2))
         .fit(X, Y > 0),
         NEW,
     ),

@@ -5,12 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from files.written import (
-    column,
-    read_text,
-    refusal,
-    write,
-)
+from files.written import column, read_text, refusal, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -38,7 +38,7 @@ from bochner.learned.state import StepSizes
 from bochner.learned.training_data import TrainingData
 from bochner.learned.two_spectra import TwoSpectraPrior
 from bochner.learned.wishart import GammaPrior, NormalInverseWishart
-from bochner.papers.joint_pairs import JointPairChain
+from bochner.papers.bank import JointPairChain
 
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)
 NOISE = InverseGammaNoise(4.0, 3.0)

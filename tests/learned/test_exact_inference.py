@@ -9,7 +9,7 @@ from bochner.learned import exact_inference as exact
 from bochner.learned import stick_breaking as sticks
 from bochner.learned.component_evidence import component_evidence
 from bochner.learned.mixture_bound import N_LATENT
-from bochner.papers import digmm_taylor
+from bochner.papers import digmm as digmm_taylor
 
 SEEDS = range(0, 60, 3)  # twenty problems, all twelve kinds of kernels
 MANY = 500
@@ -112,7 +112,7 @@ def assert_exact(patch, seed):
 def assert_taylor(patch, seed):
     one = problem(seed)
     watched = Watched(patch, digmm_taylor, "coordinate_ascent")
-    model = fitted(one, "taylor", seed)
+    model = fitted(one, digmm_taylor.Taylor(), seed)
     assert watched.calls
     for _, found in watched.calls:
         dim = one.X.shape[1]

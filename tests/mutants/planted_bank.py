@@ -4,15 +4,8 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from learned import (
-    test_draws,
-    test_pooling,
-    test_preparation,
-    test_relevance,
-)
-from learned import (
-    test_gaussian_components as test_components,
-)
+from learned import test_draws, test_pooling, test_preparation, test_relevance
+from learned import test_gaussian_components as test_components
 from learned import test_learned_kernel_fit_learned_kernel as test_bank_learned_kernel
 from learned import test_learned_kernel_fit_left_out as test_bank_left_out
 from learned import test_learned_kernel_fit_predictions as test_bank_predictions
@@ -24,7 +17,7 @@ from bochner.learned import gaussian_components as components
 from bochner.learned import learned_kernel_fit as bank
 from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.draws import Draws
-from bochner.learned.learned_kernel_models import BaNKClassification, BaNKRegression
+from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
 from bochner.learned.preparation import Scaling
 
 
@@ -162,7 +155,7 @@ def scale_with_outliers(patch):
 
 
 plant_edits(
-    BaNKRegression,
+    LearnedRegression,
     "_calibrate",
     test_bank_left_out.assert_regression,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
@@ -170,7 +163,7 @@ plant_edits(
     scale_of_weights_of_one=(", left_out.units.weights[rows])", ")"),
 )
 plant_edits(
-    BaNKClassification,
+    LearnedClassification,
     "_calibrate",
     test_bank_left_out.assert_classes,
     temperature_without_weights=("units.totals, has", "None, has"),

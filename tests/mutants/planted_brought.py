@@ -15,7 +15,6 @@ from tables.test_fingerprints import (
 from bochner.files import (
     conventions,
     delimited,
-    fingerprints,
     guesses,
     headings,
     identifiers,
@@ -30,6 +29,7 @@ from bochner.files import (
     totals,
 )
 from bochner.files.errors import InputError
+from bochner.tables import row_keys as fingerprints
 
 
 def file_of(case: str | Brought, check=check_layout):

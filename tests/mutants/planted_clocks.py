@@ -7,16 +7,8 @@ from files.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 from mutants.planted_reading import in_folder
 from mutants.registry import changes, edit, plant_edits, planted
 
-from bochner.files import (
-    clocks,
-    columns,
-    encoder,
-    encodings,
-    guesses,
-    local_dates,
-    resolving,
-    settling,
-)
+from bochner.files import clocks, columns, guesses, local_dates, resolving, settling
+from bochner.tables import encoder, encodings
 
 BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))
 

@@ -16,7 +16,7 @@ from bochner.learned import mixture_bound as bound
 from bochner.learned import stick_breaking as sticks
 from bochner.learned.component_evidence import ComponentPrior
 from bochner.learned.mixture_bound import ExpectedCosines
-from bochner.papers import digmm_taylor
+from bochner.papers import digmm as digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
 check_gradient = partial(test_bound.assert_gradient, 2, BOTH, None)
@@ -25,7 +25,9 @@ check_letter = partial(test_taylor.assert_letter, GROUPS)
 
 
 def check_features():
-    one = test_digmm_features.model(expectation="taylor", max_iter=2).fit(test_digmm_features.X)
+    one = test_digmm_features.model(expectation=digmm_taylor.Taylor(), max_iter=2).fit(
+        test_digmm_features.X
+    )
     test_digmm_features.assert_parts(one)
     test_digmm_features.assert_signature(one)
 

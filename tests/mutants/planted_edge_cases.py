@@ -18,7 +18,12 @@ from mutants.registry import edited, plant_edits, planted
 from report import test_checks, test_drift
 from series import test_breaks, test_forecaster, test_summed_series, test_timelines
 from series import test_component_search as test_search
-from tables import test_estimator_laws, test_shapley, test_table_rows, test_widths
+from tables import (
+    test_estimator_laws,
+    test_shapley,
+    test_table_rows,
+    test_widths,
+)
 
 from bochner.cli import choosing
 from bochner.comparison import coverage, split, study, verdict
@@ -27,7 +32,7 @@ from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
-from bochner.files import date_order, packing, text_columns, totals
+from bochner.files import packing, text_columns, totals
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import likelihood_quantiles as quantiles
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
@@ -39,9 +44,9 @@ from bochner.report import drift, error_checks
 from bochner.report import residual_section as residuals
 from bochner.series import breaks, rolling_origins, summed_series, timelines
 from bochner.series.component_search import Searcher
-from bochner.tables import table_rows, widths
-from bochner.tables.residual_laws import ResidualLaw
-from bochner.tables.shapley import Game
+from bochner.tables import date_order, table_rows, widths
+from bochner.tables.contributions import Game
+from bochner.tables.estimator_laws import ResidualLaw
 
 
 def patched(check):

@@ -19,7 +19,7 @@ from bochner.learned.draws import Draws
 from bochner.learned.moves import noise_field, replacement
 from bochner.learned.preparation import Scaling
 from bochner.learned.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
-from bochner.papers import models as least_squares
+from bochner.papers import gabasr as least_squares
 
 ALPHA = 1e-3
 MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID

@@ -8,9 +8,7 @@ from gaussian_process import (
     test_laplace_of_many_classes,
     test_laplace_selection,
 )
-from gaussian_process import (
-    test_likelihood_checks as test_derivatives,
-)
+from gaussian_process import test_likelihood_checks as test_derivatives
 from laws import likelihood_laws as laws
 from mutants.registry import edit, plant_edits, planted
 

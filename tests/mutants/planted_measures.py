@@ -140,12 +140,12 @@ def envelope_of_half_the_rate(patch):
     patch.setattr(DampedGaussians, "envelope", lambda self, scale: (0.5 * scale, self.radius))
 
 
-@changes(Envelope, "factors", dampening(PLANE), transform(DAMPED), bias(TANH))
+@changes(Envelope, "values", dampening(PLANE), transform(DAMPED), bias(TANH))
 def envelope_that_grows(factors, self, X):
     return 1.0 / np.maximum(factors(self, X), 1e-300)
 
 
-@replaces(Envelope, "factors", bounded(TANH), bounded(ON_THE_SPHERE))
+@replaces(Envelope, "values", bounded(TANH), bounded(ON_THE_SPHERE))
 def envelope_that_does_not_end(self, X):
     """Features of rows outside the ball are as large as on its surface."""
     depth = self.radius**2 - np.sum(np.square(X), axis=1)[:, None]

@@ -5,7 +5,7 @@ from functools import partial
 from mutants.registry import plant_edits
 from tables import test_shapley
 
-from bochner.tables.shapley import Game
+from bochner.tables.contributions import Game
 
 plant_edits(
     Game,

@@ -4,7 +4,7 @@ from mutants.registry import plant_edits
 from tables import test_widths
 
 from bochner.tables import width_terms, widths
-from bochner.tables.ensemble import SumOfLaws
+from bochner.tables.weighted_sum import SumOfLaws
 from bochner.tables.width_terms import WidthTerms
 
 plant_edits(

@@ -14,7 +14,7 @@ from bochner.learned.prior import FrequencyPrior, Suggestion
 from bochner.learned.sparse import SparseHyper, SparsePrior
 from bochner.learned.state import StepSizes
 from bochner.learned.training_data import TrainingData
-from bochner.papers.joint_pairs import (
+from bochner.papers.bank import (
     JointPairChain,
     laplace,
     log_likelihood,

@@ -5,12 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from series.dense import (
-    conditioned,
-    joint_covariance,
-    log_normal_density,
-    weight_rows,
-)
+from series.dense import conditioned, joint_covariance, log_normal_density, weight_rows
 
 from bochner.series.state_loops import Steps, component_moments, filtered, moments_ahead, slopes
 

@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from tables.test_sensitivity import of_function
 
-from bochner.tables.contributions import contributions
-from bochner.tables.shapley import Game
+from bochner.tables.contributions import Game, contributions
 
 SINGLE = {name: [number] for number, name in enumerate("abcd")}
 

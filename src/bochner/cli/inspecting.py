@@ -16,10 +16,10 @@ from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecast_errors import model_facts
 from bochner.comparison.verdict import FUNCTIONS
-from bochner.learned.learned_kernel_fit import BaNK
+from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.series.forecaster import Forecaster
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.table_base import TableModel
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _KINDS = {
     "numeric": "numbers",
@@ -102,7 +102,7 @@ def _card(model: TableModel) -> Table:
 
 def _facts(model: BaseEstimator) -> dict[str, str]:
     """Return facts about a model of numbers."""
-    if isinstance(model, BaNK):
+    if isinstance(model, LearnedKernelEstimator):
         return bank_facts(model)
     if isinstance(model, Forecaster):
         return forecast_facts(model)
@@ -127,7 +127,7 @@ def _shown(value: object, *, is_share: bool = False) -> str:
     return f"{value:,}" if isinstance(value, int | np.integer) else str(value)
 
 
-def bank_facts(head: BaNK) -> dict[str, str]:
+def bank_facts(head: LearnedKernelEstimator) -> dict[str, str]:
     """Return the numbers of frequencies, components and draws, and the convergence."""
     check_is_fitted(head, "learned_")
     draws = [learned.draws for learned in head.learned_]

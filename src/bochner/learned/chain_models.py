@@ -53,6 +53,10 @@ class Model(ABC):
 
     __slots__ = ()
 
+    def scaled(self, scale: tuple[float, ...]) -> "Model":
+        """Return the model of inputs with typical angular frequencies ``scale``."""
+        return self
+
     @abstractmethod
     def basis(self, n_waves: int) -> Basis:
         """Return the basis of ``n_waves`` waves."""
@@ -93,11 +97,14 @@ BANK = StationaryModel()
 class AmplitudeModel(Model):
     """Frequencies with amplitudes; the laws of both are unknown."""
 
-    scale: tuple[float, ...]  # Typical angular frequencies of the inputs
+    scale: tuple[float, ...] = ()  # Typical angular frequencies of the inputs
     n_envelope: int = 0  # Amplitudes that all frequencies share; zero means one for each frequency
     signal: bool = True  # Whether amplitudes vary
 
     is_summed: ClassVar[bool] = False
+
+    def scaled(self, scale: tuple[float, ...]) -> Model:
+        return replace(self, scale=scale)
 
     def basis(self, n_waves: int) -> TwoSpectra:
         if not self.n_envelope:

@@ -9,6 +9,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.random import Generator
 
 from bochner._base.progress import Progress, silent
+from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner.learned.chain import CollapsedChain
 from bochner.learned.chain_models import BANK, Model
@@ -49,6 +50,7 @@ _SECONDS_PER_PROPOSAL = 1.5e-4
 """Seconds per proposal in addition to the matrix products."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
 class Sampler:
     """The moves that make up a round of a Markov chain over frequencies.
@@ -60,6 +62,10 @@ class Sampler:
     discrete_moves : tuple of Move, default=None
         The moves of a round for frequencies with discrete parts, such as those of
         :class:`SparseStructure`; ``None`` means ``moves``.
+    structure : Structure, default=None
+        The only structure of frequencies that suits the moves; ``None`` means any.
+    model : Model, default=None
+        The model to sample in place of the estimator's, such as one of :mod:`bochner.papers`.
 
     Examples
     --------
@@ -72,6 +78,8 @@ class Sampler:
 
     moves: tuple[Move, ...] = LOCAL_MOVES
     discrete_moves: tuple[Move, ...] | None = None
+    structure: Structure | None = None
+    model: Model | None = None
 
     def __post_init__(self) -> None:
         for move in (*self.moves, *(self.discrete_moves or ())):

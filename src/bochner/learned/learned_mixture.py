@@ -91,7 +91,6 @@ class MixtureSettings:
     """Valid parameters of an inference; :class:`bochner.SimilarityFeatures` documents them."""
 
     truncation: int = 5
-    shift: float = 1.1
     concentration: float = 1.0
     noise: float | None = None
     max_iter: int = 50

@@ -21,6 +21,7 @@ from bochner._base.registry import register
 from bochner._base.spreads import rounded_to
 from bochner.files.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
+    KnownEntries,
     State,
     add_means,
     encode,
@@ -30,7 +31,6 @@ from bochner.tables.encodings import (
     standard_knots,
     tail_state,
 )
-from bochner.tables.known_entries import KnownEntries
 from bochner.tables.level_means import target_columns
 from bochner.tables.removal import Removal
 from bochner.tables.table_errors import (

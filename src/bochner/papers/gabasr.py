@@ -1,6 +1,6 @@
 """The papers' models with independence proposals, as printed."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -8,13 +8,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from bochner._base.arrays import Array, Floats
-from bochner.learned.basis import PLAIN, Basis
+from bochner._base.arrays import Array, Floats, as_count
+from bochner._base.registry import register
 from bochner.learned.chain_evidence import InverseGammaNoise
-from bochner.learned.chain_models import AmplitudeModel, Model
-from bochner.learned.chain_starts import Start, Structure, dense_hyper
-from bochner.learned.dense import DensePrior
-from bochner.learned.dirichlet_mixture import sample_prior
+from bochner.learned.chain_models import AmplitudeModel
+from bochner.learned.chain_plan import Sampler
 from bochner.learned.draws import ChainDraw, point_draw
 from bochner.learned.driver import Chain
 from bochner.learned.likelihood import ConstantNoise
@@ -23,10 +21,8 @@ from bochner.learned.moves.replacement import ReplacementSweep, acceptances
 from bochner.learned.prior import FrequencyPrior
 from bochner.learned.state import Info, StepSizes
 from bochner.learned.training_data import TrainingData
-from bochner.papers.joint_pairs import JointPairChain, log_likelihood
+from bochner.papers.bank import IndependentStructure, independent_start, log_likelihood, repeated
 
-FIXED_PRECISION_MOVES: tuple[Move, ...] = (ReplacementSweep(), PriorParameters())
-"""The moves of a round with a fixed precision of the weights, as in GaBaSR."""
 _NOISE = InverseGammaNoise(shape=1e-3, rate=1e-3)
 """GaBaSR's prior of the noise variance, as printed."""
 _PRECISION = 1e-6
@@ -36,37 +32,9 @@ _LEAST_SHARE = 1e-12
 """Least ridge as a share of the trace of the Gram matrix: with less, rounding errors dominate."""
 
 
+@register
 @dataclass(frozen=True, slots=True)
-class IndependentStructure(Structure):
-    """Dense frequencies with the papers' independence proposals, started from the prior."""
-
-    name: ClassVar[str] = "dense"
-    is_discrete: ClassVar[bool] = False
-
-    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
-        return independent_start(rng, scale, n_frequencies)
-
-
-def independent_start(rng: Generator, scale: Array, n_frequencies: int) -> Start:
-    """Return a draw of the dense prior (m, d), which proposes independent draws of itself."""
-    hyper = dense_hyper(scale)
-    mixture, omega = sample_prior(rng, hyper, n_frequencies)
-    return omega, DensePrior(hyper, mixture, correlations=(0.0,), jumps=0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedBaNK(Model):
-    """BaNK; labels have the paper's joint moves of a frequency and its weights."""
-
-    def basis(self, n_waves: int) -> Basis:
-        return PLAIN
-
-    def chain_of_labels(self, rows: TrainingData, moves: tuple[Move, ...]) -> Chain:
-        return JointPairChain(repeated(rows))
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedGaBaSR(AmplitudeModel):
+class GaBaSR(AmplitudeModel):
     r"""GaBaSR: waves of the frequencies :math:`s_n + v_k / 2` with independent weights.
 
     Its priors are the paper's, noise is constant, and labels have least-squares weights.
@@ -87,28 +55,14 @@ class PublishedGaBaSR(AmplitudeModel):
         return LeastSquaresChain(repeated(rows))
 
 
-def repeated(rows: TrainingData) -> TrainingData:
-    """Return rows without weights, each repeated by its integer weight.
+def sampler(n_envelope: int = 8) -> Sampler:
+    """Return the sampler as printed, with ``n_envelope`` frequencies ``v`` of the envelope.
 
-    Raises ``ValueError`` for other weights.
+    It is for ``LocallyStationaryRegressor`` and ``LocallyStationaryClassifier``.
     """
-    if rows.weight is None:
-        return rows
-    times = np.rint(rows.weight).astype(np.intp)
-    if not np.array_equal(times, rows.weight):
-        raise ValueError(
-            "In a classification, the paper's sampler needs whole-number weights, which are "
-            "repetitions of rows; use sampler='auto' and, where there is a choice, "
-            "likelihood='logistic'."
-        )
-    index = np.repeat(np.arange(len(times)), times)
-    target = (rows.target / np.maximum(rows.weight, 1.0))[index]
-    return replace(
-        rows,
-        inputs=np.ascontiguousarray(rows.inputs[:, index]),
-        target=target,
-        fixed=np.ascontiguousarray(rows.fixed[:, index]),
-        weight=None,
+    model = GaBaSR(n_envelope=as_count("n_envelope", n_envelope))
+    return Sampler(
+        (ReplacementSweep(), PriorParameters()), structure=IndependentStructure(), model=model
     )
 
 

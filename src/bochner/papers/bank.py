@@ -1,12 +1,26 @@
-"""The paper's chain of a binary classification: frequencies move together with their weights."""
+"""BaNK.
 
-from dataclasses import dataclass, field
+(docstring)
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array, Floats
+from bochner._base.registry import register
+from bochner.learned.basis import PLAIN, Basis
+from bochner.learned.chain_models import Model
+from bochner.learned.chain_plan import Sampler
+from bochner.learned.chain_starts import Start, Structure, dense_hyper
+from bochner.learned.dense import DensePrior
+from bochner.learned.dirichlet_mixture import sample_prior
 from bochner.learned.draws import ChainDraw, point_draw
+from bochner.learned.driver import Chain
+from bochner.learned.moves import LOCAL_MOVES
+from bochner.learned.moves.move import Move
 from bochner.learned.moves.precision import LogNormalPrecision, PrecisionWalk
 from bochner.learned.moves.replacement import acceptances
 from bochner.learned.prior import FrequencyPrior
@@ -18,6 +32,65 @@ _WALK = PrecisionWalk()
 """Defaults of the number of steps, step size and target acceptance of the precision's walk."""
 _JITTER = 1e-10
 """Ridge as a share of the mean square of the columns, far below relevant curvatures."""
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class IndependentStructure(Structure):
+    """Dense frequencies with the papers' independence proposals, started from the prior."""
+
+    name: ClassVar[str] = "dense"
+    is_discrete: ClassVar[bool] = False
+
+    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
+        return independent_start(rng, scale, n_frequencies)
+
+
+def independent_start(rng: Generator, scale: Array, n_frequencies: int) -> Start:
+    """Return a draw of the dense prior (m, d), which proposes independent draws of itself."""
+    hyper = dense_hyper(scale)
+    mixture, omega = sample_prior(rng, hyper, n_frequencies)
+    return omega, DensePrior(hyper, mixture, correlations=(0.0,), jumps=0.0)
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class BaNK(Model):
+    """BaNK; labels have the paper's joint moves of a frequency and its weights."""
+
+    def basis(self, n_waves: int) -> Basis:
+        return PLAIN
+
+    def chain_of_labels(self, rows: TrainingData, moves: tuple[Move, ...]) -> Chain:
+        return JointPairChain(repeated(rows))
+
+
+SAMPLER = Sampler(LOCAL_MOVES, structure=IndependentStructure(), model=BaNK())
+"""The sampler as printed, for ``LearnedKernelRegressor`` and ``LearnedKernelClassifier``."""
+
+
+def repeated(rows: TrainingData) -> TrainingData:
+    """Return rows without weights, each repeated by its integer weight.
+
+    Raises ``ValueError`` for other weights.
+    """
+    if rows.weight is None:
+        return rows
+    times = np.rint(rows.weight).astype(np.intp)
+    if not np.array_equal(times, rows.weight):
+        raise ValueError(
+            "In a classification, the paper's sampler needs whole-number weights, which are "
+            "repetitions of rows; use sampler='auto' for others."
+        )
+    index = np.repeat(np.arange(len(times)), times)
+    target = (rows.target / np.maximum(rows.weight, 1.0))[index]
+    return replace(
+        rows,
+        inputs=np.ascontiguousarray(rows.inputs[:, index]),
+        target=target,
+        fixed=np.ascontiguousarray(rows.fixed[:, index]),
+        weight=None,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
