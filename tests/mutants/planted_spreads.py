@@ -9,8 +9,8 @@ from tables.test_encoder import TestDates
 
 from bochner.files import cycles, encodings
 from bochner.gaussian_process.laplace import LaplacePosterior
-from bochner.learned.moves import polya_gamma as labels
-from bochner.learned.moves.noise_field import NoiseField
+from bochner.learned import polya_gamma as labels
+from bochner.learned.noise_field import NoiseField
 from bochner.report import drift
 
 plant_edits(

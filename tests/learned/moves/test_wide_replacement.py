@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner._base import limits
 from bochner.learned.basis import Grid
 from bochner.learned.chain_evidence import evidence_of
-from bochner.learned.moves.replacement import Proposals, blocks_of_units, replace_frequencies
+from bochner.learned.moves import Proposals, blocks_of_units, replace_frequencies
 
 WIDE = Grid(7, 5)
 CASES = {
