@@ -60,7 +60,7 @@ def test_a_number_of_components_that_cannot_be_shared_is_refused(n_components, w
 def test_a_grid_has_fewer_products_with_rows_to_make():
     drawn = FourierFeatures(PLAIN, 256, pairs="grid", random_state=0).fit(X).frequencies_
     assert len(np.unique(drawn.omega.round(10), axis=0)) == 8
-    assert len(np.unique(drawn.modulation.v.round(10), axis=0)) == 8
+    assert len(np.unique(drawn.factor.v.round(10), axis=0)) == 8
 
 
 def burst(rng, n):

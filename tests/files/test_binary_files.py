@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from tables.written import write
+from files.written import write
 
 from bochner.files.errors import InputError
 from bochner.files.reading import read

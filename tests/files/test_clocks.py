@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from files.written import column as written
+from files.written import read_text
 from numpy.testing import assert_allclose, assert_array_equal
-from tables.written import column as written
-from tables.written import read_text
 
 from bochner.comparison.study import table_facts
 from bochner.files.clocks import clock_times, is_fixed, zone_name, zone_of

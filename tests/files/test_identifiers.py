@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from tables.written import read_text
+from files.written import read_text
 
 from bochner.files.reading import read, read_table
 from bochner.tables.encoder import TableEncoder

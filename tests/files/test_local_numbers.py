@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from files.written import column, read_text, refusal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tables.written import column, read_text, refusal
 
 from bochner.files.quantities import find_quantities
 

@@ -5,9 +5,9 @@ import hashlib
 import numpy as np
 import pandas as pd
 import pytest
+from files.same import assert_same, round_trip
 from flat_parameters import flat
 from laws.registry import concrete_kernels
-from persist.same import assert_same, round_trip
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.pipeline import make_pipeline

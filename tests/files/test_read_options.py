@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from files.written import column, read_text, refusal, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tables.written import column, read_text, refusal, write
 
 from bochner.files.errors import InputError
 from bochner.files.reading import read, read_table

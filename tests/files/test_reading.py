@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from tables.written import write
+from files.written import write
 
 from bochner.files.errors import InputError
 from bochner.files.reading import read_table

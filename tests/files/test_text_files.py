@@ -10,9 +10,9 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from files.written import column, read_text, refusal, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tables.written import column, read_text, refusal, write
 
 from bochner.files.reading import read
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learning.mixtures.double_mixture.problems import component_law
+from learned.problems import component_law
 from numpy.testing import assert_allclose
 from scipy import stats
 

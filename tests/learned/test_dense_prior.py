@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learning.chains.test_sparse_prior import assert_pull
+from learned.test_sparse_prior import assert_pull
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 

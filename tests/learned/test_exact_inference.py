@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learning.mixtures.double_mixture.problems import component_law, problem
+from learned.problems import component_law, problem
 
 from bochner import SimilarityFeatures, kernels
 from bochner.learned import exact_inference as exact

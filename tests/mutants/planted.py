@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-from frequencies.test_every_map import test_the_gram_matrix_is_the_sum_of_cosines as check_gram
 from laws import head_laws, kernel_laws, measure_laws, sampling_laws
 from laws.registry import Case
 from mutants.registry import changes, deferred, planted, replaces
 from scipy.spatial.distance import cdist
 from scipy.special import gammainc
 from scipy.stats import qmc
+from spectral.test_every_map import test_the_gram_matrix_is_the_sum_of_cosines as check_gram
 
 from bochner import kernels, spectral
 from bochner.features import FeatureSums

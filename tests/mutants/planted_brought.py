@@ -3,10 +3,10 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from files.brought import Brought
+from files.test_brought import case_named, check_layout, check_reading
 from mutants.registry import changes, edit, planted
 from tables import test_fingerprints
-from tables.brought import Brought
-from tables.test_brought import case_named, check_layout, check_reading
 from tables.test_fingerprints import (
     test_rows_of_the_fit_are_found,
     test_rows_that_are_equal_by_chance_say_nothing,
@@ -15,7 +15,6 @@ from tables.test_fingerprints import (
 from bochner.files import (
     conventions,
     delimited,
-    fingerprints,
     guesses,
     headings,
     identifiers,
@@ -30,6 +29,7 @@ from bochner.files import (
     totals,
 )
 from bochner.files.errors import InputError
+from bochner.tables import row_keys as fingerprints
 
 
 def file_of(case: str | Brought, check=check_layout):

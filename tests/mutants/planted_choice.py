@@ -4,7 +4,7 @@ from functools import partial
 
 from features import test_landmarks as pivots
 from mutants.registry import edit, planted
-from sampling import test_choice as rule
+from spectral import test_choice as rule
 
 from bochner import kernels
 from bochner.features import landmarks

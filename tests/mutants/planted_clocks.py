@@ -1,22 +1,14 @@
 """Bugs in the clocks of dates, each with the test that must notice it."""
 
 import pandas as pd
+from files import test_clocks
+from files.test_clocks import BERLIN, HOURS, encoded
+from files.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 from mutants.planted_reading import in_folder
 from mutants.registry import changes, edit, plant_edits, planted
-from tables import test_clocks
-from tables.test_clocks import BERLIN, HOURS, encoded
-from tables.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 
-from bochner.files import (
-    clocks,
-    columns,
-    encoder,
-    encodings,
-    guesses,
-    local_dates,
-    resolving,
-    settling,
-)
+from bochner.files import clocks, columns, guesses, local_dates, resolving, settling
+from bochner.tables import encoder, encodings
 
 BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))
 

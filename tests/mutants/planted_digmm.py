@@ -4,8 +4,9 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from estimators import test_digmm_features
-from learning.mixtures.double_mixture import test_bound, test_component_evidence
+from learned import test_component_evidence
+from learned import test_mixture_bound as test_bound
+from learned import test_similarity_features as test_digmm_features
 from mutants.registry import changes, planted, replaces
 from papers import test_digmm_taylor as test_taylor
 

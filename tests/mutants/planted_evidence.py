@@ -4,8 +4,7 @@ from functools import partial
 
 import numpy as np
 from laws import inference_laws
-from learning.chains import test_sparse_prior
-from learning.chains.moves import test_hamiltonian, test_precision, test_replacement
+from learned import test_hamiltonian, test_precision, test_replacement, test_sparse_prior
 from mutants.registry import changes, edit, edit_inner, plant_edits, planted, replaces
 
 from bochner.learned import chain_evidence as evidence

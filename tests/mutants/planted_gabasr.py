@@ -4,10 +4,9 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from estimators import test_gabasr
 from laws import amplitude_laws, chains, noise_field_laws
-from learning.chains import test_basis
-from learning.chains.moves import test_replacement, test_varying_noise, test_wide_replacement
+from learned import test_basis, test_replacement, test_varying_noise, test_wide_replacement
+from learned import test_locally_stationary_models as test_gabasr
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 from papers import test_least_squares_labels
 

@@ -53,7 +53,7 @@ def no_reflections(patch):
     patch.setattr(composite, "reflected", lambda laws, draws, rng: draws)
 
 
-changes(CosineFactors, "factors", check(PLAIN, "one-sided"), name="waves_of_whole_v")(
+changes(CosineFactors, "values", check(PLAIN, "one-sided"), name="waves_of_whole_v")(
     lambda moved, self, X: moved(replace(self, v=2.0 * self.v), X)
 )
 changes(one_sided, "CosineFactors", check(PLAIN, "one-sided"), name="whole_phases_of_one_side")(

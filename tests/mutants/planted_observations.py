@@ -3,12 +3,11 @@
 from functools import partial
 
 import numpy as np
-from estimators import test_kernel_glm_weights
-from features import test_units
+from features import test_weight_meaning as test_units
+from gaussian_process import test_kernel_glm_weights
 from laws import unit_laws
-from learning.chains import test_pooling
-from learning.chains.moves import test_precisions
-from learning.ridge import (
+from learned import test_pooling, test_precisions
+from linear import (
     test_left_out_indicators,
     test_left_out_probabilities,
     test_observations_of_ridge,

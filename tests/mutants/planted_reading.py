@@ -3,16 +3,16 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mutants.registry import changes, edit, planted
-from tables.test_identifiers import N, TestText, TestWholeNumbers
-from tables.test_local_dates import (
+from files.test_identifiers import N, TestText, TestWholeNumbers
+from files.test_local_dates import (
     RISING,
     WEST,
     test_an_order_that_no_entry_shows,
     test_offsets_from_utc_are_kept,
 )
-from tables.test_local_numbers import test_groups_of_three_digits_follow_the_other_columns
-from tables.written import column
+from files.test_local_numbers import test_groups_of_three_digits_follow_the_other_columns
+from files.written import column
+from mutants.registry import changes, edit, planted
 
 from bochner.files import conventions, identifiers, local_dates, resolving
 

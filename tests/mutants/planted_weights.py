@@ -1,8 +1,8 @@
 """Bugs of weights of rows and of names of columns, each with the test that must notice it."""
 
-from estimators import test_table_weights
+from files import test_kinds_of_tables
 from mutants.registry import plant_edits, replaces
-from tables import test_kinds_of_tables
+from tables import test_table_weights
 
 from bochner._base import converted as foreign
 from bochner.files import model_file

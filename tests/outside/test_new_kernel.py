@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from laws.registry import AnyDim
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import round_trip
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import bochner

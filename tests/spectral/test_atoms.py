@@ -103,6 +103,6 @@ def test_envelopes_silence_rows_outside_the_ball(atoms):
     for scale in (0.0, 1.0):
         rate, radius = atoms.envelope(scale)
         assert radius == 2.0
-        factors = Envelope([rate], [radius]).factors([[2.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
+        factors = Envelope([rate], [radius]).values([[2.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
         assert_allclose(factors, [[1.0], [0.0]], atol=1e-4)
     assert Shells(3).envelope(1.0) == (0.0, 0.0)

@@ -154,11 +154,11 @@ def test_products_have_the_envelopes_of_mapped_factors():
     enveloped = SpectralMeasure((Part(2.0, EVEN, (0.3, 1.5)),)).mapped(LEFT, LEFT)
     plain = spectral_measure(kernels.Gaussian(), 3)
     rows, turned = RNG.normal(size=(4, 3)), np.eye(3)[:, ::-1]
-    expected = np.repeat(Envelope([0.3], [1.5]).factors(rows @ LEFT), 8, axis=1)
+    expected = np.repeat(Envelope([0.3], [1.5]).values(rows @ LEFT), 8, axis=1)
     for measure in (enveloped * plain, plain * enveloped, plain * (plain * enveloped)):
-        assert_allclose(measure.sample(8, 0).envelope.factors(rows), expected)
+        assert_allclose(measure.sample(8, 0).factor.values(rows), expected)
         again = measure.mapped(turned, turned).sample(8, 0)
-        assert_allclose(again.envelope.factors(rows[:, ::-1]), expected)
+        assert_allclose(again.factor.values(rows[:, ::-1]), expected)
 
 
 def test_the_error_of_a_product_is_that_of_the_worst_case():

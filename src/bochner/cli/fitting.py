@@ -41,7 +41,7 @@ from bochner.features.weight_meaning import are_whole
 from bochner.files.errors import InputError
 from bochner.files.reading import TableRead, named_by, read
 from bochner.files.reading_options import ReadOptions
-from bochner.tables.fingerprints import fingerprint
+from bochner.tables.row_keys import fingerprint
 from bochner.tables.table_checks import (
     Task,
     check_table,

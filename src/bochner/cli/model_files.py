@@ -26,7 +26,7 @@ from bochner.files.reading import read
 from bochner.files.reading_options import ReadOptions
 from bochner.files.remarks import shown
 from bochner.series.forecaster import Forecaster
-from bochner.tables.fingerprints import training_rows
+from bochner.tables.row_keys import training_rows
 from bochner.tables.table_base import TableModel
 from bochner.tables.table_classifier import TableClassifier
 

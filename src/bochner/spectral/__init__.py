@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from bochner.spectral.amplitudes import Amplitudes as Amplitudes
     from bochner.spectral.choice import SCHEMES as SCHEMES
     from bochner.spectral.choice import Automatic as Automatic
     from bochner.spectral.choice import resolve_scheme as resolve_scheme
@@ -27,8 +26,13 @@ if TYPE_CHECKING:
     from bochner.spectral.decompositions import Polar as Polar
     from bochner.spectral.decompositions import spectral_measure as spectral_measure
     from bochner.spectral.design import designed_measure as designed_measure
+    from bochner.spectral.factors import Amplitudes as Amplitudes
     from bochner.spectral.factors import CosineFactors as CosineFactors
     from bochner.spectral.factors import Envelope as Envelope
+    from bochner.spectral.factors import FactorProduct as FactorProduct
+    from bochner.spectral.factors import FeatureFactor as FeatureFactor
+    from bochner.spectral.factors import multiplied as multiplied
+    from bochner.spectral.factors import separated as separated
     from bochner.spectral.frequencies import Frequencies as Frequencies
     from bochner.spectral.hadamard import HadamardRows as HadamardRows
     from bochner.spectral.hadamard import Matrix as Matrix
@@ -76,7 +80,6 @@ else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
-            "bochner.spectral.amplitudes": ("Amplitudes",),
             "bochner.spectral.choice": (
                 "Automatic",
                 "SCHEMES",
@@ -105,8 +108,13 @@ else:
             ),
             "bochner.spectral.design": ("designed_measure",),
             "bochner.spectral.factors": (
+                "Amplitudes",
                 "CosineFactors",
                 "Envelope",
+                "FeatureFactor",
+                "FactorProduct",
+                "multiplied",
+                "separated",
             ),
             "bochner.spectral.frequencies": ("Frequencies",),
             "bochner.spectral.hadamard": (

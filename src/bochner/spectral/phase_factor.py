@@ -110,7 +110,7 @@ class Component(Enum):
 
     @property
     def sign(self) -> int:
-        """Factor of the part in the measure."""
+        """FeatureFactor of the part in the measure."""
         return -1 if self is Component.NEGATIVE else 1
 
     def density(self, factor: PhaseFactor, t: Array) -> Array:

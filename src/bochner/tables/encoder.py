@@ -22,6 +22,7 @@ from bochner._base.spreads import rounded_to
 from bochner._base.whole_fits import all_or_nothing
 from bochner.files.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
+    KnownEntries,
     State,
     add_means,
     encode,
@@ -31,7 +32,6 @@ from bochner.tables.encodings import (
     standard_knots,
     tail_state,
 )
-from bochner.tables.known_entries import KnownEntries
 from bochner.tables.level_means import target_columns
 from bochner.tables.removal import Removal
 from bochner.tables.table_errors import (

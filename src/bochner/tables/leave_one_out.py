@@ -16,7 +16,7 @@ from bochner._base.registry import register
 from bochner._base.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.kernels.stationary import matern_profile
-from bochner.tables.distinct_rows import CellObservations, Rows
+from bochner.tables.observations import CellObservations, Rows
 
 _TINY = 1e-6
 """Least distance, in length scales, by which slopes are divided: the slope of the exponential
@@ -111,7 +111,7 @@ def error_and_slope(
     :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
     :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of
     :math:`u e^\top`. Without groups ``u`` and minus ``V`` are the derivatives of
-    :class:`~bochner.tables.distinct_rows.CellObservations` by ``c`` and by the diagonal of
+    :class:`~bochner.tables.observations.CellObservations` by ``c`` and by the diagonal of
     ``M``. A matrix that is not positive definite has an infinite error.
     """
     dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64

@@ -22,14 +22,19 @@ from bochner.features.weight_meaning import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.learned.chain_parameters import check_name
 from bochner.linear.inputs import checked_weight
-from bochner.tables.base_models import checked_base_models
 from bochner.tables.contributions import Contributions, contributions
 from bochner.tables.date_order import note_sorted_dates
-from bochner.tables.efforts import EFFORTS
 from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.tables.sensitivity import Dependence, Effect, VarianceShares
-from bochner.tables.table_effects import check_background, dependence_of, grids_of
+from bochner.tables.estimator_laws import checked_base_models
+from bochner.tables.fit_plan import EFFORTS
+from bochner.tables.sensitivity import (
+    Dependence,
+    Effect,
+    VarianceShares,
+    check_background,
+    dependence_of,
+    grids_of,
+)
 from bochner.tables.table_knowledge import NewRows, RowKnowledge
 from bochner.tables.table_learners import FittedHead, SumLearner
 from bochner.tables.table_partitions import Others, collected_table, is_partitioned
@@ -37,6 +42,7 @@ from bochner.tables.table_predictors import Predictor
 from bochner.tables.table_rows import TableRows, check_weight_ratio, table_rows
 from bochner.tables.table_summary import html_summary
 from bochner.tables.table_tasks import LawSum, TableTask, TargetMap
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _BACKGROUND_ROWS = 1000
 """Training rows stored for importance and effects, for standard errors of a few per cent."""

@@ -16,11 +16,11 @@ from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
 from bochner.linear.inputs import checked_weight
 from bochner.linear.labelled import LabelledClassifier
-from bochner.tables.ensemble import SoftmaxOfLaws
 from bochner.tables.table_base import TableModel
 from bochner.tables.table_partitions import is_partitioned
 from bochner.tables.table_predictors import ClassPredictor
 from bochner.tables.table_tasks import ClassificationTask
+from bochner.tables.weighted_sum import SoftmaxOfLaws
 
 
 @register

@@ -17,8 +17,8 @@ from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.engines.table_pieces import CheckTable, TablePiece
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.linear.inputs import is_dask
-from bochner.tables.distinct_rows import Rows
 from bochner.tables.encoder import TableEncoder, joined, read_part
+from bochner.tables.observations import Rows
 
 
 def is_partitioned(X: object) -> bool:

@@ -15,15 +15,14 @@ from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import generators
 from bochner.learned.chain_parameters import check_name
 from bochner.linear.inputs import check_one_spread, checked_weight
-from bochner.tables.ensemble import SumOfLaws
 from bochner.tables.table_base import TableModel
 from bochner.tables.table_knowledge import NewRows
 from bochner.tables.table_partitions import is_partitioned
 from bochner.tables.table_predictors import NumberPredictor
-from bochner.tables.table_targets import ScaledTargets, plain
 from bochner.tables.table_tasks import RegressionTask
 from bochner.tables.table_transformations import chosen_transformation
-from bochner.tables.target_transformations import TRANSFORMATIONS, Transformation
+from bochner.tables.target_scales import TRANSFORMATIONS, ScaledTargets, Transformation, plain
+from bochner.tables.weighted_sum import SumOfLaws
 
 
 @register

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem
-from learning.chains.moves.test_replacement import (
+from learned.test_replacement import (
     GAUSSIAN,
     KNOWN,
     assert_chain,
