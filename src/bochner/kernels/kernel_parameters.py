@@ -1,20 +1,13 @@
-"""Kernels as functions of two inputs with named parameters, evaluated exactly on arrays."""
+"""Parameters of kernels by scikit-learn's names, and how kernels are shown."""
 
-from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from bochner._base.arrays import Array, InputRows, as_array, row_blocks
-from bochner._base.checks import check_rows_given, column_names
 from bochner._base.intervals import Interval
 from bochner._base.naming import nearest
-from bochner.kernels.column_kernels import named_columns
 
 SEPARATOR = "__"
 
@@ -28,45 +21,22 @@ _MOST_LEVELS = 40
 """Kernels within each other: model files hold them, and Python calls each from the one around."""
 
 
-def checked_rows(X: ArrayLike) -> Array:
-    """Return rows as a finite two-dimensional float64 array."""
-    return as_array(check_rows_given(X, dtype=np.float64))
-
-
 def nested_tuples(value: object) -> Any:
     """Return nested lists as tuples, which are hashable."""
     return tuple(map(nested_tuples, value)) if isinstance(value, list) else value
 
 
-def convert_fields(kernel: "KernelFunction", **converters: Callable[[str, Any], Any]) -> None:
+def convert_fields(kernel: "NamedParameters", **converters: Callable[[str, Any], Any]) -> None:
     """Convert fields by functions of their names and values; errors of these functions pass."""
     for name, convert in converters.items():
         object.__setattr__(kernel, name, convert(name, getattr(kernel, name)))
 
 
-def checked_shape(
-    kernel: "KernelFunction", method: str, values: Array, shape: tuple[int, int]
-) -> Array:
-    """Return values of a kernel; raise ``ValueError`` if a method returned another shape."""
-    if np.shape(values) != shape:
-        raise ValueError(
-            f"{type(kernel).__name__}.{method} must return an array of shape (n, n2), here "
-            f"{shape}, got {np.shape(values)}."
-        )
-    return values
+class NamedParameters:
+    """A value whose fields are parameters with scikit-learn's names.
 
-
-def decay(values: Array, rate: float = 1.0) -> Array:
-    """Return ``exp(-rate * values)`` in place, since new memory would cost half the time again."""
-    values *= -rate
-    return np.exp(values, out=values)
-
-
-class KernelFunction(ABC):
-    """A function of two inputs whose fields are parameters with scikit-learn's names.
-
-    A parameter of a nested kernel is addressed by both names, such as ``kernel__length_scale``. The
-    members of a sum or product are ``k1``, ``k2`` and so on, as in scikit-learn.
+    A parameter of a nested kernel has both names, such as ``kernel__length_scale``. The members of
+    a sum or product are ``k1``, ``k2`` and so on, as in scikit-learn.
     """
 
     __slots__ = ()
@@ -74,114 +44,11 @@ class KernelFunction(ABC):
     parameter_domains: ClassVar[Mapping[str, Interval]] = MappingProxyType({})
     """Domains of the parameters that are learned, by name; all other parameters are given."""
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return the Gram matrix ``k(x_i, y_j)``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows of the left argument. A data frame is needed if the kernel is :meth:`on` columns
-            given by name.
-        Y : array-like of shape (n2, d), default=None
-            Rows of the right argument; ``None`` means ``X``. For a :class:`Bilinear` kernel the
-            number of columns may differ from that of ``X``.
-
-        Returns
-        -------
-        K : ndarray of shape (n, n2)
-            Filled block of rows by block of rows, so that memory beyond the result stays small.
-
-        Raises
-        ------
-        ValueError
-            If an input is not a finite two-dimensional array, or the kernel is not defined on
-            rows of these widths or on some row.
-        """
-        left = checked_rows(X)
-        right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)
-        kernel = self.resolved(named_columns(column_names(X), column_names(Y)))
-        kernel.check_widths(left.shape[1], right.shape[1])
-        kernel.check_inputs(left)
-        if right is not left or not kernel.is_symmetric:
-            kernel.check_right_inputs(right)
-        K: Array = kernel._gram(left, right)
-        if Y is None and kernel.has_noise:
-            np.fill_diagonal(K, kernel.diag(left))
-        return K
-
-    def _gram(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix of checked rows, block of rows by block of rows."""
-        K = np.empty((len(X), len(Y)))
-        for rows in row_blocks(len(X), K.itemsize * len(Y)):
-            # Distances and norms may overflow where the kernel's limit is finite.
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                K[rows] = self._values(X[rows], Y)
-            self.check_finite(K[rows])
-        return K
-
-    def _values(self, X: Array, Y: Array) -> Array:
-        """Return the result of `evaluate`, whose author may be a user, after a check of it."""
-        return checked_shape(self, "evaluate", self.evaluate(X, Y), (len(X), len(Y)))
-
-    def check_finite(self, values: Array) -> None:
-        """Raise ``ValueError`` unless values of the kernel are finite."""
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"Values of {self!r} overflow on these rows. Scale X, or the kernel, by a smaller "
-                f"factor."
-            )
-
-    @abstractmethod
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        """Return a new array ``k(x_i, y_j)`` for one block of checked rows."""
-
-    @abstractmethod
-    def diag(self, X: ArrayLike) -> Array:
-        """Return ``k(x_i, x_i)``, of shape (n,), without forming the Gram matrix."""
-
-    @abstractmethod
-    def check_dim(self, dim: int) -> None:
-        """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
-
-    def check_widths(self, left: int, right: int) -> None:
-        """Raise ``ValueError`` unless the kernel is defined for arguments of these widths."""
-        if left != right:
-            raise ValueError(f"X has {left} columns and Y has {right}: expected the same number.")
-        self.check_dim(left)
-
-    def right_dim(self, dim: int) -> int:
-        """Return the number of columns of right rows if left rows have ``dim`` columns."""
-        return dim
-
-    def check_inputs(self, X: InputRows) -> None:  # noqa: B027  # Most take all
-        """Raise ``ValueError`` unless every finite row of ``X`` can be the left argument.
-
-        ``X`` (n, d) is dense or CSR.
-        """
-
-    def check_right_inputs(self, Y: InputRows) -> None:
-        """Raise ``ValueError`` unless every row of ``Y`` can be the right argument."""
-        self.check_inputs(Y)
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether ``k(x, y) == k(y, x)`` for all inputs."""
-        return True
-
-    @abstractmethod
-    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Any:
-        """Return a copy with its data-dependent parameters filled in."""
-
-    @property
-    def has_noise(self) -> bool:
-        """Whether the kernel contains White noise, the covariance of a row with itself only."""
-        return any(part.has_noise for part in self.nested().values())
-
-    def nested(self) -> dict[str, "KernelFunction"]:
+    def nested(self) -> dict[str, "NamedParameters"]:
         """Return the values that this one is made of, by the names of their parameters."""
-        members: dict[str, KernelFunction] = {}
+        members: dict[str, NamedParameters] = {}
         for name, value in _fields(self).items():
-            if isinstance(value, KernelFunction):
+            if isinstance(value, NamedParameters):
                 members[name] = value
             elif _is_sequence(value):
                 members |= {f"k{i}": member for i, member in enumerate(value, start=1)}
@@ -237,7 +104,7 @@ class KernelFunction(ABC):
         for key, value in params.items():
             name, _, inner_name = key.partition(SEPARATOR)
             if name not in parameters or (
-                inner_name and not isinstance(parameters[name], KernelFunction)
+                inner_name and not isinstance(parameters[name], NamedParameters)
             ):
                 raise ValueError(_unknown(self, key))
             if inner_name:
@@ -274,17 +141,17 @@ class KernelFunction(ABC):
         return f"{type(self).__name__}({', '.join(values)})"
 
 
-def _fields(value: KernelFunction) -> dict[str, Any]:
+def _fields(value: NamedParameters) -> dict[str, Any]:
     dataclass_fields: tuple[Field[Any], ...] = fields(value) if is_dataclass(value) else ()
     return {field.name: getattr(value, field.name) for field in dataclass_fields}
 
 
 def _is_sequence(value: object) -> bool:
     """Return whether a field holds the members of a sum or product."""
-    return isinstance(value, tuple) and bool(value) and isinstance(value[0], KernelFunction)
+    return isinstance(value, tuple) and bool(value) and isinstance(value[0], NamedParameters)
 
 
-def _unknown(value: KernelFunction, key: str) -> str:
+def _unknown(value: NamedParameters, key: str) -> str:
     parameter_names = list(value.get_params())
     near = nearest(key, parameter_names)
     hint = f" Did you mean {near!r}?" if near else ""
@@ -316,12 +183,12 @@ def _n_leaves(value: object) -> int:
 
 def check_kernel(name: str, value: object) -> None:
     """Raise TypeError if a member is not a kernel, ValueError if it is nested too deeply."""
-    if not isinstance(value, KernelFunction):
+    if not isinstance(value, NamedParameters):
         raise TypeError(
             f"{name} must be made of kernels of bochner.kernels, got {value!r}. "
             "FourierFeatures takes other functions k(X, Y) by itself."
         )
-    level: dict[int, KernelFunction] = {id(value): value}
+    level: dict[int, NamedParameters] = {id(value): value}
     for _ in range(_MOST_LEVELS):
         level = {id(part): part for each in level.values() for part in each.nested().values()}
     if level:
@@ -351,8 +218,8 @@ def refuse_mixed(kernel: Any) -> None:
 
     Its operators do so with their right operand, as in ``ConstantKernel() * Gaussian()``.
     """
-    if isinstance(kernel, KernelFunction) or not hasattr(kernel, "get_params"):
+    if isinstance(kernel, NamedParameters) or not hasattr(kernel, "get_params"):
         return
     for name, value in kernel.get_params().items():
-        if name.endswith("constant_value") and isinstance(value, KernelFunction):
+        if name.endswith("constant_value") and isinstance(value, NamedParameters):
             refuse_sklearn(kernel)

@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -39,25 +39,8 @@ class ReadOptions:
 
     Parameters
     ----------
-    decimal : {"auto", ".", ","}, default="auto"
-        Decimal mark. "auto" decides by all entries of the file.
-    dates : {"auto", "iso", "dayfirst", "monthfirst", "none"}, default="auto"
-        Dates that are recognised. "iso" reads 2021-12-31 only; "dayfirst" and "monthfirst" also
-        read names of months, and 31/12/2021 or 12/31/2021; "none" leaves dates as text. "auto"
-        decides the order by all entries.
-    types : mapping of str to str, default={}
-        Kind of some columns, in place of the guessed kind: "number", "text", "date"
-        or "ignore", which leaves the column out. "decimal point", "decimal comma", "dayfirst" and
-        "monthfirst" are for columns that differ from the rest of the file.
-    table : str or None, default=None
-        Table of an SQLite file, or sheet of an Excel file.
-    missing : sequence of str, default=()
-        Entries that are missing in every column, such as "NA" among text, or "-99".
-    skip : int or None, default=None
-        Lines to leave out before the names. With a number, no line is left out because it seems to
-        be a title, a total or a footer. None finds such lines.
-    header : int or None, default=None
-        Lines of column names: 0 if the first line is data, 2 if names have two lines. None decides.
+    decimal, dates, types, table, missing, skip, header
+        As in :func:`bochner.read_table`.
     units : mapping of str to str, default={}
         Units of columns of quantities in a recorded layout, "" without a unit.
     words : mapping of str to sequence of str, default={}
@@ -68,20 +51,6 @@ class ReadOptions:
     recorded : bool, default=False
         Whether the options are the decisions of an earlier reading. If so, columns in ``types`` may
         be missing, and no column is left out because its entries seem to be identifiers.
-
-    Raises
-    ------
-    InputError
-        If an option has another value.
-    TypeError
-        If ``types`` is not a mapping, ``missing`` is a string, or ``table`` is not a string.
-
-    Examples
-    --------
-    >>> from bochner.files.reading_options import ReadOptions
-    >>> options = ReadOptions(decimal=",", types={"code": "text"})
-    >>> ReadOptions.from_record(options.to_record()).types
-    {'code': 'text'}
     """
 
     decimal: str = "auto"
@@ -127,26 +96,15 @@ class ReadOptions:
 
     def to_record(self) -> dict[str, object]:
         """Return the options as plain JSON."""
-        return {
-            "decimal": self.decimal,
-            "dates": self.dates,
-            "types": dict(self.types),
-            "table": self.table,
-            "missing": list(self.missing),
-            "skip": self.skip,
-            "header": self.header,
-            "units": dict(self.units),
-            "words": {name: list(some) for name, some in self.words.items()},
-            "delimiter": self.delimiter,
-        }
+        record = {each.name: getattr(self, each.name) for each in fields(self)}
+        del record["recorded"]
+        words = {name: list(some) for name, some in self.words.items()}
+        return {**record, "missing": list(self.missing), "words": words}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the layout of a record by `to_record`, of this or an earlier version."""
-        options = {name: record[name] for name in ("decimal", "dates", "types", "table")}
-        later = ("missing", "skip", "header", "units", "words", "delimiter")
-        options |= {name: record[name] for name in later if name in record}
-        return cls(**options, recorded=True)
+        """Return the layout of a record by `to_record`."""
+        return cls(**record, recorded=True)
 
 
 def check_kind(kind: str, place: str) -> None:
@@ -169,34 +127,11 @@ def check_names(types: Mapping[str, str], names: Collection[str]) -> None:
 def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Return the kinds of columns that a small file lists.
 
-    Parameters
-    ----------
-    path : path-like
-        A CSV file with the lines "column,type", or a JSON object, in UTF-8. `ReadOptions` lists
-        the types. If there is no such file, a text such as "zip,text;size,number" lists them.
+    The file is CSV with the lines "column,type", or a JSON object, in UTF-8. If there is no such
+    file, a text such as "zip,text;size,number" lists them.
 
-    Returns
-    -------
-    dict of str to str
-        Type by column, for ``ReadOptions(types=...)``.
-
-    Raises
-    ------
-    InputError
-        If the file has another form, an unknown type, or a column twice.
-    FileNotFoundError
-        If there is no such file.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from bochner.files.reading_options import read_types
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "types.csv"
-    ...     _ = path.write_text("column,type\nzip,text\n")
-    ...     read_types(path)
-    {'zip': 'text'}
+    >>> read_types("zip,text;size,number")
+    {'zip': 'text', 'size': 'number'}
     """
     path = as_path(path)
     if not path.is_file():
