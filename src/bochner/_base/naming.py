@@ -47,3 +47,50 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     folded = {candidate.casefold(): candidate for candidate in candidates}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
     return folded[close[0]] if close else None
+
+
+_SHOWN_LENGTH = 40
+"""Most characters of an entry that a note shows."""
+
+_PLURALS = {"has": "have", "holds": "hold", "is": "are", "differs": "differ", "counts": "count"}
+
+
+def shown(entry: object) -> str:
+    """Return an entry for a note, without control characters, and cut if it is long."""
+    text = str(entry)
+    text = text if text.isprintable() else repr(text)[1:-1]
+    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 3] + "..."
+
+
+class Remarks:
+    """Remarks on columns: one sentence for all columns of which the same is to be said."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, list[tuple[str, str]]] = {}
+
+    def add(self, name: str, words: str, example: str = "") -> None:
+        """Add a remark that begins with a verb, to follow the name of a column."""
+        self._entries.setdefault(words, []).append((name, example))
+
+    def forget(self, name: str) -> None:
+        """Remove the remarks on a column."""
+        remaining = {words: [entry for entry in entries if entry[0] != name]
+                     for words, entries in self._entries.items()}  # fmt: skip
+        self._entries = {words: entries for words, entries in remaining.items() if entries}
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return a sentence for each kind of remark, with the example of its first column."""
+        return tuple(map(_sentence, self._entries, self._entries.values()))
+
+
+def _sentence(words: str, entries: ColumnDetails) -> str:
+    names = [repr(name) for name, _ in entries]
+    n_unnamed = len(names) - MOST_NAMED
+    names = [*names[:MOST_NAMED], f"{n_unnamed} more"] if n_unnamed > 0 else names
+    subject = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    if len(entries) > 1:
+        verb, _, rest = words.partition(" ")
+        words = f"{_PLURALS[verb]} {rest.replace(' and is ', ' and are ')}"
+    name, example = next((entry for entry in entries if entry[1]), ("", ""))
+    example = f"{name!r}: {example}" if example and len(entries) > 1 else example
+    return f"{subject} {words}{f' ({example})' if example else ''}."

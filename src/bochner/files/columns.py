@@ -27,7 +27,7 @@ from bochner.files.clocks import (
     series_zone,
     zone_name,
 )
-from bochner.files.times_of_day import hours_of
+from bochner.files.local_dates import hours_of
 
 _MICROSECONDS = 3600e6
 """Microseconds of an hour, the unit of times of day."""

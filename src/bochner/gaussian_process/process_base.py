@@ -17,7 +17,7 @@ from bochner._base.checks import refuse_no_numbers, unfit
 from bochner.features.parameters import KernelParameters
 from bochner.gaussian_process.process_kernels import as_process_kernel, refuse_names
 from bochner.kernels import Kernel
-from bochner.kernels.function import is_sklearn_kernel, refuse_mixed
+from bochner.kernels.kernel_parameters import is_sklearn_kernel, refuse_mixed
 
 # A kernel of this package is one more kind of kernel.
 CONSTRAINTS: dict[str, Any] = {

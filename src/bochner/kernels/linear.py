@@ -22,8 +22,8 @@ from bochner._base.arrays import (
 )
 from bochner._base.intervals import POSITIVE
 from bochner._base.warn import warn_user
-from bochner.kernels.base import Kernel
-from bochner.kernels.function import checked_rows, convert_fields
+from bochner.kernels.base import Kernel, checked_rows
+from bochner.kernels.kernel_parameters import convert_fields
 from bochner.kernels.stationary import LagKernel
 
 

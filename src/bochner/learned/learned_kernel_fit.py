@@ -26,9 +26,8 @@ from bochner.learned.chain_plan import Sampler, SamplerSettings, learn
 from bochner.learned.chain_starts import Structure
 from bochner.learned.gaussian_components import waves_in_units
 from bochner.learned.learned_kernel import Convergence, Learned
-from bochner.learned.moves.move import Move
+from bochner.learned.moves import Move
 from bochner.learned.pooling import LeftOutRows, blocks_of, parts_of, scored_of
-from bochner.learned.preparation import Scaling, Trend, frequency_scales
 from bochner.learned.relevance import Relevance, averaged, relevance_of
 from bochner.learned.target_columns import (
     Problems,
@@ -37,7 +36,7 @@ from bochner.learned.target_columns import (
     warn_of_convergence,
     with_pooled_draws,
 )
-from bochner.learned.training_data import ScaledData
+from bochner.learned.training_data import ScaledData, Scaling, Trend, frequency_scales
 
 
 @dataclass(eq=False, repr=False)

@@ -28,8 +28,7 @@ from bochner.features.parameter_checks import (
 from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.exact_inference import Exact
-from bochner.learned.learned_mixture import Expectation, LearnedMixture, MixtureSettings
-from bochner.learned.similarity_sketch import Sketch
+from bochner.learned.mixture_inference import Expectation, LearnedMixture, MixtureSettings, Sketch
 from bochner.spectral.frequencies import Frequencies
 
 EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact()}

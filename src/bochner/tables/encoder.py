@@ -28,13 +28,13 @@ from bochner.tables.encodings import (
     fit_state,
     normal_knots,
     output_names,
+    refuse_changed_kinds,
     standard_knots,
     tail_state,
 )
 from bochner.tables.level_means import target_columns
 from bochner.tables.removal import Removal
 from bochner.tables.table_errors import (
-    refuse_changed_kinds,
     refuse_infinite,
     refuse_other_names,
     refuse_small,
