@@ -18,7 +18,7 @@ from bochner.learned import learned_kernel_fit as bank
 from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.draws import Draws
 from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
-from bochner.learned.preparation import Scaling
+from bochner.learned.training_data import Scaling
 
 
 @cache

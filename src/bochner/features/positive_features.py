@@ -26,7 +26,6 @@ from bochner._base.arrays import (
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
 from bochner.features.parameters import generators
 from bochner.spectral import PositiveMeasure
@@ -142,7 +141,6 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.scheme = scheme
         self.random_state = random_state
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Draw frequencies, and fit their weights.
 

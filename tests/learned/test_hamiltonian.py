@@ -10,14 +10,13 @@ from learned.test_dirichlet_mixture import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from bochner.learned import moves as module
 from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise, evidence_of
-from bochner.learned.dense import DensePrior
-from bochner.learned.dirichlet_mixture import Mixture, MixturePrior
-from bochner.learned.moves import hamiltonian as module
-from bochner.learned.moves.hamiltonian import Hamiltonian
+from bochner.learned.chain_state import ChainState, StepSizes
+from bochner.learned.dirichlet_mixture import DensePrior, Mixture, MixturePrior
+from bochner.learned.moves import Hamiltonian
 from bochner.learned.prior import Whitening
 from bochner.learned.sparse import SparseHyper, SparsePrior
-from bochner.learned.state import ChainState, StepSizes
 from bochner.learned.wishart import GammaPrior, NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the functions of a chain.

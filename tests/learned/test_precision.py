@@ -8,11 +8,10 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner._base.limits import LARGEST_ENTRY
+from bochner.learned import moves as module
 from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise, evidence_of
-from bochner.learned.moves import precision as module
-from bochner.learned.moves.move import ChainState
-from bochner.learned.moves.precision import LogNormalPrecision, PrecisionWalk
-from bochner.learned.state import StepSizes
+from bochner.learned.chain_state import StepSizes
+from bochner.learned.moves import ChainState, LogNormalPrecision, PrecisionWalk
 
 # Shared evenly (Bonferroni) among the functions of each chain.
 FAMILY_ALPHA = 1e-3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bochner.learned.moves.polya_gamma import bound, part_weights
+from bochner.learned.polya_gamma import bound, part_weights
 from bochner.learned.training_data import TrainingData
 
 FAMILY_ALPHA = 1e-4

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner.learned.chain_models import sparse_envelope
-from bochner.learned.moves.noise_field import NoiseField, log_factor, part_field_likelihood
+from bochner.learned.noise_field import NoiseField, log_factor, part_field_likelihood
 from bochner.learned.training_data import TrainingData
 
 FAMILY_ALPHA = 1e-3

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array, Floats, as_array
-from bochner.learned.amplitude_waves import WaveFeatures
 from bochner.learned.chain_evidence import InverseGammaNoise
-from bochner.learned.likelihood import ConditionallyGaussian
+from bochner.learned.chain_state import ChainState, ConditionallyGaussian, Info
+from bochner.learned.modulated_waves import WaveFeatures
 from bochner.learned.prior import FrequencyPrior
-from bochner.learned.state import ChainState, Info
 from bochner.learned.training_data import TrainingData
 
 N_WAVES = 8

@@ -9,8 +9,7 @@ from scipy.special import expit
 
 from bochner._base.arrays import Array, Floats, as_array
 from bochner.learned.chain_evidence import ChainEvidence, KnownNoise, Noise, evidence_of
-from bochner.learned.likelihood import ConditionallyGaussian
-from bochner.learned.state import ChainState, Info
+from bochner.learned.chain_state import ChainState, ConditionallyGaussian, Info
 from bochner.learned.training_data import TrainingData
 
 MODE_STEPS = 12

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base import limits
 from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise, evidence_of, solved
-from bochner.learned.moves.replacement import Proposals, replace_frequencies
+from bochner.learned.moves import Proposals, replace_frequencies
 
 GAUSSIAN, KNOWN = InverseGammaNoise(0.7, 0.2), KnownNoise()
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bochner.learned.moves.noise_field import part_field_likelihood, part_level, part_squares
+from bochner.learned.noise_field import part_field_likelihood, part_level, part_squares
 from bochner.learned.training_data import ScaledData, TrainingData
 
 RNG = np.random.default_rng(0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem
-from learned.moves.test_replacement import (
+from learned.test_replacement import (
     GAUSSIAN,
     KNOWN,
     assert_chain,
@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner._base import limits
 from bochner.learned.basis import Grid
 from bochner.learned.chain_evidence import evidence_of
-from bochner.learned.moves.replacement import Proposals, blocks_of_units, replace_frequencies
+from bochner.learned.moves import Proposals, blocks_of_units, replace_frequencies
 
 WIDE = Grid(7, 5)
 CASES = {
