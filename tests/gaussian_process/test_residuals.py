@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learning.laplace.test_laplace import every, hessian
+from gaussian_process.test_laplace import every, hessian
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 

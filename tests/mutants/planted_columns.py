@@ -19,7 +19,7 @@ from bochner.kernels import (
     Ordinal,
     Periodic,
     White,
-    periodic,
+    stationary,
 )
 from bochner.kernels.levels import Levels
 from bochner.spectral.lattice_measure import Lattice
@@ -50,7 +50,7 @@ def all_columns(evaluate, self, X, Y):
 
 
 plant_edits(
-    periodic,
+    stationary,
     "_lines",
     check_exact(PERIODIC),
     lines_in_cycles=("2.0 * np.pi / period", "1.0 / period"),

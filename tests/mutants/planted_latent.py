@@ -3,9 +3,9 @@
 from functools import partial
 
 import pytest
-from estimators import test_gaussian_process_refits as processes
+from gaussian_process import test_gaussian_process_refits as processes
+from gaussian_process import test_laplace, test_residuals
 from laws import test_latent_processes as laws
-from learning.laplace import test_laplace, test_residuals
 from mutants.registry import edit, plant_edits, planted
 from scipy.linalg import LinAlgError
 

@@ -26,7 +26,6 @@ from bochner._base.arrays import (
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import KERNEL_CHECKS, Check, check_each, generators
 from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasure
 from bochner.spectral.schemes import Scheme
@@ -140,7 +139,6 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.scheme = scheme
         self.random_state = random_state
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Draw frequencies, and fit their weights.
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from bochner._base import limits
-from bochner._base.arrays import Array, as_array, row_blocks
+from bochner._base.arrays import Array, Scratch, as_array, row_blocks
 from bochner._base.registry import register
-from bochner._base.scratch import Scratch
 from bochner.features.chunks import Chunk
 from bochner.features.residual import FeatureMap
 from bochner.features.targets import Numbers, Targets

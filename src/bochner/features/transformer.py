@@ -20,7 +20,6 @@ from bochner._base.arrays import (
 )
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.median_length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameters import (
@@ -203,7 +202,6 @@ class FourierFeatures(
         features._n_features_out = features.n_components
         return features
 
-    @all_or_nothing
     def fit(self, X: Any, y: ArrayLike | None = None, right: Any = None) -> Self:
         """Draw the frequencies.
 

@@ -21,9 +21,9 @@ from bochner._base.arrays import (
     as_count,
     row_blocks,
 )
-from bochner._base.checks import named, validated
-from bochner._base.converted import refuse_masked
+from bochner._base.checks import refuse_masked, validated
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
+from bochner._base.machine_rate import measured_rate
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
 from bochner.features.approximation import Region, approximate, check_rows
@@ -54,7 +54,6 @@ from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import native
 from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.linear.kernel_selection import canonical_rows
-from bochner.tables.efforts import measured_rate
 
 _SHARE_OF_FIT = 0.5
 """Share of a time limit that is left for the fit to all rows if length scales are searched for."""
@@ -286,7 +285,7 @@ def checked_exposure(exposure: ArrayLike | None, n: int, likelihood: Likelihood)
     if np.iscomplexobj(exposure):
         raise ValueError("exposure must hold real numbers, got complex ones.")
     refuse_masked("exposure", exposure)
-    with named("exposure"):
+    with np.errstate(over="ignore", invalid="ignore"):
         exposures = as_array(exposure)
     if exposures.shape != (n,) or not np.isfinite(exposures).all() or (exposures <= 0.0).any():
         raise ValueError(

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from bochner._base.arrays import Array
-from bochner._base.name_checks import resolved
+from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner.spectral.factors import Amplitudes
 from bochner.spectral.hadamard import Matrix

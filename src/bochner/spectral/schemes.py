@@ -18,9 +18,8 @@ from scipy.special import gammainc, ndtr, ndtri
 from scipy.stats import chi, qmc
 
 from bochner._base.arrays import Array
-from bochner._base.name_checks import resolved
+from bochner._base.names import resolved
 from bochner._base.registry import register
-from bochner._base.threads import in_a_thread
 from bochner.spectral.energy import MOST_INPUTS, MOST_ROWS, haar_rows, normalised, spread_directions
 from bochner.spectral.hadamard import HadamardRows, Matrix
 from bochner.spectral.lattice_points import shifted_lattice
@@ -268,7 +267,7 @@ def _stratified(m: int, dim: int, rng: np.random.Generator) -> Array:
 
 def _sobol(m: int, dim: int, rng: np.random.Generator) -> Array:
     """Return the first points (m, dim) of a scrambled Sobol sequence."""
-    sobol = in_a_thread(qmc.Sobol, dim, scramble=True, rng=rng)
+    sobol = qmc.Sobol(dim, scramble=True, rng=rng)
     # Centres of the cells of Sobol's grid: never 0 or 1, where quantiles are infinite, nor
     # 1/2 in all coordinates, which has no direction.
     points: Array = sobol.random_base2((m - 1).bit_length())[:m] + 2.0 ** -(sobol.bits + 1)

@@ -14,7 +14,7 @@ from bochner.files.columns import rows_of
 from bochner.files.stamps import sortable_times
 from bochner.tables.encoder import read_columns
 from bochner.tables.removal import Removal
-from bochner.tables.repeated import entry_order, row_keys
+from bochner.tables.row_keys import entry_order, row_keys
 from bochner.tables.table_partitions import Others
 
 _GREATEST_RATIO = 1e8
