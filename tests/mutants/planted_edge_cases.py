@@ -20,7 +20,12 @@ from mutants.registry import edited, plant_edits, planted
 from report import test_checks, test_drift
 from series import test_breaks, test_forecaster, test_summed_series, test_timelines
 from series import test_component_search as test_search
-from tables import test_estimator_laws, test_shapley, test_table_rows, test_widths
+from tables import (
+    test_estimator_laws,
+    test_shapley,
+    test_table_rows,
+    test_widths,
+)
 
 from bochner.cli import choosing
 from bochner.comparison import coverage, split, study, verdict

@@ -20,7 +20,7 @@ from bochner.kernels import Metric, UnitSphere
 from bochner.kernels.kernel_names import kernel_called
 from bochner.linear.advice import HEADINGS, error_rows, facts, legend
 from bochner.linear.diagnosis import diagnose
-from bochner.spectral import profile
+from bochner.spectral.profiles import profile
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_checks import check_table, drop_columns
 

@@ -37,7 +37,7 @@ from bochner.comparison.study import (
     table_facts,
     versions,
 )
-from bochner.features.weight_meaning import are_whole
+from bochner.features.targets import are_whole
 from bochner.files.errors import InputError
 from bochner.files.read_options import ReadOptions
 from bochner.files.table_reading import TableRead, named_by, read

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner import files as persist
 from bochner._base.limits import LARGEST_TARGET
-from bochner._base.naming import naming, shown
+from bochner._base.names import naming, shown
 from bochner._base.number_texts import counted
 from bochner.cli.model_record import check_record
 from bochner.comparison.outcomes import LEVEL

@@ -8,7 +8,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 from bochner.files.errors import InputError
 from bochner.files.read_options import ReadOptions, read_types
 

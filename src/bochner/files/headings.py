@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._base.naming import shown
+from bochner._base.names import shown
 from bochner.files.local_numbers import is_unit
 
 Rows = Sequence[Sequence[str]]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.files.errors import InputError
 from bochner.files.local_numbers import written_numbers
