@@ -96,7 +96,8 @@ plant("footers_are_rows", headings, "count_footers", "return 0 if is_usual or no
 plant("blank_lines_are_skipped", text_files, "_parse", "ignore_empty_lines=width > 1",
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
 plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_convert",
-      "if options.recorded and delimiter", "if False and delimiter", "decimal commas, then points")  # fmt: skip
+      "if options.recorded and delimiter", "if False and delimiter",
+      "decimal commas, then points")  # fmt: skip
 plant("skipped_lines_are_looked_at", text_files, "find_layout", "if options.skip:", "if False:",
       "lines that are skipped", users=[table_reading])  # fmt: skip
 

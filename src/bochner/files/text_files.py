@@ -398,14 +398,6 @@ def _unnamed(position: int, names: Sequence[str]) -> str:
     return name
 
 
-def looks_like_numbers(names: Sequence[str]) -> str:
-    """Return a hint if every name of a header is a number, else an empty text."""
-    plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
-    if not all(name.isdigit() for name in plain):
-        return ""
-    return " The first line holds numbers only: is the line of column names missing?"
-
-
 def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
     """Return the columns below the header, or None if the text is not regular."""
     import pyarrow as pa
