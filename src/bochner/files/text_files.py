@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from bochner._base.file_writing import absence
-from bochner._base.names import refuse_repeated
+from bochner._base.names import looks_like_numbers, refuse_repeated
 from bochner.files.errors import InputError
 from bochner.files.read_options import ReadOptions
 
