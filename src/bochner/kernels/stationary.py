@@ -17,10 +17,10 @@ from bochner._base.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner._base.distances import distances
-from bochner._base.intervals import POSITIVE, PROPORTION
 from bochner.kernels.base import Kernel, checked_rows, checked_shape, decay
+from bochner.kernels.distances import distances
 from bochner.kernels.kernel_parameters import convert_fields
+from bochner.kernels.parameter_intervals import POSITIVE, PROPORTION
 
 
 class LagKernel(Kernel):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.converted import shown
+from bochner._base.checks import shown
 from bochner._base.spreads import rounded
 from bochner.engines.collected import Collected, PartitionLayout
 from bochner.engines.partition_rows import CheckTable, Names, Split, TablePiece
