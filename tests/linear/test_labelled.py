@@ -17,7 +17,7 @@ from bochner import (
     LocallyStationaryClassifier,
     TableClassifier,
 )
-from bochner.engines.partition_rows import Split, checked_part_targets
+from bochner.engines.partition_rows import PieceSplit, checked_part_targets
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0] > 0.0
@@ -130,4 +130,4 @@ def test_complex_rows_of_a_process_are_refused_in_one_line():
 
 def test_partitions_that_cannot_be_read_are_named():
     with pytest.raises(TypeError, match=r"A part is a lazy table.*collect"):
-        Split("y", None)(pl.DataFrame({"a": [1.0], "y": [1.0]}).lazy())
+        PieceSplit("y", None)(pl.DataFrame({"a": [1.0], "y": [1.0]}).lazy())

@@ -14,7 +14,7 @@ from dask.sizeof import sizeof
 
 from bochner._base.arrays import MatrixLike
 from bochner.engines.collected import Collected
-from bochner.engines.partition_rows import Check, Split
+from bochner.engines.partition_rows import Check, PieceSplit
 from bochner.features.chunks import Chunk
 from bochner.features.stats import FeatureSums
 
@@ -159,4 +159,4 @@ def collect(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Collected:
     """Return the rows of Dask collections; every pass reads and checks them."""
     parts = partitions_of(X, y, sample_weight)
     meta = X._meta if is_frame(X) else None
-    return Collected.of(DaskExecutor(), parts, Check(Split(), numeric), meta)
+    return Collected.of(DaskExecutor(), parts, Check(PieceSplit(), numeric), meta)

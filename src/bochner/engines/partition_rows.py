@@ -31,7 +31,7 @@ Names = tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class PieceSplit:
     """Splits pieces of a part into rows, targets and weights.
 
     Pieces are tuples ``(X, y)`` or ``(X, y, sample_weight)``; with names of columns of targets,
@@ -93,7 +93,7 @@ def _without(piece: Any, columns: list[str]) -> Any:
 class Check:
     """Checks the rows of a part: a piece, or a list of pieces."""
 
-    split: Split
+    split: PieceSplit
     numeric: bool  # whether targets are numbers, not labels
 
     def __call__(self, part: Any) -> tuple[Chunk | None, Names]:
@@ -201,7 +201,7 @@ class TablePiece:
 class CheckTable:
     """Reads the rows of weight of a part, a piece or a list of pieces, with their targets."""
 
-    split: Split
+    split: PieceSplit
     numeric: bool  # Whether targets are numbers, not labels
 
     def __call__(self, part: Any) -> tuple[TablePiece | None, Names]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from bochner.engines.executor import Executor
-from bochner.engines.partition_rows import Split, refusal
+from bochner.engines.partition_rows import PieceSplit, refusal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,9 +88,9 @@ class PartitionedRows:
         return self.executor.map(applied, self.parts)
 
     @property
-    def split(self) -> Split:
+    def split(self) -> PieceSplit:
         """Splits pieces into rows, targets and weights."""
-        return Split(self.target, self.sample_weight)
+        return PieceSplit(self.target, self.sample_weight)
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         # NumPy calls this wherever an array is expected.
@@ -101,7 +101,7 @@ class PartitionedRows:
         )
 
 
-def _applied(method: Callable[[Any], Any], split: Split, index: int, part: object) -> Any:
+def _applied(method: Callable[[Any], Any], split: PieceSplit, index: int, part: object) -> Any:
     """Return the value of a method at the inputs of a part, or raise with the part's number."""
     try:
         X = split.inputs(part)

@@ -12,7 +12,7 @@ from bochner._base.arrays import Array, as_array
 from bochner._base.checks import shown
 from bochner._base.spreads import rounded
 from bochner.engines.collected import Collected, PartitionLayout
-from bochner.engines.partition_rows import CheckTable, Names, Split, TablePiece
+from bochner.engines.partition_rows import CheckTable, Names, PieceSplit, TablePiece
 from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.linear.inputs import is_dask
@@ -45,7 +45,7 @@ def collected_table(
     else:
         from bochner.engines.dask import DaskExecutor, partitions_of
 
-        check, parts = CheckTable(Split(), numeric), partitions_of(X, y, sample_weight)
+        check, parts = CheckTable(PieceSplit(), numeric), partitions_of(X, y, sample_weight)
         collected = Collected.of(DaskExecutor(), parts, check, layouts=TableLayout)
     if not numeric and not collected.is_whole:
         _check_labels(collected)
