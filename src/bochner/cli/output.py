@@ -197,6 +197,8 @@ def check_csv_output(path: Path | None, *inputs: Path) -> None:
 
 def check_report(path: Path, *inputs: Path) -> None:
     """Raise before any work if no HTML file can be written to ``path``."""
+    import bochner.report.page  # noqa: F401  (so that a missing extra is noticed before the work)
+
     check_output(path, *inputs, option="--report")
     _check_ending(path, HTML_ENDINGS, "HTML")
 
