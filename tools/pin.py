@@ -547,10 +547,6 @@ def table_units() -> Iterator[Unit]:
 
     for numeric in ("standardize", "normal_quantile"):
         yield f"table/encoder {numeric}", fit(bochner.TableEncoder(numeric=numeric))
-    for kernel in ("gaussian", "matern52", kernels.Matern(3.0, nu=2.5)):
-        for kind, y in (("Regressor", price), ("Classifier", label)):
-            model = getattr(bochner, f"Table{kind}")(kernel, 64, random_state=1)
-            yield f"table/{kind.lower()} {kernel!r:.20}", fit(model, y)
     for kind, y in (("Regressor", price), ("Classifier", label)):
         model = getattr(bochner, f"Table{kind}")(effort="quick", random_state=0)
         yield f"table/auto {kind.lower()}", fit(model, y)

@@ -42,7 +42,7 @@ def test_a_refused_fit_leaves_the_earlier_one(name):
 
 def test_a_refused_fit_of_a_table_leaves_answers_as_they_were():
     """Units of the target are those of the earlier fit, too."""
-    model = bochner.TableRegressor("gaussian", n_components=16, random_state=0)
+    model = bochner.TableRegressor(effort="quick", random_state=0)
     before = model.fit(rows(3), rows(3)[:, 0]).predict(rows(3))
     with pytest.raises(ValueError, match="1 sample"):
         model.fit(rows(5)[:1], [1.0])

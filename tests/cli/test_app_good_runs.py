@@ -197,7 +197,7 @@ def test_fit_and_inspect_show_the_columns_that_matter_and_act_together(tmp_path)
 
 def test_inspect_shows_the_kernel_of_a_model_of_one(tmp_path):
     frame = product()
-    model = library.TableRegressor("gaussian", 64, random_state=0).fit(
+    model = library.TableRegressor(effort="quick", random_state=0).fit(
         frame[["a", "b"]], frame["y"]
     )
     library.save(model, tmp_path / "m.bochner")
@@ -276,7 +276,7 @@ def check_unlike():
     """The note counts rows by reason, and has the first such entry of each column."""
     towns, colours = ["Rome", "Oslo"] * 30, ["red", "red", "blue"] * 20
     known = pd.DataFrame({"town": towns, "colour": colours, "size": np.arange(60.0)})
-    model = library.TableRegressor("gaussian", 16, random_state=0).fit(known, known["size"])
+    model = library.TableRegressor(effort="quick", random_state=0).fit(known, known["size"])
     new = pd.DataFrame(
         {
             "colour": ["pink", "red", None, "red"],

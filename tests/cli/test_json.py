@@ -77,7 +77,7 @@ def test_evaluations_and_explanations_are_written(tmp_path):
 
 def test_every_kind_of_rows_has_its_words():
     frame = table(30)
-    model = library.TableRegressor("gaussian", 16, random_state=0).fit(frame[["a"]], frame["y"])
+    model = library.TableRegressor(effort="quick", random_state=0).fit(frame[["a"]], frame["y"])
     reasons = list(model.unlike_rows(frame[["a"]]))
     assert list(models._REASONS) == reasons
     assert list(KINDS_OF_ROWS) == [LIKE, *reasons]

@@ -23,7 +23,7 @@ from bochner import (
     KreinRidge,
     KreinRidgeClassifier,
     SimilarityFeatures,
-    TableRegressor,
+    TableEncoder,
     diagnose,
     load,
     save,
@@ -235,11 +235,12 @@ def test_a_pipeline_sets_parameters_of_its_features():
 def test_names_are_those_of_the_encoded_table():
     table = FRAME[["weather", "wind"]].assign(weather=np.array(list("abcd"))[FRAME.weather])
     kernel = Gaussian().on("wind") + Gaussian().on(["weather_b", "weather_d"])
-    model = TableRegressor(kernel=kernel, n_components=32, random_state=0).fit(table, Y)
-    names = model.encoder_.get_feature_names_out().tolist()
-    assert model.head_.kernel_ == kernel.resolved(names)
+    encoder = TableEncoder().set_output(transform="pandas")
+    model = make_pipeline(encoder, KreinRidge(kernel, 32, random_state=0)).fit(table, Y)
+    names = encoder.get_feature_names_out().tolist()
+    assert model[-1].kernel_ == kernel.resolved(names)
     with pytest.raises(ValueError, match="'weather_e', which the data do not have"):
-        TableRegressor(kernel=Gaussian().on("weather_e")).fit(table, Y)
+        model.set_params(kreinridge__kernel=Gaussian().on("weather_e")).fit(table, Y)
 
 
 def test_names_go_through_a_pipeline_that_keeps_them():
@@ -260,8 +261,6 @@ def test_setting_a_parameter_replaces_the_kernel():
     model.set_params(kernel=Matern(), kernel__length_scale=7.0, alpha=0.3)
     assert (model.kernel, model.alpha) == (Matern(7.0), 0.3)
     assert clone(model).kernel is model.kernel
-    table = TableRegressor(kernel=Gaussian()).set_params(kernel__length_scale=2.0)
-    assert table.kernel == Gaussian(2.0)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_labels_among_objects_are_those_of_their_kind(model):
 
 @pytest.mark.parametrize("dtype", ["boolean", "Int64", "bool[pyarrow]", "category"])
 @pytest.mark.parametrize(
-    "model", [*FITTED, TableClassifier("gaussian", n_components=32)], ids=lambda m: type(m).__name__
+    "model", [*FITTED, TableClassifier(effort="quick")], ids=lambda m: type(m).__name__
 )
 def test_classes_of_pandas_types_are_those_of_numpy(model, dtype):
     own = Y.astype(int) if dtype == "Int64" else Y
@@ -95,7 +95,7 @@ NO_LABELS = {
     "model",
     [
         *FITTED,
-        TableClassifier(effort="quick", n_components=16),
+        TableClassifier(effort="quick"),
         TableClassifier(class_weight="balanced"),
         GaussianProcessClassifier(),
         LocallyStationaryClassifier(n_burn_in=2, n_samples=2),

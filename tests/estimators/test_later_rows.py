@@ -18,8 +18,7 @@ def fitted(**together):
             "same": 1.0,
         }
     )
-    kernel = "auto" if together else "gaussian"
-    model = TableRegressor(kernel, 32, effort="quick", random_state=0)
+    model = TableRegressor(effort="quick", random_state=0)
     return model.fit(frame, frame["size"], **together), frame
 
 

@@ -30,7 +30,7 @@ MODELS = {
     "learned kernel": lambda: LearnedKernelRegressor(
         8, n_chains=1, n_burn_in=4, n_samples=4, random_state=0
     ),
-    "table": lambda: TableRegressor("gaussian", 64, random_state=0),
+    "table": lambda: TableRegressor(effort="quick", random_state=0),
 }
 
 

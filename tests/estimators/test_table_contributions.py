@@ -10,13 +10,10 @@ import bochner
 from bochner import TableClassifier, TableRegressor
 
 SUM = {"effort": "quick", "random_state": 0}
-GIVEN = {"kernel": "gaussian", "n_components": 64, "random_state": 0}
 CASES = {
     "sum": (TableRegressor(**SUM), "number"),
-    "one kernel": (TableRegressor(**GIVEN), "number"),
     "two targets": (TableRegressor(**SUM), "two"),
     "classes": (TableClassifier(**SUM), "class"),
-    "one kernel of classes": (TableClassifier(**GIVEN), "class"),
 }
 
 

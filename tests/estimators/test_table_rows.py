@@ -33,12 +33,11 @@ def test_weights_of_zero_are_rows_left_out_and_their_unit_is_free(model, y):
     assert_array_equal(weighted, part)
 
 
-@pytest.mark.parametrize("kernel", ["auto", "gaussian"])
 @pytest.mark.parametrize(("model", "y"), MODELS)
-def test_a_row_may_outweigh_all_others(model, y, kernel):
+def test_a_row_may_outweigh_all_others(model, y):
     rows, weight = slice(0, 40), np.ones(40)
     weight[0] = 1e8
-    chosen = clone(model).set_params(kernel=kernel).fit(FRAME[rows], y[rows], sample_weight=weight)
+    chosen = clone(model).fit(FRAME[rows], y[rows], sample_weight=weight)
     assert chosen.record_["n_samples"] == 40
     answer = chosen.predict_proba if y is LABELS else chosen.predict
     assert np.isfinite(answer(FRAME)).all()
@@ -146,15 +145,8 @@ def test_a_fifth_of_too_few_rows_is_none():
         REGRESSOR.fit(FRAME[:9], Y[:9], time=np.ones(9))
 
 
-def test_a_given_kernel_leaves_no_groups_out():
-    for option in ({"groups": GROUPS}, {"time": np.arange(len(Y))}):
-        with pytest.raises(ValueError, match="groups and time need rows to be left out"):
-            TableRegressor("gaussian").fit(FRAME, Y, **option)
-
-
-@pytest.mark.parametrize("model", [REGRESSOR, TableRegressor("gaussian", 64, random_state=0)])
-def test_quantiles_intervals_and_draws_agree(model):
-    model.fit(FRAME[:160], Y[:160])
+def test_quantiles_intervals_and_draws_agree():
+    model = REGRESSOR.fit(FRAME[:160], Y[:160])
     new = FRAME[160:]
     low, middle, high = model.predict_quantiles(new, [0.05, 0.5, 0.95]).T
     assert np.all(low < middle)
@@ -216,7 +208,8 @@ def test_many_counts_are_fewer_rows_of_greater_weight():
     counted = table_rows(rows, np.arange(3.0), counts, None, None, are_counts=True)
     assert len(counted.y) < 250_000
     for value, count in enumerate(counts):
-        assert_allclose(counted.one_kernel_weights[counted.y == value].sum(), count)
+        of_row = counted.noise_unit * counted.weights_or_ones
+        assert_allclose(of_row[counted.y == value].sum(), count)
 
 
 @pytest.mark.parametrize(("model", "y"), MODELS)

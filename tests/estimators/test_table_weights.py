@@ -111,27 +111,10 @@ def test_new_rows_have_weights_in_the_unit_of_the_fit():
     check_unit_of_new_rows()
 
 
-@pytest.mark.parametrize("model_class", [TableRegressor, TableClassifier])
-def test_a_given_kernel_takes_whole_weights_for_precisions(model_class, tmp_path):
-    X, y, weight = (part[:60] for part in drawn(2, 3.0, of_noise=False)[:3])
-    y = y if model_class is TableRegressor else (y > 0.0).astype(int)
-    answers = []
-    for each in (weight, weight / 7.0):
-        model = model_class("gaussian", 16, random_state=0).fit(X, y, sample_weight=each)
-        save(model, tmp_path / "model")
-        for fitted in (model, load(tmp_path / "model")):
-            if model_class is TableRegressor:
-                answers.append(np.column_stack(fitted.predict(X, return_std=True)))
-            else:
-                answers.append(fitted.predict_proba(X))
-        assert_array_equal(answers[-1], answers[-2])
-        assert_allclose(answers[-1], answers[0], rtol=1e-6, atol=1e-9)
-
-
 @pytest.mark.parametrize("weights", ["precisions", "counts"])
 def test_the_meaning_of_weights_is_saved(weights, tmp_path):
     X, y, weight, _ = drawn(3, 3.0, of_noise=False)
-    model = TableRegressor("gaussian", 32, weights=weights, random_state=0)
+    model = TableRegressor(effort="quick", weights=weights, random_state=0)
     model.fit(X[:60], y[:60], sample_weight=weight[:60])
     save(model, tmp_path / "model")
     loaded = load(tmp_path / "model")

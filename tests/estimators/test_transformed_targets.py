@@ -9,7 +9,7 @@ from persist.same import round_trip
 from scipy.integrate import trapezoid
 from scipy.stats import norm, rankdata
 
-from bochner import TableClassifier, TableRegressor
+from bochner import TableRegressor
 from bochner.estimators import table_targets
 from bochner.estimators.table_targets import ScaledTargets
 from bochner.learning.tables import transformations
@@ -146,7 +146,6 @@ def check_counts():
         ratio.append(model.score_ / np.sqrt(np.mean((model.predict(new) - truth) ** 2)))
     assert abs(np.mean(inside) - 0.9) < 0.03
     assert abs(np.mean(ratio) - 1.0) < 0.08
-    assert (model.sample_functions(20, random_state=0)(new[:50]) >= 0.0).all()
     _, std = model.predict(new[:20], return_std=True)
     _, cov = model.predict(new[:20], return_cov=True)
     assert_allclose(np.sqrt(np.diagonal(cov)), std)
@@ -170,9 +169,6 @@ def test_floors_are_in_files_and_of_each_target(tmp_path):
     lower, _ = model.predict_interval(X, 0.8)
     assert lower[:, 0].min() == 0.0
     assert lower[:, 1].min() < 0.0
-    functions = model.sample_functions(3, random_state=0)
-    assert_allclose(round_trip(functions, tmp_path)(X[:5]), functions(X[:5]))
-    assert functions(X)[:, 0].min() >= 0.0 > functions(X)[:, 1].min()
 
 
 def check_floors():
@@ -225,14 +221,9 @@ def test_none_is_the_model_without_one():
     assert_allclose(named.predict(X), plain.predict(X))
 
 
-def test_functions_effects_and_files(tmp_path):
+def test_effects_and_files(tmp_path):
     X, y = skewed(np.random.default_rng(4), 200)
     model = TableRegressor(transformation="log", **QUICK).fit(X, y)
-    functions = model.sample_functions(200, random_state=0)
-    values = functions(X[:5])
-    assert (values > 0.0).all()
-    middle = model.predict_quantiles(X[:5], 0.5)[:, 0]
-    assert_allclose(np.median(values, axis=1), middle, rtol=0.25)
     found = model.contributions(X[:3], random_state=0)
     whole = found.base + found.values.sum(axis=1)
     assert_allclose(whole, model._predictor.outputs(model.encode(X[:3])), rtol=1e-6)
@@ -240,7 +231,6 @@ def test_functions_effects_and_files(tmp_path):
     again = round_trip(model, tmp_path)
     assert_allclose(again.predict(X), model.predict(X))
     assert again.score_ == model.score_
-    assert_allclose(round_trip(functions, tmp_path)(X[:5]), values)
 
 
 def check_covariances():
@@ -281,13 +271,6 @@ def test_what_has_no_transformation_is_refused(transformation, y, message):
     X = RNG.normal(size=(50, 2))
     with pytest.raises(ValueError, match=message):
         TableRegressor(transformation=transformation, **QUICK).fit(X, y)
-
-
-def test_a_given_kernel_has_none():
-    X, y = RNG.normal(size=(50, 2)), POSITIVE[:50]
-    with pytest.raises(ValueError, match="needs kernel='auto', got kernel='gaussian'"):
-        TableRegressor("gaussian", transformation="log").fit(X, y)
-    assert "transformation" not in TableClassifier().get_params()
 
 
 def test_negative_and_zero_targets_leave_fewer_choices():

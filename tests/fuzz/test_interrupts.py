@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
     X.assign(target=np.sin(X["a"])).to_csv(folder / "rows.csv", index=False)
-    model = bochner.TableRegressor("gaussian", n_components=16, random_state=0)
+    model = bochner.TableRegressor(effort="quick", random_state=0)
     bochner.save(model.fit(X, np.sin(X["a"])), folder / "model.bochner")
     (folder / "out.csv").write_text("prediction\n0.0\n")
     (folder / "report.html").write_text("<html></html>")

@@ -141,11 +141,11 @@ def test_a_hundred_thousand_levels_and_three_thousand_columns():
     levels = np.array([f"level {i}" for i in range(100_000)])
     table = pd.DataFrame({"level": levels[rng.integers(0, 100_000, n)], "x": rng.normal(size=n)})
     y = np.sin(table["x"].to_numpy()) + 0.1 * rng.normal(size=n)
-    mean = bochner.TableRegressor("gaussian", 64, random_state=0).fit(table, y).predict(table)
+    mean = bochner.TableRegressor(effort="quick", random_state=0).fit(table, y).predict(table)
     assert np.corrcoef(mean, y)[0, 1] > 0.9
     wide = rng.normal(size=(400, 3000))
     y = wide[:, 0]
-    model = bochner.TableRegressor("gaussian", 64, random_state=0).fit(wide, y)
+    model = bochner.TableRegressor(effort="quick", random_state=0).fit(wide, y)
     assert np.isfinite(model.predict(wide)).all()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # Gigabytes, on Linux
     assert peak < 2.0

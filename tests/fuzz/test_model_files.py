@@ -159,7 +159,7 @@ def test_kernels_are_not_tried_outside_their_domain():
 
 def test_a_table_whose_columns_are_numbers_comes_back(tmp_path):
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)))
-    model = bochner.TableRegressor("gaussian", 16, random_state=0).fit(table, table[0])
+    model = bochner.TableRegressor(effort="quick", random_state=0).fit(table, table[0])
     bochner.save(model, tmp_path / "model")
     found = bochner.load(tmp_path / "model").predict(table)
     np.testing.assert_array_equal(found, model.predict(table))

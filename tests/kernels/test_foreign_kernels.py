@@ -193,10 +193,6 @@ def test_estimators_take_kernels_of_scikit_learn():
             for k in (kernel, own)
         ),
         (
-            bochner.TableRegressor(kernel=k, n_components=64, random_state=0).fit(X, y).predict(Y)
-            for k in (kernel, own)
-        ),
-        (
             bochner.features.KreinNystroem(k, n_components=4, random_state=0).fit_transform(X)
             for k in (kernel, own)
         ),

@@ -9,7 +9,6 @@ from bochner import (
     KernelGLMRegressor,
     KreinRidge,
     LearnedKernelRegressor,
-    TableRegressor,
     kernels,
 )
 
@@ -72,15 +71,3 @@ def test_paths_of_forecasts():
     mean, std = model.predict(6, return_std=True)
     values = np.asarray(model.sample(6, 3000, random_state=0))
     assert_moments(values, np.asarray(mean), np.asarray(std))
-
-
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
-def test_functions_of_tables(seed):
-    model = TableRegressor(effort="quick", random_state=0).fit(X, Y)
-    # Beyond the range of a column predictions go on, and functions do not.
-    new = np.clip(NEW[:-2], X.min(axis=0), X.max(axis=0))
-    mean, cov = model.predict(new, return_cov=True)
-    laws = zip(model.head_.weights, model.head_.laws.members, strict=True)
-    noise = sum(weight * law.signal * law.found.alpha for weight, law in laws)
-    cov = cov - (model.target_scale_ * model.head_.law.std) ** 2 * noise * np.eye(len(new))
-    assert_draws(model.sample_functions(500, random_state=seed)(new), mean, cov)

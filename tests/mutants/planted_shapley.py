@@ -5,7 +5,6 @@ from functools import partial
 from diagnosis import test_shapley
 from mutants.registry import plant_edits
 
-from bochner.diagnosis import shapley
 from bochner.diagnosis.shapley import Game
 
 plant_edits(
@@ -31,25 +30,13 @@ plant_edits(
 )
 plant_edits(
     Game,
-    "_each_alone",
+    "_sampled",
     partial(test_shapley.assert_errors, "all background rows"),
     background_rows_as_if_drawn_with_replacement=("(1.0 - m / size) * between", "between"),
-)
-plant_edits(
-    Game,
-    "_with_reference",
-    partial(test_shapley.assert_errors, "reference"),
-    rows_as_if_all_were_background_rows=("left * (1.0 / m - 1.0 / size)", "left / size"),
 )
 plant_edits(
     Game,
     "shapley_values",
     test_shapley.test_the_sum_is_exact_if_all_sampled_background_rows_are_equal,
     sums_that_lack_a_part=("values + shares * lacking[:, None]", "values"),
-)
-plant_edits(
-    shapley,
-    "_regressed",
-    test_shapley.test_a_reference_leaves_only_interactions,
-    controls_not_used=("np.sum(slopes * (average - means), axis=-1)", "0.0"),
 )

@@ -1,6 +1,5 @@
 """Bugs of draws, of standard errors and of the ends of columns, each with its test."""
 
-from diagnosis import test_shapley
 from learning.chains.moves import test_noise_field
 from learning.laplace import test_laplace, test_small_counts
 from mutants.registry import edit, plant_edits, planted
@@ -8,7 +7,6 @@ from report import test_drift
 from tables import test_encodings
 from tables.test_encoder import TestDates
 
-from bochner.diagnosis.shapley import Game
 from bochner.learning.chains.moves import labels
 from bochner.learning.chains.moves.noise_field import NoiseField
 from bochner.learning.laplace.approximation import LaplacePosterior
@@ -59,12 +57,6 @@ plant_edits(
         "about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)",
         "about_zero",
     ),
-)
-plant_edits(
-    Game,
-    "_with_reference",
-    test_shapley.test_errors_of_a_reference_are_multiplied_by_its_slope,
-    slopes_that_are_not_squared=("slopes[..., 1] ** 2 * error", "slopes[..., 1] * error"),
 )
 
 

@@ -3,7 +3,6 @@
 from learning.tables import test_widths
 from mutants.registry import plant_edits
 
-from bochner.estimators.table_functions import TableFunctions
 from bochner.learning.tables import width_terms, widths
 from bochner.learning.tables.ensemble import SumOfLaws
 from bochner.learning.tables.width_terms import WidthTerms
@@ -57,12 +56,6 @@ plant_edits(
 plant_edits(
     SumOfLaws,
     "_joint_moments",
-    test_widths.check_functions,
+    test_widths.check_covariances,
     covariances_without_widths=("cov * factors * factors[:, None]", "cov"),
-)
-plant_edits(
-    TableFunctions,
-    "_values",
-    test_widths.check_functions,
-    functions_without_widths=("mean + factors * (values - mean)", "values"),
 )

@@ -74,6 +74,3 @@ def test_it_is_saved_and_loaded(tmp_path):
     ):
         assert_array_equal(theirs, ours)
     assert loaded.base_models[0].get_params() == Oscillation().get_params()
-    functions = MODEL.sample_functions(5, random_state=0)
-    bochner.save(functions, tmp_path / "f.bochner")
-    assert_array_equal(bochner.load(tmp_path / "f.bochner")(X), functions(X))

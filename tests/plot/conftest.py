@@ -34,7 +34,7 @@ def table():
 @pytest.fixture(scope="session")
 def regressor(table):
     X, y = table
-    return TableRegressor("gaussian", 64, random_state=0).fit(X[::2], y[::2])
+    return TableRegressor(effort="quick", random_state=0).fit(X[::2], y[::2])
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +46,7 @@ def test_rows(table):
 @pytest.fixture(scope="session")
 def classifier(table):
     X, y = table
-    return TableClassifier("gaussian", 64, random_state=0).fit(X[::2], _labels(y)[::2])
+    return TableClassifier(effort="quick", random_state=0).fit(X[::2], _labels(y)[::2])
 
 
 @pytest.fixture(scope="session")

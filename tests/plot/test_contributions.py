@@ -66,7 +66,7 @@ def test_classes_have_steps_to_the_probability_of_the_most_probable_one(classifi
 def test_several_targets_have_steps_to_one_of_them():
     X = RNG.normal(size=(120, 3))
     Y = np.column_stack([X[:, 0], 5.0 - X[:, 1]])
-    model = TableRegressor("gaussian", 32, random_state=0).fit(X, Y)
+    model = TableRegressor(effort="quick", random_state=0).fit(X, Y)
     for place, name in enumerate(["target 0", "target 1"]):
         display = plot.waterfall(model, X, 4, output=name, random_state=0)
         assert display.label == f"prediction of {name}"

@@ -97,13 +97,13 @@ def of_classes(count):
     frame, y = table(max(200, 20 * count), seed=1)
     y = y.rank(pct=True).sub(1e-9).mul(count).astype(int)
     labels = pd.Series([f"class {'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i]}" for i in y], name="y")
-    model = TableClassifier("gaussian", 64, random_state=0)
+    model = TableClassifier(effort="quick", random_state=0)
     return build(model, frame, labels, "classification")
 
 
 def quick_model():
     """A model that is fitted in a fraction of a second."""
-    return TableRegressor("gaussian", 64, random_state=0)
+    return TableRegressor(effort="quick", random_state=0)
 
 
 @cache

@@ -15,7 +15,6 @@ from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import row_names
 from bochner.comparison.verdict import calibration, no_pairs
 from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.kernels import Gaussian
 from bochner.report import data_checks, error_checks
 from bochner.report.accuracy import intervals_section, predictions_section, thirds
 from bochner.report.blocks import Table
@@ -193,7 +192,7 @@ def test_rows_of_a_file_are_named_by_their_numbers():
     assert row_names(frame.iloc[[2, 0]]) == ["row 3", "row 1"]
     assert row_names(frame.iloc[[1]], frame["pid"]) == ["row 2 ('pid' y)"]
     X, y = frame[["a"]].set_axis([7, 8, 9]), np.array([1.0, 2.0, 4.0])
-    model = TableRegressor("gaussian", 16, random_state=0).fit(X, y)
+    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
     assert model.report(X, y).studies[0].row_names == ["row 7", "row 8", "row 9"]
 
 
@@ -266,7 +265,7 @@ def test_columns_of_the_table():
     frame = frame.assign(twin=twin, same=1.0)
     frame.loc[frame.index[:100], "gaps"] = np.nan
     # Length scales by evidence would leave one of the twins out.
-    model = TableRegressor(Gaussian(2.0), 64, random_state=0)
+    model = TableRegressor(effort="quick", random_state=0)
     studies = build(model, frame, pd.Series(y + 2.0 * frame["twin"], name="y"), "regression")
     (checked,) = subjects_of(studies)
     assert "'gaps' (7" in data_checks.missing(checked).title
@@ -286,7 +285,7 @@ def test_numbers_that_may_identify_rows_are_named():
     frame, y = table(200)
     number = 1000 + (37 * np.arange(len(frame))) % 4001
     (study,) = build(
-        TableRegressor(Gaussian(), 64, random_state=0),
+        TableRegressor(effort="quick", random_state=0),
         frame.assign(ticket_no=number)[["size", "ticket_no"]],
         y,
         "regression",
@@ -312,7 +311,7 @@ def test_methods_are_compared_by_the_same_rows():
 def test_few_rows_for_the_columns():
     frame, y = table(60)
     more = {f"x{i}": np.random.default_rng(i).normal(size=60) for i in range(6)}
-    model = TableRegressor("gaussian", 16, random_state=0)
+    model = TableRegressor(effort="quick", random_state=0)
     (checked,) = subjects_of(build(model, frame.assign(**more), y, "regression"))
     assert data_checks.rows(checked).title == "Few rows: 42 for 11 columns"
 

@@ -55,7 +55,7 @@ def test_tables_of_any_kind(kind):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
     y = frame["a"].to_numpy() > 0.3
-    model = TableClassifier("gaussian", 32, random_state=0).fit(kind(frame), y)
+    model = TableClassifier(effort="quick", random_state=0).fit(kind(frame), y)
     found = model.report(kind(frame), y)
     assert not Page(found.html).faults
     assert found.studies[0].target == "target"
@@ -90,7 +90,7 @@ def test_what_has_no_report(frame, y, message):
 def test_an_unknown_class_is_named():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    model = TableClassifier("gaussian", 16, random_state=0).fit(X, np.repeat(["a", "b"], 30))
+    model = TableClassifier(effort="quick", random_state=0).fit(X, np.repeat(["a", "b"], 30))
     with pytest.raises(ValueError, match=r"the class np.str_\('c'\)|the class 'c'"):
         model.report(X, np.repeat(["a", "c"], 30))
 
@@ -100,7 +100,7 @@ def test_a_missing_package_is_named():
         "import sys; sys.modules['jinja2'] = None\n"
         "import numpy as np; from bochner import TableRegressor\n"
         "X = np.random.default_rng(0).normal(size=(30, 2))\n"
-        "model = TableRegressor('gaussian', 8, random_state=0).fit(X, X[:, 0])\n"
+        "model = TableRegressor(effort='quick', random_state=0).fit(X, X[:, 0])\n"
         "try: model.report(X, X[:, 0])\n"
         "except ImportError as error: print(error)\n"
     )
@@ -135,12 +135,12 @@ def test_a_model_that_is_not_fitted_has_none():
 def test_levels_that_no_page_can_hold(levels, tmp_path):
     y = np.random.default_rng(0).normal(size=60)
     frame = pd.DataFrame({"a": y, "level": pd.Series(levels * 30, dtype=object)})
-    page = TableRegressor("gaussian", 32, random_state=0).fit(frame, y).report(frame, y).html
+    page = TableRegressor(effort="quick", random_state=0).fit(frame, y).report(frame, y).html
     assert not {"\0", "\ud800"} & set(page)
 
 
 def test_what_is_no_path_is_refused_before_the_report():
     y = np.arange(20.0)
-    model = TableRegressor("gaussian", 32, random_state=0).fit(y[:, None], y)
+    model = TableRegressor(effort="quick", random_state=0).fit(y[:, None], y)
     with pytest.raises(TypeError, match="path must be a str or path-like, got 5"):
         model.report(y[:, None], y, 5)

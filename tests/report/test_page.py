@@ -195,7 +195,7 @@ def nasty():
     renamed = frame.assign(**{name: frame["size"] * (i + 1) for i, name in enumerate(NASTY)})
     renamed["colour"] = pd.Series(np.array(NASTY, dtype=object)[np.arange(150) % 3])
     renamed[NASTY[4]] = pd.Series(np.array(["אדום", "<i>x</i>", "a\x07b"])[np.arange(150) % 3])
-    model = TableRegressor("gaussian", 32, random_state=0)
+    model = TableRegressor(effort="quick", random_state=0)
     studies = build(model, renamed, y, "regression", names=("<img src=x onerror=alert(2)>",))
     return report.html(studies)
 
@@ -249,7 +249,7 @@ def test_a_model_without_importance_or_other_methods_has_a_report():
 
 def test_few_rows_have_a_report():
     frame, y = table(24)
-    studies = build(TableRegressor("gaussian", 16, random_state=0), frame, y, "regression")
+    studies = build(TableRegressor(effort="quick", random_state=0), frame, y, "regression")
     text = plain(Page(report.html(studies)).all("main")[0].text)
     assert "Few rows" in text
     assert "nan" not in text.lower().replace("nanny", "")
@@ -258,7 +258,7 @@ def test_few_rows_have_a_report():
 def test_columns_without_features_are_named():
     frame, y = table(120)
     frame = frame.assign(same=1.0)
-    model = TableRegressor("gaussian", 32, random_state=0)
+    model = TableRegressor(effort="quick", random_state=0)
     studies = build(model, frame, y, "regression")
     text = Page(report.html(studies)).all("section", id="diagnostics")[0].text
     assert "'same' has one value only" in text
@@ -270,7 +270,7 @@ def test_many_rows_and_columns_stay_small():
     X = pd.DataFrame(rng.normal(size=(22_000, 60)), columns=[f"column {i}" for i in range(60)])
     weights = np.linspace(1.0, 0.0, 60)
     y = pd.Series(X.to_numpy() @ weights + rng.normal(size=len(X)), name="y")
-    model = TableRegressor("gaussian", 128, random_state=0).fit(X[:2000], y[:2000])
+    model = TableRegressor(effort="quick", random_state=0).fit(X[:2000], y[:2000])
     found = report.report_of(model, X[2000:], y[2000:])
     assert len(found.html.encode()) < 3 * MEGABYTE
     (section,) = Page(found.html).all("section", id="residuals")

@@ -60,4 +60,3 @@ def test_fits_without_times_or_groups_have_the_note():
     regressor = TableRegressor(effort="quick", random_state=0)
     assert len(notes_of(regressor.fit, TABLE, y)) == 1
     assert not notes_of(regressor.fit, TABLE, y, time="day of sale")
-    assert not notes_of(TableRegressor("gaussian", random_state=0).fit, TABLE, y)

@@ -485,7 +485,7 @@ class TestState:
         with pytest.raises(TypeError, match="collect"):
             TableEncoder().fit(X.lazy())
         y = X["size"].fill_null(0.0)
-        model = TableRegressor("gaussian", n_components=32, random_state=0).fit(X, y)
+        model = TableRegressor(effort="quick", random_state=0).fit(X, y)
         np.testing.assert_array_equal(model.predict(X), model.predict(frame))
 
     def test_inputs_are_left_alone(self):
@@ -588,7 +588,7 @@ def test_columns_are_found_by_name_in_any_order():
     with pytest.raises(ValueError, match="Missing column 'size'"):
         encoder.transform(turned.drop(columns="size"))
     y = np.arange(len(frame), dtype=float)
-    model = TableRegressor("gaussian", n_components=32, random_state=0).fit(frame, y)
+    model = TableRegressor(effort="quick", random_state=0).fit(frame, y)
     np.testing.assert_array_equal(model.predict(turned), model.predict(frame))
 
 
@@ -631,7 +631,7 @@ def test_tables_of_a_model_may_be_masked():
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = X[:, 0]
     hidden = X > 1.0
-    model = TableRegressor("gaussian", n_components=32, random_state=0)
+    model = TableRegressor(effort="quick", random_state=0)
     rows = np.where(hidden, np.nan, X)
     expected = clone(model).fit(rows, y).predict(rows)
     masked = np.ma.array(np.where(hidden, 1e6, X), mask=hidden)

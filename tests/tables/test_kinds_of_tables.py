@@ -53,7 +53,7 @@ ORDER = ["day", "size", "kind", "count"]
 
 @pytest.fixture(scope="module")
 def expected():
-    return TableRegressor("gaussian", 32, random_state=0).fit(FRAME, Y).predict(FRAME)
+    return TableRegressor(effort="quick", random_state=0).fit(FRAME, Y).predict(FRAME)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def expected():
 )
 def test_a_model_is_the_same_for_every_kind_of_table(kind, tmp_path, expected):
     names = list(FRAME) if kind in NAMED else ["x0", "x1", "x2", "x3"]
-    model = TableRegressor("gaussian", 32, random_state=0).fit(KINDS[kind](FRAME), Y)
+    model = TableRegressor(effort="quick", random_state=0).fit(KINDS[kind](FRAME), Y)
     save(model, tmp_path / "model")
     for each in (model, load(tmp_path / "model")):
         assert_array_equal(each.predict(KINDS[kind](FRAME)), expected)
@@ -152,7 +152,7 @@ def check_refusal():
 
 def test_what_would_not_load_is_not_saved(tmp_path):
     check_refusal()
-    model = TableRegressor("gaussian", 32, random_state=0).fit(FRAME, Y)
+    model = TableRegressor(effort="quick", random_state=0).fit(FRAME, Y)
     model.encoder_.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
     with pytest.raises(ModelFileError, match=r"would not load, so it is not saved: .*columns"):
         save(model, tmp_path / "model")

@@ -19,7 +19,6 @@ from bochner.comparison.verdict import FUNCTIONS
 from bochner.estimators.bank import BaNK
 from bochner.estimators.forecaster import Forecaster
 from bochner.estimators.table_base import TableModel
-from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 
 _KINDS = {
@@ -56,9 +55,11 @@ def inspect_model(path: Path, console: Console) -> None:
     kinds = {
         state["name"]: _KINDS.get(state["kind"], state["kind"]) for state in model.encoder_.columns_
     }
-    tables = [_card(model), cells_table(("column", "kind"), kinds.items())]
-    if isinstance(model.head_, SumOfLaws | SoftmaxOfLaws):
-        tables.insert(1, _laws_table(model.head_))
+    tables = [
+        _card(model),
+        _laws_table(model.head_),
+        cells_table(("column", "kind"), kinds.items()),
+    ]
     for place, table in enumerate(tables):
         if place:
             console.print()
@@ -96,8 +97,6 @@ def _card(model: TableModel) -> Table:
         facts["expected"] = f"{metric} {_shown(score)} on new rows, from rows left out of the fit"
     if hasattr(model, "classes_"):
         facts["classes"] = ", ".join(map(str, model.classes_))
-    if isinstance(model.head_, OneKernelRegression | OneKernelClassification):
-        facts |= _facts(model.head_.model)
     return facts_table(facts)
 
 

@@ -32,7 +32,7 @@ class Contributions:
     >>> import numpy as np
     >>> from bochner import TableRegressor
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, 2.0 * X[:, 0])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, 2.0 * X[:, 0])
     >>> found = model.contributions(X[:5], random_state=0)
     >>> first, second = np.abs(found.values).max(axis=0)
     >>> found.values.shape, bool(first > second)

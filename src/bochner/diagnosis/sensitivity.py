@@ -41,7 +41,7 @@ class VarianceShares:
     >>> import numpy as np
     >>> from bochner import TableRegressor
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, 2.0 * X[:, 0])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, 2.0 * X[:, 0])
     >>> shares = model.importance()
     >>> shares.columns[0], bool(shares.share[0] > 0.95)
     ('x0', True)
@@ -85,7 +85,7 @@ class Effect:
     >>> import numpy as np
     >>> from bochner import TableRegressor
     >>> X = np.random.default_rng(0).normal(size=(300, 2))
-    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, 2.0 * X[:, 0])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, 2.0 * X[:, 0])
     >>> effect = model.effect("x0", n_values=3)
     >>> effect.values[0].shape, bool(effect.mean[0] < effect.mean[2])
     ((3,), True)

@@ -23,15 +23,8 @@ _REPEATED = 32
 """Fewest background rows with a second pair, which gives the variance between permutations to a
 quarter."""
 
-_ROWS_WITH_REFERENCE, _SPREAD = 5, 2.5
-"""Fewest rows for which a reference row saves evaluations, and the standard deviation of its
-contributions relative to the residual deviation of other rows, 1 to 8 on tables."""
-
 _BLOCK_NUMBERS = 2**22
 """Numbers in a block of rows to predict, 32 MB."""
-
-_COLLINEAR = 1e-12
-"""Share of a sum of squares below which the remainder is due to rounding errors."""
 
 Estimate = tuple[Array, Array]
 """Shapley values (n, g, k), and their variances or standard errors."""
@@ -68,10 +61,7 @@ class Game:
             return values, np.zeros_like(values)
         n_pairs = n_evaluations // (2 * self.n_players - 2)
         per_row = max(_FEWEST_PAIRS, n_pairs // len(X))
-        if len(X) < _ROWS_WITH_REFERENCE or 2 * per_row >= len(self.background):
-            values, variances = self._each_alone(X, outputs, per_row, rng)
-        else:
-            values, variances = self._with_reference(X, outputs, n_pairs, rng)
+        values, variances = self._sampled(X, outputs, per_row, rng)
         # The error of the sum is distributed over all values in proportion to their variances.
         total = variances.sum(axis=1, keepdims=True)
         even = np.full_like(variances, 1.0 / self.n_players)
@@ -99,7 +89,7 @@ class Game:
         exact: Array = weights.T @ values
         return exact
 
-    def _each_alone(self, X: Array, outputs: Array, n_pairs: int, rng: Generator) -> Estimate:
+    def _sampled(self, X: Array, outputs: Array, n_pairs: int, rng: Generator) -> Estimate:
         """Return Shapley values of rows, with variances, from ``n_pairs`` permutation pairs each.
 
         The pairs are spread evenly over as many background rows as possible. The variance is that
@@ -109,42 +99,16 @@ class Game:
         m = min(n_pairs - min(_REPEATED, n_pairs // 4), size)
         n_passes = max(1, n_pairs // size)
         counts = [m] * n_passes if n_passes > 1 else [m, n_pairs - m]
-        ranks, controls = [self._ranks(count, rng) for count in counts], self._predictions(size)
+        ranks = [self._ranks(count, rng) for count in counts]
         values, variances = np.empty((2, len(X), self.n_players, outputs.shape[1]))
         for rows in steps(len(X), self._block(m * self.n_players * outputs.shape[1])):
             passes = [self._walks(X[rows], outputs[rows], each) for each in ranks]
             repeated = np.stack([each[:, : counts[-1]] for each in passes])
             within = repeated.var(axis=0, ddof=1).mean(axis=1) / n_passes
-            mean = np.mean(passes[:n_passes], axis=0)
-            values[rows], between, _ = _regressed(mean, *controls)
+            of_background = np.mean(passes[:n_passes], axis=0)
+            values[rows] = of_background.mean(axis=1)
+            between = of_background.var(axis=1, ddof=1)
             variances[rows] = ((1.0 - m / size) * between + m / size * within) / m
-        return values, variances
-
-    def _with_reference(self, X: Array, outputs: Array, n_pairs: int, rng: Generator) -> Estimate:
-        """Return values of rows and their variances, by differences from a reference row.
-
-        The reference, the background row nearest to the mean, is compared with many background
-        rows, and each row with few of them, by the same permutations. Differences of contributions
-        then vary only by interactions.
-        """
-        size, ratio = len(self.background), _SPREAD * np.sqrt(len(X))
-        m = max(_FEWEST_PAIRS, int(n_pairs / (len(X) + ratio)))
-        n_reference = min(size, int(m * ratio))
-        m = min(n_reference, max(_FEWEST_PAIRS, (n_pairs - n_reference) // len(X)))
-        away = np.sum((self.background - self.background.mean(axis=0)) ** 2, axis=1)
-        central = [int(np.argmin(away))]
-        ranks = self._ranks(n_reference, rng)
-        walks = self._walks(self.background[central], self.background_values[central], ranks)
-        reference, left, _ = _regressed(walks, *self._predictions(size))
-        predictions, base = self._predictions(n_reference)
-        controls = np.concatenate([predictions, walks[0, ..., None]], axis=-1)
-        means = np.concatenate([base, reference[0, ..., None]], axis=-1)
-        error = left[0] * (1.0 / n_reference - 1.0 / size)
-        values, variances = np.empty((2, len(X), self.n_players, outputs.shape[1]))
-        for rows in steps(len(X), self._block(m * self.n_players * outputs.shape[1])):
-            row_walks = self._walks(X[rows], outputs[rows], ranks[:m])
-            values[rows], left, slopes = _regressed(row_walks, controls, means)
-            variances[rows] = left * (1.0 / m - 1.0 / size) + slopes[..., 1] ** 2 * error
         return values, variances
 
     def _ranks(self, n_pairs: int, rng: Generator) -> NDArray[np.intp]:
@@ -171,14 +135,6 @@ class Game:
             contributions[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)
         return contributions.reshape(len(X), m, g, -1)
 
-    def _predictions(self, count: int) -> tuple[Array, Array]:
-        """Return predictions (m, g, k, 1) of the first background rows, and means (g, k, 1)."""
-        shape = self.n_players, self.base.size, 1
-        predictions = self.background_values[:count, None, :, None]
-        return np.broadcast_to(predictions, (count, *shape)), np.broadcast_to(
-            self.base[:, None], shape
-        )
-
     def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:
         """Return predictions (p, c, k) of coalitions (p, c, g) of ``X``, the rest from ``rows``.
 
@@ -192,23 +148,3 @@ class Game:
     def _block(self, width: int) -> int:
         """Return the number of rows of ``width`` numbers in a block, at least one."""
         return max(1, _BLOCK_NUMBERS // width)
-
-
-def _regressed(walks: Array, controls: Array, means: Array) -> tuple[Array, Array, Array]:
-    """Return values (n, g, k), residual variances, and the slopes (g, k, p) of controls.
-
-    Contributions (n, m, g, k) from the first background rows are regressed on controls, (at least
-    m, g, k, p), whose means (g, k, p) over all background rows are known. Slopes are shrunk, as if
-    by one more row, to one for the last control of two, and to zero.
-    """
-    (n, m), p = walks.shape[:2], controls.shape[3]
-    average, mean = controls[:m].mean(axis=0), walks.mean(axis=1)
-    centred, deviations = controls[:m] - average, controls - controls.mean(axis=0)
-    prior = np.einsum("mgkp,mgkq->gkpq", deviations, deviations) / len(deviations)
-    products = prior + np.einsum("mgkp,mgkq->gkpq", centred, centred)
-    moments = prior @ np.arange(p) + np.einsum("mgkp,nmgk->gkp", centred, walks) / n
-    inverse = np.linalg.pinv(products, rcond=_COLLINEAR, hermitian=True)
-    slopes = (inverse @ moments[..., None])[..., 0]
-    residuals = walks - mean[:, None] - np.sum(slopes * centred, axis=-1)
-    left = np.sum(residuals**2, axis=1) / (m - 1)
-    return mean - np.sum(slopes * (average - means), axis=-1), left, slopes

@@ -9,20 +9,16 @@ from sklearn.utils.validation import has_fit_parameter
 from bochner._numerics.foreign import shown
 
 
-def checked_base_models(models: object, kernel: object, of_classes: bool) -> tuple[Any, ...]:
+def checked_base_models(models: object, of_classes: bool) -> tuple[Any, ...]:
     """Return base models as a tuple.
 
     Raises TypeError unless they are a list or tuple of regressors, or of classifiers with
-    ``predict_proba``. Raises ValueError if there are some for a kernel other than ``"auto"``.
+    ``predict_proba``.
     """
     if not isinstance(models, list | tuple):
         raise TypeError(
             f"base_models must be a list or tuple of estimators, got {shown(models)}: write "
             "base_models=[estimator] for a single one."
-        )
-    if models and not (isinstance(kernel, str) and kernel == "auto"):
-        raise ValueError(
-            f"base_models need kernel='auto', got kernel={kernel!r}: leave one of them out."
         )
     kind = "classifier with predict_proba" if of_classes else "regressor"
     for number, model in enumerate(models):

@@ -21,20 +21,17 @@ from bochner.diagnosis.contributions import Contributions, contributions
 from bochner.diagnosis.sensitivity import Dependence, Effect, VarianceShares
 from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.base_models import checked_base_models
-from bochner.estimators.inputs import checked_weight, refuse_asymmetric
+from bochner.estimators.inputs import checked_weight
 from bochner.estimators.table_effects import check_background, dependence_of, grids_of
-from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_knowledge import NewRows, RowKnowledge
-from bochner.estimators.table_learners import FittedHead, OneKernelLearner, SumLearner, TableLearner
+from bochner.estimators.table_learners import FittedHead, SumLearner
 from bochner.estimators.table_partitions import Others, collected_table, is_partitioned
 from bochner.estimators.table_predictors import Predictor
 from bochner.estimators.table_rows import TableRows, check_weight_ratio, table_rows
 from bochner.estimators.table_summary import html_summary
-from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
-from bochner.features.parameters import KernelParameters, check_seed, count_frequencies, generators
+from bochner.estimators.table_tasks import LawSum, TableTask, TargetMap
+from bochner.features.parameters import check_seed, generators
 from bochner.features.units import MEANINGS
-from bochner.kernels import Kernel, named_kernel
-from bochner.kernels.foreign import is_sklearn_kernel
 from bochner.learning.tables.efforts import EFFORTS
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.columns import rows_of
@@ -44,11 +41,11 @@ from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
 _BACKGROUND_ROWS = 1000
 """Training rows stored for importance and effects, for standard errors of a few per cent."""
 
-Head = SumOfLaws | SoftmaxOfLaws | OneKernelRegression | OneKernelClassification
+Head = SumOfLaws | SoftmaxOfLaws
 
 
 @dataclass(eq=False, repr=False)
-class TableModel(KernelParameters, BaseEstimator, ABC):
+class TableModel(BaseEstimator, ABC):
     """Encoders of a table's columns, and a model (head) of the encoded columns.
 
     ``record_`` holds facts about the fit, which model files store. ``background_`` (at most
@@ -56,8 +53,6 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     (at most 1,000, d) their entries as numbers.
     """
 
-    kernel: Kernel | str = "auto"
-    n_components: int = 1024
     _: KW_ONLY
     effort: str = "default"
     time_limit: float | None = None
@@ -68,7 +63,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
     random_state: Any = None
 
     encoder_: TableEncoder = field(init=False)
-    quantile_encoder_: TableEncoder | None = field(init=False, default=None)
+    quantile_encoder_: TableEncoder = field(init=False)
     tail_encoder_: TableEncoder | None = field(init=False, default=None)
     head_: Head = field(init=False)
     weight_unit_: float = field(init=False, default=1.0)
@@ -86,36 +81,25 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         """Raise an error for an unusable parameter; also of a model from a file."""
         self._learner()
 
-    def _learner(self) -> SumLearner | OneKernelLearner:
+    def _learner(self) -> SumLearner:
         """Return the learner of the parameters; raise an error for an invalid parameter."""
         check_name("effort", self.effort, tuple(EFFORTS))
         check_name("weights", self.weights, MEANINGS)
-        count_frequencies(self.n_components)
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
         memory_limit = as_bytes(self.memory_limit)
         checked_n_jobs(self.n_jobs)
         check_seed(self.random_state)
-        models = checked_base_models(self.base_models, self.kernel, is_classifier(self))
-        if isinstance(self.kernel, Kernel):
-            refuse_asymmetric(self.kernel, associated=False)
-        elif not isinstance(self.kernel, str) and not is_sklearn_kernel(self.kernel):
-            raise TypeError(
-                f"kernel must be 'auto', the name of a kernel, or a Kernel, got {self.kernel!r}."
-            )
-        elif isinstance(self.kernel, str) and self.kernel == "auto":
-            effort = EFFORTS[self.effort]
-            return SumLearner(
-                effort, self.time_limit, memory_limit, self.n_jobs, self.random_state, models
-            )
-        elif isinstance(self.kernel, str):
-            named_kernel(self.kernel, also=("auto",))
-        return OneKernelLearner(self.kernel, self.n_components, self.random_state)
+        models = checked_base_models(self.base_models, is_classifier(self))
+        effort = EFFORTS[self.effort]
+        return SumLearner(
+            effort, self.time_limit, memory_limit, self.n_jobs, self.random_state, models
+        )
 
     def _rows(
         self,
-        task: TableTask[TargetMap, LawSum, OneKernel],
-        learner: TableLearner,
+        task: TableTask[TargetMap, LawSum],
+        learner: SumLearner,
         X: Any,
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
@@ -151,18 +135,17 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         target, classes = task.coded(X, target, weights)
         rows = table_rows(X, target, weights, groups, time, are_counts=self.weights == "counts")
         rows = replace(rows, classes=classes)
-        if partitions is None and isinstance(learner, SumLearner) and rows.removal.groups is None:
+        if partitions is None and rows.removal.groups is None:
             note_sorted_dates(X)
         if partitions is None or partitions.is_whole:
             return rows
         elsewhere = Others(partitions, rows.unit, classes)
         return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
 
-    def _keep(self, rows: TableRows, learned: FittedHead[TargetMap, LawSum, OneKernel]) -> None:
+    def _keep(self, rows: TableRows, learned: FittedHead[TargetMap, LawSum]) -> None:
         """Set the fitted attributes that all table models share."""
-        self.encoder_, *further_encoders = learned.encoders
-        self.quantile_encoder_ = further_encoders[0] if further_encoders else None
-        self.tail_encoder_ = further_encoders[1] if len(further_encoders) > 1 else None
+        self.encoder_, self.quantile_encoder_, *tails = learned.encoders
+        self.tail_encoder_ = tails[0] if tails else None
         self.head_ = learned.head
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
@@ -216,7 +199,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         >>> import pandas as pd
         >>> from bochner import TableRegressor
         >>> X = pd.DataFrame({"size": np.arange(60.0), "colour": ["red", "blue"] * 30})
-        >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X["size"])
+        >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X["size"])
         >>> new = pd.DataFrame({"size": [1.0, 90.0], "colour": ["green", "red"]})
         >>> {reason: mask.tolist() for reason, mask in model.unlike_rows(new).items()}
         {'missing': [False, False], 'new level': [True, False],
@@ -298,14 +281,6 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
             html_report.save(target)
         return html_report
 
-    @property
-    def kernel_(self) -> Kernel:
-        """The kernel on the encoded columns; only with a ``kernel`` other than ``"auto"``."""
-        check_is_fitted(self, "head_")
-        if isinstance(self.head_, SumOfLaws | SoftmaxOfLaws):
-            raise AttributeError("A sum of laws has no single kernel: see head_.laws.members.")
-        return self.head_.kernel_
-
     def importance(self) -> VarianceShares:
         r"""Return the total Sobol' index of each column: its share of the variance of predictions.
 
@@ -326,7 +301,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         --------
         >>> from bochner import TableRegressor
         >>> X = np.random.default_rng(0).normal(size=(300, 3))
-        >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, X[:, 0] * X[:, 2])
+        >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 0] * X[:, 2])
         >>> sorted(model.importance().columns[:2]), model.interactions().columns[0]
         (['x0', 'x2'], ('x0', 'x2'))
         >>> model.effect("x0", "x2", n_values=5).mean.shape
@@ -420,7 +395,7 @@ class TableModel(KernelParameters, BaseEstimator, ABC):
         --------
         >>> from bochner import TableRegressor
         >>> X = np.random.default_rng(0).normal(size=(300, 3))
-        >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, X[:, 0] + X[:, 1])
+        >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 0] + X[:, 1])
         >>> found = model.contributions(X[:2], random_state=0)
         >>> bool(np.allclose(found.base + found.values.sum(axis=1), model.predict(X[:2])))
         True

@@ -16,7 +16,6 @@ from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.inputs import checked_weight
 from bochner.estimators.labelled import LabelledClassifier
 from bochner.estimators.table_base import TableModel
-from bochner.estimators.table_heads import OneKernelClassification
 from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import ClassPredictor
 from bochner.estimators.table_tasks import ClassificationTask
@@ -36,9 +35,8 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     Parameters
     ----------
-    kernel, n_components, effort, time_limit, memory_limit, n_jobs, random_state
-        As in :class:`TableRegressor`. A kernel other than ``"auto"`` is the kernel of a
-        :class:`bochner.KreinRidgeClassifier`, whose evidence is that of the class indicators.
+    effort, time_limit, memory_limit, n_jobs, random_state
+        As in :class:`TableRegressor`.
     base_models : list or tuple of classifiers, default=()
         As in :class:`TableRegressor`, but classifiers with ``predict_proba``, which are fitted to
         class numbers. Their probabilities count as at least 0.001.
@@ -59,15 +57,14 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     Attributes
     ----------
-    encoder_, quantile_encoder_, kernel_, record_, background_, background_values_
+    encoder_, quantile_encoder_, record_, background_, background_values_
         As in :class:`TableRegressor`.
-    head_ : SoftmaxOfLaws or OneKernelClassification
-        Model of the encoded columns; ``head_.model`` is the :class:`bochner.KreinRidgeClassifier`
-        of a given kernel.
+    head_ : SoftmaxOfLaws
+        Softmax of a weighted sum of base models of the encoded columns.
     classes_ : ndarray of shape (n_classes,)
-    score_ : float or None
+    score_ : float
         Expected log loss on new rows in nats, weighted as the training rows are, from left-out
-        rows; ``None`` unless ``kernel`` is ``"auto"``.
+        rows.
 
     Examples
     --------
@@ -89,7 +86,7 @@ class TableClassifier(LabelledClassifier, TableModel):
     class_weight: Any = None
     costs: Any = None
 
-    head_: SoftmaxOfLaws | OneKernelClassification = field(init=False)
+    head_: SoftmaxOfLaws = field(init=False)
 
     def _check_parameters(self) -> None:
         weights = self.class_weight
@@ -165,8 +162,8 @@ class TableClassifier(LabelledClassifier, TableModel):
         return self._predictor.names
 
     @property
-    def score_(self) -> float | None:
-        """Expected log loss on new rows; ``None`` if no rows were left out."""
+    def score_(self) -> float:
+        """Expected log loss on new rows."""
         check_is_fitted(self, "head_")
         return self.head_.left_out_log_loss
 

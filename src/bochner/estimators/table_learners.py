@@ -1,10 +1,10 @@
-"""Learners of table models: a weighted sum of base models, or a single given kernel."""
+"""Learner of table models: a weighted sum of base models."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, Generic, Literal, Protocol
+from typing import Any, Generic, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +15,8 @@ from bochner._numerics.threads import single_threaded_blas, threads_for
 from bochner._numerics.units import rounded
 from bochner.estimators.base_models import check_takes_weights
 from bochner.estimators.table_rows import TableRows
-from bochner.estimators.table_tasks import LawSum, OneKernel, TableTask, TargetMap
+from bochner.estimators.table_tasks import LawSum, TableTask, TargetMap
 from bochner.features.parameters import generators
-from bochner.kernels import Kernel
-from bochner.kernels.foreign import native
 from bochner.learning.tables.efforts import Effort
 from bochner.learning.tables.laws import ScoredLaws
 from bochner.learning.tables.learner import Learner
@@ -37,29 +35,15 @@ _LEAST_SECONDS = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FittedHead(Generic[TargetMap, LawSum, OneKernel]):
+class FittedHead(Generic[TargetMap, LawSum]):
     """A fitted head with its encoders, and the map of the targets."""
 
     encoders: list[TableEncoder]  # Their concatenated outputs are the encoded columns
-    head: LawSum | OneKernel
+    head: LawSum
     targets: TargetMap
     expected_error: float | Array | None = (
         None  # In the unit of the targets, if not that of the head
     )
-
-
-class TableLearner(Protocol):
-    """Fits encoders and a head to the rows of a table, for a task."""
-
-    def check_in_partitions(
-        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
-    ) -> None:
-        """Raise ValueError for options that need all rows in memory."""
-
-    def fit(
-        self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
-    ) -> FittedHead[TargetMap, LawSum, OneKernel]:
-        """Return the encoders and the head."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +74,8 @@ class SumLearner:
             )
 
     def fit(
-        self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
-    ) -> FittedHead[TargetMap, LawSum, OneKernel]:
+        self, rows: TableRows, task: TableTask[TargetMap, LawSum], progress: Progress
+    ) -> FittedHead[TargetMap, LawSum]:
         """Return the fitted encoders of both encodings with the weighted sum."""
         targets = task.targets(rows)
         encoders, scored_laws = self.scored_laws(rows, task, targets, progress)
@@ -101,7 +85,7 @@ class SumLearner:
     def scored_laws(
         self,
         rows: TableRows,
-        task: TableTask[TargetMap, LawSum, OneKernel],
+        task: TableTask[TargetMap, LawSum],
         targets: TargetMap,
         progress: Progress,
     ) -> tuple[list[TableEncoder], ScoredLaws]:
@@ -148,63 +132,6 @@ class SumLearner:
             base_models=self.base_models,
         )
         return encoders, scored_laws
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OneKernelLearner:
-    """Fits ridge regression on random features of a given kernel; evidence selects the noise.
-
-    The length scales of a kernel given by name maximise the evidence. A kernel object is not
-    changed.
-    """
-
-    kernel: Kernel | str
-    n_components: int
-    random_state: Any
-
-    def check_in_partitions(
-        self, groups: ArrayLike | str | None, time: ArrayLike | str | None
-    ) -> None:
-        """Raise ValueError: this learner does not support tables in partitions."""
-        raise ValueError(
-            f"Rows in partitions are fitted by kernel='auto', got kernel={self.kernel!r}: leave it "
-            "out, or pass rows in memory, such as X.compute()."
-        )
-
-    def fit(
-        self, rows: TableRows, task: TableTask[TargetMap, LawSum, OneKernel], progress: Progress
-    ) -> FittedHead[TargetMap, LawSum, OneKernel]:
-        """Return the encoder of the standardised columns with the fitted ridge regression."""
-        if rows.removal.groups is not None:
-            raise ValueError(
-                "groups and time need rows to be left out, and a given kernel leaves none out: "
-                "leave them out, or use kernel='auto'."
-            )
-        progress("encoding the table")
-        targets = task.targets(rows)
-        encoder = TableEncoder()
-        encoded = joined([as_array(encoder.fit_transform(rows.X, targets(rows.y)))])
-        by_name = isinstance(self.kernel, str)
-        (rng,) = generators(self.random_state, 1)
-        parameters = {
-            "kernel": self._on(encoder),
-            "n_components": self.n_components,
-            "alpha": "evidence",
-            "length_scale": "evidence" if by_name else "median",
-            "scheme": "auto",
-            "fit_intercept": True,
-            "random_state": int(rng.integers(2**31)),
-        }
-        progress("fitting the kernel")
-        return FittedHead([encoder], task.one_kernel(encoded, rows, targets, parameters), targets)
-
-    def _on(self, encoder: TableEncoder) -> Kernel | str:
-        """Return the kernel, with column names replaced by positions in the encoder's output."""
-        if isinstance(self.kernel, str):
-            return self.kernel
-        names = encoder.get_feature_names_out().tolist()
-        kernel: Kernel = native(self.kernel, len(names))
-        return kernel.resolved(names)
 
 
 def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:

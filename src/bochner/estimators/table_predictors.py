@@ -1,6 +1,6 @@
 """Predictions of fitted heads in the units of a table's targets."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -8,14 +8,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, as_array
-from bochner.estimators.table_functions import TableFunctions
-from bochner.estimators.table_heads import ClassHead, NumberHead
-from bochner.estimators.table_knowledge import NewRows, RowKnowledge
+from bochner.estimators.table_knowledge import NewRows
 from bochner.estimators.table_targets import ScaledTargets
-from bochner.learning.tables.ensemble import SumOfLaws
+from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.predictive import Pair, Predictive
 from bochner.learning.tables.rows import Chosen
-from bochner.tables.encoder import TableEncoder
 
 _WITHIN = 0.4
 """Probability between the middle and a function that goes on beyond the range, on both sides. It is
@@ -45,7 +42,7 @@ class Predictor(Protocol):
 class NumberPredictor:
     """Predicts numbers of shape (n, *t) from encoded rows (n, d)."""
 
-    head: NumberHead
+    head: SumOfLaws
     targets: ScaledTargets
 
     @property
@@ -134,8 +131,8 @@ class NumberPredictor:
         if self.targets.transformation is not None:
             raise ValueError(
                 "return_cov=True needs untransformed targets, and these are transformed "
-                f"({self.targets.transformation.name!r}): take return_std=True, covariances of "
-                "sample_functions, or transformation='none'."
+                f"({self.targets.transformation.name!r}): take return_std=True, or "
+                "transformation='none'."
             )
         draws = [
             cast(Pair, self.head.predict(X, return_cov=True, sample_weight=weight))
@@ -155,23 +152,6 @@ class NumberPredictor:
         mean, std = self.predictive(rows, weight).mean_and_std()
         ratio = std / np.maximum(np.sqrt(diagonal), np.finfo(np.float64).tiny)
         return mean, scaled_cov * ratio * ratio[:, None]
-
-    def functions(
-        self,
-        encoders: list[TableEncoder],
-        background: Array,
-        knowledge: RowKnowledge,
-        count: int,
-        rng: Generator,
-    ) -> TableFunctions:
-        """Return functions of tables with these encoders, drawn from the posterior."""
-        shift, scale = self.targets.mean, self.targets.scale
-        drawn = self.head.functions(count, rng).transformed(shift, scale)
-        of_targets = {"transformation": self.targets.transformation, "floor": self.targets.floor}
-        functions = TableFunctions(encoders, background, knowledge, drawn, **of_targets)
-        if isinstance(self.head, SumOfLaws) and any(widths.curves for widths in self.head.widths):
-            functions = replace(functions, head=self.head, shift=shift, scale=scale)
-        return functions
 
 
 def _spread(means: Array) -> Array:
@@ -198,7 +178,7 @@ class _Far(NamedTuple):
 class ClassPredictor:
     """Predicts class probabilities (n, C), in the order of the sorted classes."""
 
-    head: ClassHead
+    head: SoftmaxOfLaws
 
     @property
     def unit(self) -> float:

@@ -14,10 +14,7 @@ from bochner._numerics.whole_fits import all_or_nothing
 from bochner.estimators.bank_parameters import check_name
 from bochner.estimators.inputs import check_one_spread, checked_weight
 from bochner.estimators.table_base import TableModel
-from bochner.estimators.table_functions import TableFunctions
-from bochner.estimators.table_heads import OneKernelRegression
 from bochner.estimators.table_knowledge import NewRows
-from bochner.estimators.table_learners import SumLearner
 from bochner.estimators.table_partitions import is_partitioned
 from bochner.estimators.table_predictors import NumberPredictor
 from bochner.estimators.table_targets import ScaledTargets, plain
@@ -54,40 +51,31 @@ class TableRegressor(RegressorMixin, TableModel):
 
     Parameters
     ----------
-    kernel : "auto", name of a kernel, or Kernel, default="auto"
-        Kernel on the encoded columns. ``"auto"`` is the weighted sum. With any other kernel the
-        model is ridge regression on random features of this kernel (:class:`bochner.KreinRidge`)
-        on the standardised columns, with the noise that maximises the evidence. The length scales
-        of a kernel given by name also maximise the evidence, one for each of up to 100 encoded
-        columns. A Kernel object is not changed; names of columns in it are those of
-        :meth:`TableEncoder.get_feature_names_out`.
-    n_components : int, default=1024
-        Number of real random features of a given kernel, even.
     effort : {"quick", "default", "thorough"}, default="default"
-        Number of base models, and of rows used to choose their kernels, for ``kernel="auto"``.
+        Number of base models, and of rows used to choose their kernels.
     time_limit : float or None, default=None
-        Seconds for the fit, for ``kernel="auto"``. The rows of the search, the landmarks of many
+        Seconds for the fit. The rows of the search, the landmarks of many
         rows and the iterations of boosting are reduced to what the machine can do in the time. No
         kernel or trees are fitted that would exceed it, except for the first kernel. Limits below
         two seconds, and those of the first fit after an installation, may be exceeded.
     memory_limit : int or str, default=None
-        Memory of the fit beyond the table, for ``kernel="auto"``: bytes, or a text such as
+        Memory of the fit beyond the table: bytes, or a text such as
         ``"2GB"`` or ``"512MiB"``. The rows of exact fits, the landmarks of more rows and those of
         the search are reduced to what fits, and trees that do not fit are left out. By default
         an exact fit to 16,500 rows needs up to 2.5 GB and 4,000 landmarks 0.6 GB.
     n_jobs : int or None, default=None
-        Number of threads, at most one per core, for ``kernel="auto"``. ``None`` means as many as
+        Number of threads, at most one per core. ``None`` means as many as
         linear algebra may use. Factorisations round differently with another number: the user guide
         says by how much. Fits with the same number are equal.
     base_models : list or tuple of regressors, default=()
-        Regressors of scikit-learn's interface that join the weighted sum, for ``kernel="auto"``
-        and rows in memory. A clone of each is fitted to the columns of ``encoder_`` and a target in
+        Regressors of scikit-learn's interface that join the weighted sum, for rows in
+        memory. A clone of each is fitted to the columns of ``encoder_`` and a target in
         units of its standard deviation, with weights of rows if they differ. A ``random_state`` of
         ``None`` is set from that of the model. None starts after seven tenths of ``time_limit``,
         and one is left out whose first fit, of up to five, is too long.
         Model files hold classes registered by :func:`bochner.register`; pickles hold any.
     transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
-        Increasing function of a single target that the base models fit, for ``kernel="auto"``: the
+        Increasing function of a single target that the base models fit: the
         logarithm of positive targets, the square root of targets that are not negative, or normal
         quantiles of ranks. Predictions are on the scale of the target: means by :meth:`predict`,
         medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` selects the transformation with the
@@ -106,19 +94,16 @@ class TableRegressor(RegressorMixin, TableModel):
     ----------
     encoder_ : TableEncoder
         Encoder of the standardised columns.
-    quantile_encoder_ : TableEncoder or None
-        Encoder of the normal quantiles, for ``kernel="auto"``.
+    quantile_encoder_ : TableEncoder
+        Encoder of the normal quantiles.
     tail_encoder_ : TableEncoder or None
         Encoder of columns with values beyond three standard deviations, for boosted trees that are
         fitted to the residuals of a linear regression.
-    head_ : SumOfLaws or OneKernelRegression
-        Model of the encoded columns and the standardised target; ``head_.model`` is the
-        :class:`bochner.KreinRidge` of a given kernel.
-    score_ : float, ndarray of shape (t,) or None
-        Expected root mean square error on new rows of the mean training weight, from left-out rows;
-        ``None`` unless ``kernel`` is ``"auto"``. With ``weights="counts"`` of single observations.
-    kernel_ : Kernel
-        The kernel on the encoded columns; only with a ``kernel`` other than ``"auto"``.
+    head_ : SumOfLaws
+        Weighted sum of base models of the encoded columns and the standardised target.
+    score_ : float or ndarray of shape (t,)
+        Expected root mean square error on new rows of the mean training weight, from left-out rows.
+        With ``weights="counts"`` of single observations.
     record_ : dict
         Facts about the fit, stored in model files; entries may be added.
     background_, background_values_ : ndarray
@@ -155,14 +140,12 @@ class TableRegressor(RegressorMixin, TableModel):
     >>> both = TableRegressor(effort="quick", random_state=0).fit(X[:400], np.c_[y, y**2][:400])
     >>> both.predict(X[400:]).shape, both.score_.shape
     ((42, 2), (2,))
-    >>> TableRegressor("gaussian", 128, random_state=0).fit(X[:400], y[:400]).kernel_
-    Gaussian(length_scale=...)
     """
 
     _: KW_ONLY
     transformation: str = "none"
 
-    head_: SumOfLaws | OneKernelRegression = field(init=False)
+    head_: SumOfLaws = field(init=False)
     transformation_: Transformation | None = field(init=False, default=None)
     expected_error_: float | Array | None = field(init=False, default=None)
     target_mean_: float | Array = field(init=False)
@@ -190,9 +173,9 @@ class TableRegressor(RegressorMixin, TableModel):
         ----------
         X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
             Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
-            array, or :class:`bochner.distributed.PartitionedRows`, for ``kernel="auto"``
-            without ``groups`` and ``time``: 100,000 random rows determine the encoding and the
-            kernels, and the kernels are fitted to all rows.
+            array, or :class:`bochner.distributed.PartitionedRows`, without ``groups`` and ``time``:
+            100,000 random rows determine the encoding and the kernels, and the kernels are fitted
+            to all rows.
         y : array-like of shape (n,), or of shape (n, t) for a regression
             One or several targets without missing entries. If ``X`` is a Dask collection, ``y`` is
             one, too. ``None`` for ``PartitionedRows``, which contain the targets.
@@ -208,7 +191,7 @@ class TableRegressor(RegressorMixin, TableModel):
             predicted from the rows before it, so that errors and intervals refer to later rows;
             rows with equal times stay together, and fewer than fifty rows have fewer such parts.
             Kernels are also learned without the columns that only increase or decrease in time.
-            Cannot be combined with ``groups``. Both need ``kernel="auto"``.
+            Cannot be combined with ``groups``.
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` before each step and after
             each learned kernel. If it returns ``False``, the fit ends as at a time limit, with the
@@ -224,20 +207,13 @@ class TableRegressor(RegressorMixin, TableModel):
         self._check_parameters()
         learner, progress = self._learner(), Progress(callback)
         name = self.transformation
-        if name != "none" and not isinstance(learner, SumLearner):
-            raise ValueError(
-                f"transformation={name!r} needs kernel='auto', got kernel={self.kernel!r}: leave "
-                "one of them out, or use sklearn.compose.TransformedTargetRegressor."
-            )
         if name != "none" and is_partitioned(X):
             raise ValueError(
                 f"transformation={name!r} needs rows in memory, and X is in partitions: transform "
                 "the targets first, or pass some of the rows."
             )
         rows = self._rows(RegressionTask(), learner, X, y, sample_weight, groups, time)
-        task = RegressionTask()
-        if isinstance(learner, SumLearner):
-            task = RegressionTask(chosen_transformation(name, rows, learner, progress))
+        task = RegressionTask(chosen_transformation(name, rows, learner, progress))
         learned = learner.fit(rows, task, progress)
         self._keep(rows, learned)
         targets = learned.targets
@@ -254,13 +230,12 @@ class TableRegressor(RegressorMixin, TableModel):
         return NumberPredictor(self.head_, targets)
 
     @property
-    def score_(self) -> float | Array | None:
-        """Expected root mean square error on new rows; ``None`` if no rows were left out."""
+    def score_(self) -> float | Array:
+        """Expected root mean square error on new rows."""
         check_is_fitted(self, "head_")
         if self.expected_error_ is not None:
             return self.expected_error_
-        scaled_rmse = self.head_.left_out_rmse
-        return None if scaled_rmse is None else plain(self.target_scale_ * scaled_rmse)
+        return plain(self.target_scale_ * self.head_.left_out_rmse)
 
     def predict(
         self,
@@ -283,7 +258,7 @@ class TableRegressor(RegressorMixin, TableModel):
         sample_weight : array-like of shape (n,), default=None
             Positive weights of the new targets, in the unit of the weights of the fit. They divide
             the noise variance. ``None`` means the mean weight of the training rows, or one with
-            ``weights="counts"``. Needs ``kernel="auto"``.
+            ``weights="counts"``.
         """
         check_one_spread(return_std, return_cov)
         rows, weight = self._weighted_rows(X, sample_weight)
@@ -303,8 +278,7 @@ class TableRegressor(RegressorMixin, TableModel):
         inside, and equal shares below and above. If left-out residuals grow with the prediction or
         differ between values of columns, the widths follow. The coverage is empirical, without a
         guaranteed lower bound for every distribution of the data. A warning is issued if ``level``
-        needs more left-out residuals than there are. With a ``kernel`` other than ``"auto"`` the
-        intervals are Gaussian.
+        needs more left-out residuals than there are.
 
         Parameters
         ----------
@@ -329,8 +303,8 @@ class TableRegressor(RegressorMixin, TableModel):
         A quantile is the mean plus a quantile of signed left-out residuals in units of the
         predictive standard deviation, so that errors need not be symmetric. Residuals beyond the
         level ``1 / sqrt(4 s)`` of ``s`` are smoothed by a normal tail. Means and standard
-        deviations of :meth:`predict` are those of the same distribution. With a ``kernel`` other
-        than ``"auto"`` quantiles are Gaussian. ``sample_weight`` (n,) is as in :meth:`predict`.
+        deviations of :meth:`predict` are those of the same distribution. ``sample_weight`` (n,) is
+        as in :meth:`predict`.
         """
         chosen = as_levels(levels)
         rows, weight = self._weighted_rows(X, sample_weight)
@@ -348,42 +322,11 @@ class TableRegressor(RegressorMixin, TableModel):
 
         Draws have the distribution of :meth:`predict_quantiles`, and are independent between rows.
         The targets of a draw use the ranks of the residuals of one left-out row, which preserves
-        correlations between targets. With a ``kernel`` other than ``"auto"``, draws are independent
-        and normal. ``sample_weight`` (n,) is as in :meth:`predict`.
+        correlations between targets. ``sample_weight`` (n,) is as in :meth:`predict`.
         """
         count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
         rows, weight = self._weighted_rows(X, sample_weight)
         return self._predictor.predictive(rows, weight).sample(count, rng)
-
-    def sample_functions(
-        self, n_functions: int = 1, random_state: RandomState = None
-    ) -> TableFunctions:
-        """Return functions of a row, drawn from the posterior without noise.
-
-        The values of a function at several rows have the covariances of :meth:`predict` without the
-        noise, while :meth:`sample` draws new targets independently between rows. With
-        ``kernel="auto"`` each function belongs to one base model, which is drawn with its weight as
-        probability. A function of a kernel is a draw of the prior, as a sum of 256 waves drawn
-        separately for each function, plus the exact posterior update by the training rows
-        (Matheron's rule). It costs about as much as a prediction. A function of boosted trees or of
-        ``base_models`` is their mean, because the covariance of their errors between rows is
-        unknown. With a ``kernel`` other than ``"auto"``, functions are draws of the weights of the
-        features. Each function has the entries of one donor for unknown entries of a row. Beyond
-        the range of a column, functions have their values at its end.
-
-        Parameters
-        ----------
-        n_functions : int, default=1
-        random_state : int, RandomState instance or None, default=None
-
-        Returns
-        -------
-        functions : TableFunctions
-            ``functions(X)`` has the shape (n, n_functions) or (n, t, n_functions).
-        """
-        count, predictor = as_count("n_functions", n_functions), self._predictor
-        (rng,) = generators(random_state, 1)
-        return predictor.functions(self._encoders(), self.background_, self.knowledge_, count, rng)
 
     def _weighted_rows(
         self, X: MatrixLike, sample_weight: ArrayLike | None

@@ -53,11 +53,6 @@ class TableRows:
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
     @property
-    def one_kernel_weights(self) -> Array | None:
-        """Weights (n,) for a model whose new rows have weight one; ``None`` for ones."""
-        return None if self.weights is None else self.noise_unit * self.weights
-
-    @property
     def noise_unit(self) -> float:
         """Factor of the noise of new rows: they have the mean weight, or count as one row."""
         return self.unit if self.are_counts else 1.0

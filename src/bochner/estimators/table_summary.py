@@ -13,7 +13,7 @@ import numpy as np
 
 from bochner._numerics.arrays import Array
 from bochner.diagnosis.sensitivity import Dependence, VarianceShares
-from bochner.kernels import Kernel, Matern
+from bochner.kernels import Matern
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.learning.tables.laws import TableLaw
 from bochner.learning.tables.residual_laws import ResidualLaw
@@ -61,10 +61,6 @@ class SummarisedModel(Protocol):
     encoder_: TableEncoder
     background_: Array
     record_: dict[str, Any]
-    n_components: int
-
-    @property
-    def kernel_(self) -> Kernel: ...
 
     @property
     def _predictor(self) -> Any: ...
@@ -81,8 +77,7 @@ def html_summary(model: SummarisedModel) -> str:
         error = "log loss" if hasattr(model, "classes_") else "root mean square error"
         scores = ", ".join(f"{value:.4g}" for value in np.ravel(score))
         rows["expected error"] = _text(f"{scores} ({error} of new rows, from rows left out)")
-    if (calibration := _calibration(model)) is not None:
-        rows["calibration"] = _text(calibration)
+    rows["calibration"] = _text(_calibration(model))
     rows |= _kernels(model)
     if (shares := _shares_in_time(model)) is not None:
         n_bars = min(_MOST_BARS, int(np.sum(shares.share >= _LEAST_SHARE)))
@@ -115,13 +110,11 @@ def _table(model: SummarisedModel) -> str:
     return f"{model.record_['n_samples']:,} rows; columns: {counts}"
 
 
-def _calibration(model: SummarisedModel) -> str | None:
-    """Return the calibration of intervals or probabilities in words, or None without one."""
+def _calibration(model: SummarisedModel) -> str:
+    """Return the calibration of intervals or probabilities in words."""
     head = model.head_
     if isinstance(head, SoftmaxOfLaws):
         return "probabilities fitted to rows left out"
-    if not isinstance(head, SumOfLaws):
-        return None
     law = head.law
     ends = law.quantiles(np.array([0.5 - 0.5 * _LEVEL, 0.5 + 0.5 * _LEVEL]))
     relative = (ends / np.expand_dims(law.std, -1)).reshape(-1, 2)
@@ -134,9 +127,6 @@ def _calibration(model: SummarisedModel) -> str | None:
 
 def _kernels(model: SummarisedModel) -> dict[str, str]:
     head = model.head_
-    if not isinstance(head, SumOfLaws | SoftmaxOfLaws):
-        name, count = type(model.kernel_).__name__, model.n_components
-        return {"kernel": _text(f"{name}, by {count:,} random features")}
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(weights), -1).mean(axis=1)
     shares = weights / max(float(weights.sum()), np.finfo(np.float64).tiny)

@@ -12,9 +12,6 @@ from sklearn.utils.validation import column_or_1d
 from bochner._numerics.arrays import Array, MatrixLike, as_array
 from bochner._numerics.checked import check_classes, check_targets, labels, numbers, of_numpy
 from bochner._numerics.foreign import shown
-from bochner.estimators.krein_ridge import KreinRidge
-from bochner.estimators.krein_ridge_classifier import KreinRidgeClassifier
-from bochner.estimators.table_heads import OneKernelClassification, OneKernelRegression
 from bochner.estimators.table_rows import TableRows
 from bochner.estimators.table_targets import CentredIndicators, ScaledTargets, plain
 from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
@@ -28,10 +25,9 @@ TargetMap = TypeVar("TargetMap", bound=Callable[[NDArray[Any]], Array])
 """A map from targets, or class numbers, to the scaled targets (n, t) of a fit."""
 
 LawSum = TypeVar("LawSum", bound=SumOfLaws | SoftmaxOfLaws)
-OneKernel = TypeVar("OneKernel", bound=OneKernelRegression | OneKernelClassification)
 
 
-class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
+class TableTask(ABC, Generic[TargetMap, LawSum]):
     """Checks targets, scales them, and makes heads that predict them."""
 
     is_numeric: ClassVar[bool]
@@ -68,15 +64,9 @@ class TableTask(ABC, Generic[TargetMap, LawSum, OneKernel]):
         table's targets, or ``None`` if the head has the same unit.
         """
 
-    @abstractmethod
-    def one_kernel(
-        self, X: Array, rows: TableRows, targets: TargetMap, parameters: dict[str, Any]
-    ) -> OneKernel:
-        """Return the head on features of one kernel, fitted to encoded rows (n, d)."""
-
 
 @dataclass(frozen=True, slots=True)
-class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
+class RegressionTask(TableTask[ScaledTargets, SumOfLaws]):
     """Task of numeric targets (n,) or (n, t), which are standardised for the fit."""
 
     is_numeric: ClassVar[bool] = True
@@ -116,15 +106,9 @@ class RegressionTask(TableTask[ScaledTargets, SumOfLaws, OneKernelRegression]):
         laws, of_laws = head.laws.used(head.weights)
         return replace(head, laws=laws, weights=of_laws), error
 
-    def one_kernel(
-        self, X: Array, rows: TableRows, targets: ScaledTargets, parameters: dict[str, Any]
-    ) -> OneKernelRegression:
-        model = KreinRidge(**parameters).fit(X, targets.scaled(rows.y), rows.one_kernel_weights)
-        return OneKernelRegression(model)
-
 
 @dataclass(frozen=True, slots=True)
-class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelClassification]):
+class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws]):
     """Task of labels (n,), which are fitted as class indicators."""
 
     is_numeric: ClassVar[bool] = False
@@ -170,9 +154,3 @@ class ClassificationTask(TableTask[CentredIndicators, SoftmaxOfLaws, OneKernelCl
         head = SoftmaxOfLaws.of(scored_laws, rows.labels(present), numbers, weights)
         laws, of_laws = head.laws.used(head.softmax.weights)
         return replace(head, laws=laws, softmax=replace(head.softmax, weights=of_laws)), None
-
-    def one_kernel(
-        self, X: Array, rows: TableRows, targets: CentredIndicators, parameters: dict[str, Any]
-    ) -> OneKernelClassification:
-        model = KreinRidgeClassifier(**parameters).fit(X, rows.y, rows.one_kernel_weights)
-        return OneKernelClassification(model, rows.labels(model.classes_))

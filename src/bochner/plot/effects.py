@@ -323,7 +323,7 @@ def effect(
     >>> import numpy as np
     >>> from bochner import TableRegressor, plot
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X[:, 1])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 1])
     >>> display = plot.effect(model, "x1", label="average output (V)")
     >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
     ('x1', 'average output (V)')

@@ -142,7 +142,7 @@ def relevance(
     >>> import numpy as np
     >>> from bochner import TableRegressor, plot
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
-    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X, X[:, 1])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 1])
     >>> plot.relevance(model).names[0]
     'x1'
     """
@@ -182,7 +182,7 @@ def interactions(
     >>> import numpy as np
     >>> from bochner import TableRegressor, plot
     >>> X = np.random.default_rng(0).normal(size=(300, 3))
-    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X, X[:, 0] * X[:, 2])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 0] * X[:, 2])
     >>> plot.interactions(model).names[0]
     'x0 × x2'
     """

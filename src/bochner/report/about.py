@@ -94,8 +94,7 @@ def model_section(subjects: Sequence[Subject]) -> Section:
     subject = subjects[0]
     model, head = subject.study.model, subject.study.model.head_
     blocks: list[Block] = [Paragraph(f"{_model_sentence(subject)} {_expected(subjects)}".strip())]
-    if isinstance(head, SumOfLaws | SoftmaxOfLaws):
-        blocks.append(_laws_table(head, subjects))
+    blocks.append(_laws_table(head, subjects))
     blocks.append(Facts({"parameters": plain(" ".join(repr(model).split()))}))
     return Section("model", "The model", blocks)
 
@@ -109,15 +108,12 @@ def _model_sentence(subject: Subject) -> str:
             "the errors of rows that are left out; such rows also give the weights and calibrate "
             "the intervals."
         )
-    if isinstance(head, SoftmaxOfLaws):
-        count = counted(_n_kernels(head), "kernel regression")
-        return (
-            f"The model's class probabilities are the softmax of {count} of the classes' "
-            f"indicators{_others(head)}, {fitted}. Kernels minimise the errors of rows that are "
-            "left out; such rows also give the weights."
-        )
-    kernel = type(subject.study.model.kernel_).__name__
-    return f"The model is a ridge regression on features of a {kernel} kernel, {fitted}."
+    count = counted(_n_kernels(head), "kernel regression")
+    return (
+        f"The model's class probabilities are the softmax of {count} of the classes' "
+        f"indicators{_others(head)}, {fitted}. Kernels minimise the errors of rows that are "
+        "left out; such rows also give the weights."
+    )
 
 
 def _n_kernels(head: SumOfLaws | SoftmaxOfLaws) -> int:

@@ -34,7 +34,7 @@ class Report:
     >>> from sklearn.datasets import load_diabetes
     >>> from bochner import TableRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = TableRegressor("gaussian", 128, random_state=0).fit(X[:400], y[:400])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
     >>> report = model.report(X[400:], y[400:])
     >>> len(report.studies), report.html[-8:].strip()
     (1, '</html>')

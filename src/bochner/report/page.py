@@ -95,7 +95,7 @@ def html(studies: Sequence[Study]) -> str:
     >>> from sklearn.datasets import load_diabetes
     >>> from bochner import TableRegressor, report
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = TableRegressor("gaussian", 64, random_state=0).fit(X[:300], y[:300])
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:300], y[:300])
     >>> page = report.html(report.report_of(model, X[300:], y[300:]).studies)
     >>> page[:15]
     '<!doctype html>'

@@ -294,13 +294,6 @@ def test_explanations_have_base_models():
     assert_allclose(parts.base + parts.values.sum(axis=1), parts.prediction)
 
 
-def test_functions_have_base_models():
-    functions = with_line().sample_functions(40, random_state=0)
-    assert functions(TABLE).shape == (N, 40)
-    with pytest.raises(ValueError, match=r"The base model 1 has no gradient\."):
-        functions.functions.gradient(functions.encode(TABLE))
-
-
 def test_summaries_and_reports_name_base_models():
     model = with_line()
     assert "Ridge" in model._repr_html_()
@@ -482,11 +475,6 @@ def regressor(**options):
             regressor(base_models=[LogisticRegression()]),
             TypeError,
             r"must be a regressor, got LogisticRegression\(\): it is for bochner.TableClassifier",
-        ),
-        (
-            regressor(base_models=[Ridge()], kernel="gaussian"),
-            ValueError,
-            "base_models need kernel='auto', got kernel='gaussian': leave",
         ),
         (
             partial(TableClassifier, base_models=[Ridge()]),

@@ -296,25 +296,19 @@ def test_intervals_hold_in_thirds_of_the_prediction():
     assert_allclose(np.mean((truth - model.predict(new)) ** 2 / std**2), 1.0, atol=0.2)
 
 
-def check_functions():
-    """Drawn functions have the covariance of predictions less the noise, which is on a diagonal."""
+def check_covariances():
+    """Covariances have the variances of predictions, whose widths follow the rows."""
     rng = np.random.default_rng(1)
     X, y = heteroscedastic(rng, 300)
     model = TableRegressor(effort="quick", random_state=0).fit(X, y)
     assert any(curve.curves for curve in model.head_.widths)
     rows = X[:6]
-    mean, cov = model.predict(rows, return_cov=True)
+    _, cov = model.predict(rows, return_cov=True)
     assert_allclose(np.sqrt(np.diagonal(cov)), model.predict(rows, return_std=True)[1], rtol=1e-6)
-    values = model.sample_functions(2000, random_state=0)(rows)
-    found = np.cov(values)
-    off = ~np.eye(6, dtype=bool)
-    size = np.sqrt(np.outer(np.diagonal(found), np.diagonal(found)))
-    assert (np.abs(found - cov)[off] < 0.12 * size[off]).all()
-    assert (np.abs(values.mean(axis=1) - mean) < 5.0 * values.std(axis=1) / np.sqrt(2000)).all()
 
 
-def test_drawn_functions_have_the_widths_of_predictions():
-    check_functions()
+def test_covariances_have_the_widths_of_predictions():
+    check_covariances()
 
 
 def test_no_widths_is_one():

@@ -4,18 +4,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._numerics.arrays import Array, Index, as_array
 from bochner.features.units import Units
-from bochner.learning.chains.functions import SampledFunctions
 from bochner.learning.ridge.softmax_weights import (
     SoftmaxWeights,
     fit_softmax,
     left_out_probabilities,
 )
-from bochner.learning.tables.function_draws import drawn_functions
 from bochner.learning.tables.laws import Laws, ScoredLaws
 from bochner.learning.tables.origins import effective_share, widened
 from bochner.learning.tables.predictive import Pair, ScoreLaw
@@ -67,7 +64,7 @@ class SumOfLaws:
     weights: Array  # (K, *t)
     scores: Array  # (s, *t)
     left_out_rmse: Array | float  # (*t): Root mean square of residuals of new targets
-    widths: tuple[Widths, ...] = ()  # A factor of s for each target; empty in older model files
+    widths: tuple[Widths, ...]  # A factor of s for each target
 
     def __post_init__(self) -> None:
         of_target = self.scores.shape[1:], np.shape(self.left_out_rmse)
@@ -169,10 +166,6 @@ class SumOfLaws:
         mean, std = self.components(X, sample_weight)
         return mean, self.law.std * std
 
-    def functions(self, count: int, rng: Generator) -> SampledFunctions:
-        """Return jointly drawn functions of encoded rows, of the shape (count,) or (t, count)."""
-        return drawn_functions(self.laws, self.weights, self.law.std, count, rng)
-
     def _joint_moments(self, X: Array, sample_weight: Array | None) -> Pair:
         """Return means (n, *t) and scaled covariances (n, n, *t) of the mixture."""
         laws, weights = self.laws.used(self.weights)
@@ -192,17 +185,10 @@ class SumOfLaws:
         factors = self._factors(X, means, variances, sample_weight)
         return mean, self.law.std**2 * cov * factors * factors[:, None]
 
-    def factors(self, X: Array) -> Array:
-        """Return the factors (n, *t) of standard deviations at encoded rows (n, d)."""
-        laws, _ = self.laws.used(self.weights)
-        return self._factors(X, laws.means(X), laws.variances(X), None)
-
     def _factors(
         self, X: Array, means: Array, variances: Array, sample_weight: Array | None
     ) -> Array:
         """Return :meth:`factors` from means and variances (n, K, t) of the base models."""
-        if not self.widths:
-            return np.ones((len(X), *self.weights.shape[1:]))
         laws, weights = self.laws.used(self.weights)
         if sample_weight is not None:
             noise = np.stack([np.ravel(law.noise) for law in laws.members])

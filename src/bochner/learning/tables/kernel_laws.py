@@ -68,7 +68,7 @@ class KernelLaw:
     columns: Chosen  # (d',): Indices of the encoded columns in the kernel
     coef: Array  # (n, t)
     factor: Floats  # (m, m): Triangular, in single or double precision
-    signal: Array | float  # s², (t,); a number in older model files, which have one target
+    signal: Array | float  # s², (t,)
 
     def __post_init__(self) -> None:
         if np.min(self.signal) < 0.0:

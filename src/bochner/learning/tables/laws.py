@@ -33,7 +33,7 @@ class Laws:
 
     rows: Array  # (n, d)
     members: list[TableLaw]
-    blocks: TreeInputs | None = None  # One-hot columns; None in older model files
+    blocks: TreeInputs | None = None  # One-hot columns
 
     def __post_init__(self) -> None:
         """Raise ValueError if indices of members exceed the rows, which compiled loops read."""

@@ -7,7 +7,7 @@ variance of a new target is the variance of the left-out residuals.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from bochner._numerics.arrays import Array, as_array
 from bochner._numerics.threads import in_order, single_threaded_blas
-from bochner.learning.chains.functions import FunctionTerm
 from bochner.learning.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.learning.tables.observations import Observations, Scored
 from bochner.learning.tables.removal import fold_numbers
 from bochner.learning.tables.rows import Chosen
 from bochner.learning.tables.weights import variance_parts
-from bochner.registry import register
 
 _N_FOLDS = 4
 """Number of folds of the scored observations; each fold costs one more fit."""
@@ -40,10 +38,7 @@ class ResidualLaw(ABC):
     """A law of a table: means, and the variance of left-out residuals.
 
     The variance is ``signal`` times the sum of ``misfit`` and ``alpha`` over the target's weight.
-    Draws of functions equal the mean, because residuals do not identify correlations between rows.
     """
-
-    is_flat: ClassVar[bool] = False  # Whether gradients are zero except at jumps
 
     name: str
     signal: Array  # (t,): Variance of left-out residuals at weight one
@@ -74,22 +69,6 @@ class ResidualLaw(ABC):
         """Return the law with the variances of misfit and noise multiplied by factors."""
         alpha = of_noise / of_function * self.alpha
         return replace(self, signal=of_function * self.signal, alpha=alpha)
-
-
-@register(shapes={"members": "k"})
-@dataclass(frozen=True, slots=True, eq=False)
-class MeanTerm(FunctionTerm):
-    """A sum of means of a law."""
-
-    law: ResidualLaw
-
-    def values(self, X: Array) -> Array:
-        return as_array(self.law.mean(X, X) @ self.coef)
-
-    def gradient(self, X: Array) -> Array:
-        if not self.law.is_flat:
-            raise ValueError(f"The {self.law.name} has no gradient.")
-        return np.zeros((*X.shape, self.coef.shape[1]))
 
 
 Fitted = TypeVar("Fitted", bound=ResidualLaw)

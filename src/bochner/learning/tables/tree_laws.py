@@ -7,7 +7,7 @@ regression, because trees are constant beyond the training rows and a line is no
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,8 +139,6 @@ class Line:
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeLaw(ResidualLaw):
     """Boosted trees as a law of a table."""
-
-    is_flat: ClassVar[bool] = True
 
     inputs: TreeInputs
     trees: Trees
