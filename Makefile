@@ -16,24 +16,24 @@ WORKERS = -n $(JOBS) --dist worksteal
 # Tests of what the oldest dependencies could break; others compare words, and scikit-learn's checks
 # are those of a later version.
 LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
-          tests/persist/test_model_file_round_trip.py tests/estimators/test_forecaster.py \
+          tests/files/test_model_file_round_trip.py tests/series/test_forecaster.py \
           tests/features/test_transformer.py tests/cli/test_json.py tests/cli/test_shell.py \
-          tests/diagnosis/test_sensitivity.py tests/tables/test_identifiers.py \
-          tests/tables/test_local_dates.py tests/tables/test_local_numbers.py
+          tests/tables/test_sensitivity.py tests/files/test_identifiers.py \
+          tests/files/test_local_dates.py tests/files/test_local_numbers.py
 
 # Tests with other libraries, which are passed over where those are not installed.
-ECOSYSTEM := tests/estimators/test_mapie.py tests/estimators/test_skpro.py \
-             tests/estimators/test_sktime.py tests/persist/test_pickle_and_skops.py
+ECOSYSTEM := tests/laws/test_mapie.py tests/adapters/test_skpro.py \
+             tests/adapters/test_sktime.py tests/files/test_pickle_and_skops.py
 
 # Tests with local engines of Ray and Spark, which are passed over where those are not installed.
-ENGINES := tests/cluster/test_engines.py tests/cluster/test_many_rows_on_engines.py \
-           tests/cluster/test_tables_fitted.py tests/cluster/test_tables_predicted.py
+ENGINES := tests/engines/test_engines.py tests/engines/test_many_rows_on_engines.py \
+           tests/engines/test_tables_fitted.py tests/engines/test_tables_predicted.py
 
 # Tests with torch, which are passed over where it is not installed.
 TORCH := tests/torch_modules
 
 # Modules whose examples need libraries that `make test` does not install.
-ADAPTERS := sktime.py skpro.py torch botorch.py distributed/ray.py distributed/spark.py
+ADAPTERS := adapters/sktime.py adapters/skpro.py torch adapters/botorch.py engines/ray.py engines/spark.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
         bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff clean
@@ -72,7 +72,7 @@ test-torch: | $(BIN)/python  ## Run the tests of torch modules and the BoTorch m
 	$(VENV)/torch/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)/torch/bin/python -m pip install --quiet --editable '.[botorch,test]'
 	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(TORCH) $(PYTEST_FLAGS)
-	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/torch src/bochner/botorch.py
+	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/torch src/bochner/adapters/botorch.py
 
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q $(WORKERS) -m "not slow" --cov $(PYTEST_FLAGS)

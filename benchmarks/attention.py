@@ -15,9 +15,8 @@ from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, median_table, medians
 from bochner import PositiveFeatures
-from bochner._numerics.arrays import Array
-from bochner.frequencies import PositiveFrequencies
-from bochner.sampling import Iid, Orthogonal
+from bochner._base.arrays import Array
+from bochner.spectral import Iid, Orthogonal, PositiveFrequencies
 
 FAVOR, SAMPLED, FITTED = "FAVOR+", "sampled", "fitted"
 TRIGONOMETRIC, UNIFORM = "trigonometric", "uniform"

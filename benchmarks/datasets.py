@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn import datasets as sklearn_datasets
 
 from bochner import datasets as bundled
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 Task = Literal["regression", "classification"]
 

@@ -20,8 +20,8 @@ IMPORTS: Mapping[str, str] = {
     "import catboost": "catboost",
     "import lightgbm": "lightgbm",
     "import bochner": "bochner",
-    "from bochner import KreinRidge": "bochner.estimators.krein_ridge",
-    "from bochner import TableRegressor": "bochner.estimators.table_regressor",
+    "from bochner import KreinRidge": "bochner.linear.krein_ridge",
+    "from bochner import TableRegressor": "bochner.tables.table_regressor",
 }
 """Modules by the statements that import them."""
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from benchmarks.datasets import Dataset
 from benchmarks.rows import FOLDS, loaded
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,8 +12,8 @@ from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, median_table, medians
 from bochner import kernels
-from bochner._numerics.arrays import Array, Floats
-from bochner.features.length_scales import median_distance
+from bochner._base.arrays import Array, Floats
+from bochner.features.median_length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 
 RBF_SAMPLER = "RBFSampler"

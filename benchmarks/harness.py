@@ -15,7 +15,7 @@ from benchmarks.environment import environment, summary
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, read_rows
 from benchmarks.store import LAST_METRIC, Key, Store, read_environments
-from bochner._numerics.files import replacing
+from bochner._base.file_writing import replacing
 from bochner.plot.display import to_svg
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from benchmarks.forecasts.series import bike_days
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid
 from benchmarks.results import Row, group_table, grouped
 from bochner import Forecaster
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 ALONE, ADDED, RECONCILED = "each series alone", "parts added up", "reconciled"
 METHODS = (ALONE, ADDED, RECONCILED)

@@ -16,8 +16,8 @@ from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, markdown_table, median_table, medians
 from bochner import KreinRidge, kernels, spectral_measure
-from bochner.sampling.energy import spread_directions
-from bochner.sampling.lattice import generating_vector
+from bochner.spectral.energy import spread_directions
+from bochner.spectral.lattice_points import generating_vector
 
 GENERATED = "generated"
 GAUSSIAN, ROUGH, ADDITIVE = "Gaussian", "Matérn 3/2", "additive"

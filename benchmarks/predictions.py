@@ -11,8 +11,8 @@ from scipy.special import ndtri
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from benchmarks.folds import Fold
-from bochner._numerics.arrays import Array
-from bochner.learning.chains.preparation import Scaling
+from bochner._base.arrays import Array
+from bochner.learned.preparation import Scaling
 
 INTERVAL = 0.9  # Probability of the central intervals whose coverage is counted
 

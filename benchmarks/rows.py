@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks import datasets
 from benchmarks.datasets import Dataset
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 # Most rows that features are fitted to, whose Gram matrix is approximated (as many as in the
 # papers), that choose a penalty, and that are tested.

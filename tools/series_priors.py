@@ -2,7 +2,7 @@
 
 Writes `src/bochner/learning/series/priors.json`. Every second series of each kind is used, and of
 it only the values before the part that the competition forecasts, but for the numbers of drifts.
-The file has the names of the series. `bochner.learning.series.priors` describes the method:
+The file has the names of the series. `bochner.series.priors` describes the method:
 
 1. Priors of parameters maximise the product of the evidences (empirical Bayes, by expectation
    maximisation with Laplace approximations of the posteriors).
@@ -28,14 +28,14 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
-from bochner._numerics.arrays import Array
-from bochner.learning.series.model import ScaledSeries
-from bochner.learning.series.posterior import LaplaceApproximation, find_mode
-from bochner.learning.series.priors import ParameterPrior, SeriesPriors
-from bochner.learning.series.search import SeriesStructure, season_waves
-from bochner.learning.series.transformations import TRANSFORMATIONS, candidates, positive
-from bochner.learning.series.trends import TRENDS
-from bochner.learning.series.units import SeriesUnits
+from bochner._base.arrays import Array
+from bochner.series.component_search import SeriesStructure, season_waves
+from bochner.series.parameter_posterior import LaplaceApproximation, find_mode
+from bochner.series.priors import ParameterPrior, SeriesPriors
+from bochner.series.series_model import ScaledSeries
+from bochner.series.series_units import SeriesUnits
+from bochner.series.trends import TRENDS
+from bochner.series.value_transformations import TRANSFORMATIONS, candidates, positive
 
 KINDS = {"year": (1, 6), "quarter": (4, 8), "month": (12, 18)}
 """Season and horizon of the kinds of series."""

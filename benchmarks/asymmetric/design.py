@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks import rows
 from bochner import kernels
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.nystroem import AsymmetricNystroem
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel

@@ -18,10 +18,10 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from benchmarks.rows import FOLDS
-from bochner._numerics.arrays import Array
-from bochner.estimators.asymmetric_kernel_ridge import AsymmetricKernelRidge
-from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge
+from bochner._base.arrays import Array
 from bochner.kernels import Gaussian, Kernel, ShiftGaussian, SinhGaussian
+from bochner.linear.asymmetric_kernel_ridge import AsymmetricKernelRidge
+from bochner.linear.asymmetric_pair_ridge import AsymmetricPairRidge
 
 GENERATED = "generated_graph"
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from benchmarks.asymmetric import design
 from benchmarks.rows import Rows, liblinear_accuracy
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 from bochner.spectral import spectral_measure

@@ -14,8 +14,8 @@ from benchmarks.bank import design
 from benchmarks.bank.methods import compete
 from benchmarks.folds import fold_of
 from benchmarks.predictions import figures, predict
-from bochner.estimators.bank_classifier import LearnedKernelClassifier
-from bochner.estimators.bank_regressor import LearnedKernelRegressor
+from bochner.learned.learned_kernel_classifier import LearnedKernelClassifier
+from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
 
 _MH_ITERATIONS = 3  # Times BaNK's iterations: in all folds the limit of seconds ends "mh" earlier
 _MOST_QUANTILES = 1_000  # scikit-learn's default, which warns where there are fewer rows

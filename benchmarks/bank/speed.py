@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from benchmarks.rows import loaded
-from bochner._numerics.arrays import Array
-from bochner._numerics.threads import single_threaded_blas
-from bochner.frequencies.waves import MemoryLayout, wave_features
-from bochner.learning.chains.chain import CollapsedChain
-from bochner.learning.chains.evidence import (
+from bochner._base.arrays import Array
+from bochner._base.threads import single_threaded_blas
+from bochner.learned.chain import CollapsedChain
+from bochner.learned.chain_evidence import (
     ChainEvidence,
     InverseGammaNoise,
     evidence_of,
     frequency_gradient,
 )
-from bochner.learning.chains.likelihood import ConstantNoise
-from bochner.learning.chains.moves.replacement import Proposals, replace_frequencies
-from bochner.learning.chains.preparation import Scaling, frequency_scales
-from bochner.learning.chains.prior import FrequencyPrior
-from bochner.learning.chains.start import SparseStructure
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.chain_starts import SparseStructure
+from bochner.learned.likelihood import ConstantNoise
+from bochner.learned.moves.replacement import Proposals, replace_frequencies
+from bochner.learned.preparation import Scaling, frequency_scales
+from bochner.learned.prior import FrequencyPrior
+from bochner.learned.training_data import TrainingData
+from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 SWEEP, GRADIENT = "sweep", "gradient"
 

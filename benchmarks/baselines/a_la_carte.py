@@ -13,13 +13,13 @@ from benchmarks.baselines.mixture_frequencies import (
     feature_blocks,
     means_and_deviations,
 )
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
-from bochner._numerics.checked import validated_with_numbers
-from bochner._numerics.units import rounded
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
+from bochner._base.checks import validated_with_numbers
+from bochner._base.spreads import rounded
+from bochner._base.whole_fits import all_or_nothing
 from bochner.features.stats import feature_sums
-from bochner.frequencies import Frequencies
 from bochner.kernels import SpectralMixture
+from bochner.spectral import Frequencies
 
 
 class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]

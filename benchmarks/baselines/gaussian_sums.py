@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import least_squares, nnls
 from scipy.special import gammaln
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.spectral.atoms import sphere_mean
 
 # Range of rates of exp(-rate z^2) for distances up to 2: from a function that falls by 4 % over

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_count, row_blocks
-from bochner._numerics.checked import validated
-from bochner._numerics.descent import MANY_CORRECTIONS, minimised
-from bochner.features.length_scales import median_distance
+from bochner._base import limits
+from bochner._base.arrays import Array, as_count, row_blocks
+from bochner._base.checks import validated
+from bochner._base.descent import MANY_CORRECTIONS, minimised
+from bochner.features.median_length_scales import median_distance
 from bochner.features.parameters import check_choice, count_frequencies, generators
-from bochner.frequencies import waves as formulas
-from bochner.frequencies.waves import MemoryLayout
+from bochner.spectral import wave_formulas as formulas
+from bochner.spectral.wave_formulas import MemoryLayout
 
 # Number of inputs up to which covariance="auto" is full: 210 parameters for each Gaussian.
 _MOST_INPUTS_IN_FULL = 20

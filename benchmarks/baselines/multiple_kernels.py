@@ -11,15 +11,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
 from benchmarks.baselines.mixture_frequencies import means_and_deviations
-from bochner._numerics.arrays import FLOATS, Array, Floats, RandomState, as_positive
-from bochner._numerics.checked import validated
-from bochner._numerics.whole_fits import all_or_nothing
-from bochner.features.length_scales import median_distance
+from bochner._base.arrays import FLOATS, Array, Floats, RandomState, as_positive
+from bochner._base.checks import validated
+from bochner._base.whole_fits import all_or_nothing
+from bochner.features.median_length_scales import median_distance
 from bochner.features.nystroem import KernelFeatures
 from bochner.features.parameters import check_choice, count_frequencies, generators
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, named_kernel
-from bochner.spectral import spectral_measure
+from bochner.spectral import Frequencies, spectral_measure
 
 # Default length scales, in median distances of standardised rows.
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)

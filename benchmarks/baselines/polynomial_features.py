@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import binom
 from sklearn.kernel_approximation import PolynomialCountSketch
 
-from bochner._numerics.arrays import Array, Floats, RandomState, as_positive_scalar, row_blocks
+from bochner._base.arrays import Array, Floats, RandomState, as_positive_scalar, row_blocks
 from bochner.features.nystroem import KernelFeatures, resolved_kernel
 from bochner.kernels import Kernel, Polynomial, SphericalPolynomial
 

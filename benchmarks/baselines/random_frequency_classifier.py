@@ -16,11 +16,11 @@ from benchmarks.baselines.mixture_frequencies import (
     feature_blocks,
     wave_blocks,
 )
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_positive_scalar
-from bochner._numerics.checked import validated_with_labels
-from bochner._numerics.foreign import shown
-from bochner._numerics.whole_fits import all_or_nothing
-from bochner.frequencies import Frequencies
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_positive_scalar
+from bochner._base.checks import validated_with_labels
+from bochner._base.converted import shown
+from bochner._base.whole_fits import all_or_nothing
+from bochner.spectral import Frequencies
 
 
 class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

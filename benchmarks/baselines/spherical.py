@@ -8,14 +8,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from benchmarks.baselines.gaussian_sums import fit_gaussian_sum
-from bochner._numerics.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
-from bochner._numerics.limits import FLOAT32_ROUNDING
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
+from bochner._base.limits import FLOAT32_ROUNDING
+from bochner._base.warn import warn_user
 from bochner.features.nystroem import KernelFeatures, resolved_kernel
 from bochner.features.parameters import check_choice, count_frequencies
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.sampling import Directions, Iid
+from bochner.spectral import Directions, Frequencies, Iid
 
 # Amplitudes of a mixture are positive; a clipped sum has any, since its negative part is cut off.
 _LOWEST_AMPLITUDE = MappingProxyType({"clipped": -np.inf, "mixture": 0.0})

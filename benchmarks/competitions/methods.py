@@ -11,7 +11,7 @@ import pandas as pd
 from benchmarks.competitions import design
 from benchmarks.competitions.series import Contest, contest
 from bochner import Forecaster
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 _LEVELS = (80, 95)  # Intervals in per cent, whose ends are the quantiles of `design.LEVELS`
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.competitions.design import BUNDLED, KINDS, Kind
 from bochner import datasets
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 
 class Contest(NamedTuple):

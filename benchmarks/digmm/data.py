@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from benchmarks.digmm.design import COVTYPE, IJCNN1, MNIST, N_TRAIN
 from benchmarks.rows import ERROR_ROWS, FIT_ROWS, classes_of, loaded, scaled, training_rows
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 # Training and test rows of a source without a split: four fifths and the rest, not halves.
 _SIZES: Mapping[str, tuple[int, int]] = {COVTYPE: (74_370, 18_592)}

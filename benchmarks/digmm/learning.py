@@ -16,8 +16,8 @@ from benchmarks.digmm.design import CS, MNIST
 from benchmarks.digmm.scales import GAUSSIAN, MATERN, Family, LeaveOneOut, minimise
 from benchmarks.indefinite.design import FeatureMap
 from benchmarks.rows import FOLDS, linear_classifier
-from bochner._numerics.arrays import Array, row_blocks
-from bochner.features.length_scales import median_distance
+from bochner._base.arrays import Array, row_blocks
+from bochner.features.median_length_scales import median_distance
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, Kernel, Laplacian
 

@@ -13,9 +13,9 @@ from benchmarks.digmm.data import Split, split_of
 from benchmarks.digmm.learning import best_metrics, features_of, learned_accuracy
 from benchmarks.digmm.methods import METHODS, mixture
 from benchmarks.indefinite.design import FeatureMap
-from bochner._numerics.arrays import Array
-from bochner.estimators.digmm_features import SimilarityFeatures
+from bochner._base.arrays import Array
 from bochner.kernels import Kernel
+from bochner.learned.similarity_features import SimilarityFeatures
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from benchmarks import baselines
 from benchmarks.digmm import design
 from benchmarks.indefinite.design import FeatureMap, spherical
-from bochner._numerics.arrays import Array
-from bochner.estimators.digmm_features import SimilarityFeatures
+from bochner._base.arrays import Array
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import TL1, Kernel
+from bochner.learned.similarity_features import SimilarityFeatures
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
 _WEIGHT_ROWS, _HELD_OUT = 1_250, 250  # As ``FourierFeatures(weights="least_squares")`` has them

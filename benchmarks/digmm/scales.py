@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-from bochner._numerics.arrays import Array, row_blocks
+from bochner._base.arrays import Array, row_blocks
 from bochner.kernels import Gaussian, Kernel, Matern
 
 # Initial noise, in variances of the kernel, and its bounds.

@@ -13,7 +13,7 @@ from benchmarks.pictures import Picture
 from benchmarks.predictions import log_density
 from benchmarks.results import Row, median_table, medians
 from bochner import KreinRidge
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.kernels import Kernel
 
 

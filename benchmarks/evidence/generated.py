@@ -14,7 +14,7 @@ from benchmarks.harness import Cell, Options, Part
 from benchmarks.results import Row, group_table, median_text
 from benchmarks.speed.part import seconds_and_peak
 from bochner import KreinRidge
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _NOISE, _WAVES, _TEST_ROWS = 0.3, 300, 10_000  # Deviation, waves of variance one, fresh rows
 _BLOCK_ROWS = 8_192  # Rows made at once, 20 MB of waves

@@ -15,7 +15,7 @@ from benchmarks.harness import Cell, Options, Part
 from benchmarks.predictions import log_density
 from benchmarks.results import Row, group_table, grouped, mean_error
 from bochner import KreinRidge
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _TEST_SHARE = 0.1  # Share of the rows in the small design, as in the published splits
 Split = tuple[Array, Array, Array, Array]

@@ -13,7 +13,7 @@ from benchmarks.forecasts import design
 from benchmarks.forecasts.design import Series
 from benchmarks.forecasts.series import Record
 from bochner import Forecaster
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 
 class Forecast(NamedTuple):

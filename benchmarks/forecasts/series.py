@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.forecasts.design import DECADE
 from bochner import datasets
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 
 class Record(NamedTuple):

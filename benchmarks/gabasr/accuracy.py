@@ -16,7 +16,7 @@ from benchmarks.gabasr.data import prepared, xor_probability, xor_rows
 from benchmarks.gabasr.design import PUBLISHED, TRUE, Size
 from benchmarks.gabasr.methods import auc, chosen_trend, compete, learner
 from benchmarks.predictions import Prediction, figures, predict
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 
 def accuracy_metrics(

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 from benchmarks.datasets import Dataset
 from benchmarks.gabasr.design import CALIFORNIA
 from benchmarks.rows import loaded
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.kernels import Kernel
 
 XOR_SPREAD = 0.5  # Deviation about corners two apart, a guess: the paper names none

@@ -22,13 +22,16 @@ from benchmarks.predictions import (
     scaled,
     thinned,
 )
-from bochner._numerics.arrays import Array
-from bochner.estimators.bank_classifier import LearnedKernelClassifier
-from bochner.estimators.bank_regressor import LearnedKernelRegressor
-from bochner.estimators.gabasr import LocallyStationaryClassifier, LocallyStationaryRegressor
-from bochner.estimators.krein_ridge import KreinRidge
-from bochner.features.length_scales import median_distance
+from bochner._base.arrays import Array
+from bochner.features.median_length_scales import median_distance
 from bochner.kernels import Harmonizable
+from bochner.learned.learned_kernel_classifier import LearnedKernelClassifier
+from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
+from bochner.learned.locally_stationary_models import (
+    LocallyStationaryClassifier,
+    LocallyStationaryRegressor,
+)
+from bochner.linear.krein_ridge import KreinRidge
 
 _PENALTIES = tuple(10.0**k for k in range(-3, 4))  # One per decade, three around one either way
 _LINEAR_CS = (0.01, 0.1, 1.0, 10.0)  # Inverse penalties of linear SVMs

@@ -10,11 +10,11 @@ from benchmarks.gabasr.data import posterior
 from benchmarks.gabasr.design import MIXTURE_FREQUENCIES, TRUE, Size
 from benchmarks.gabasr.methods import learner
 from benchmarks.results import curve_metrics
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.kernels import SpectralMixture
-from bochner.learning.chains.draws import Draws
-from bochner.learning.chains.preparation import Scaling
-from bochner.learning.chains.wave_amplitudes import CosineAmplitudes
+from bochner.learned.draws import Draws
+from bochner.learned.preparation import Scaling
+from bochner.learned.wave_amplitudes import CosineAmplitudes
 
 SPECTRUM = SpectralMixture(
     (1.0 / 3.0,) * 3, ((0.0,), (0.75 * np.pi,), (1.375 * np.pi,)), (0.5**2, 0.5**2, 0.25**2)

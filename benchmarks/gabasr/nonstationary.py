@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 from benchmarks.gabasr.design import DEEP, GIBBS
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 
 _DEGREE = 3  # Degree of polynomials of an input: a scale may fall, rise and fall again
 _ITERATIONS = 60  # Steps of L-BFGS, after which evidences change by less than one

@@ -29,7 +29,7 @@ from benchmarks.gabasr.methods import harmonizable, learner
 from benchmarks.gabasr.nonstationary import process
 from benchmarks.predictions import log_density
 from benchmarks.results import curve_metrics
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.kernels import Gaussian
 
 SHOWN = tuple(round(0.01 * k, 2) for k in range(101))  # Shares of the range: ends of its hundredths

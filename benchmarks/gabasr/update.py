@@ -6,10 +6,10 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.bank.speed import NOISE, PRECISION
-from bochner.learning.chains.basis import Grid
-from bochner.learning.chains.evidence import ChainEvidence, evidence_of, solved
-from bochner.learning.chains.moves.replacement import Proposals, replace_frequencies
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.basis import Grid
+from bochner.learned.chain_evidence import ChainEvidence, evidence_of, solved
+from bochner.learned.moves.replacement import Proposals, replace_frequencies
+from bochner.learned.training_data import TrainingData
 
 INPUTS = 5  # They enter the angles alone, which cost less than the products of features
 _REPETITIONS = 5  # Timed runs, after one that loads and compiles

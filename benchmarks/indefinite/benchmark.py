@@ -13,7 +13,7 @@ from benchmarks.indefinite import design, page
 from benchmarks.pictures import LINEAR, LOG, SEMILOG, Picture
 from benchmarks.results import Scalar
 from benchmarks.rows import liblinear_accuracy, loaded
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks import baselines, rows
 from bochner import kernels
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.nystroem import KreinNystroem
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, Metric, Profiled, SphericalPolynomial

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Matern, WhiteKernel
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 EXACT = "exact"  # Posterior of the kernel that made the draw, from the Cholesky factor of the draw
 GIVEN, GIVEN_APPROXIMATE = "bochner given", "bochner given approximate"

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, WhiteK
 from benchmarks.processes import design
 from benchmarks.processes.rows import Posterior
 from bochner import GaussianProcessRegressor
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 RANDOM, DRAWN = "random search", "sampled functions"
 THOMPSON, IMPROVEMENT = "BoTorch, Thompson", "BoTorch, LogEI"

@@ -10,7 +10,7 @@ from botorch.acquisition.thompson_sampling import PathwiseThompsonSampling
 from botorch.optim import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _RESTARTS, _SAMPLES = 4, 1000  # Starts and random points of each acquisition, as for our draws
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks import datasets
 from benchmarks.processes import design
 from benchmarks.real.reading import read
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _JITTER = 1e-10  # Variance added to functions at test rows, so that their factor exists
 _BLOCK = 1_000  # Rows of the Gram matrix that are computed at once

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from benchmarks.harness import Cell, Options
 from benchmarks.processes.methods import DRAWN, IMPROVEMENT, RANDOM, THOMPSON, installed
 from bochner import KreinRidge
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _PLACES = (0.25, 0.5, 1.0)  # Shares of the evaluations at which the distance is reported
 _FEATURES = 200  # Landmarks are exact at all evaluations; a fit takes some milliseconds

@@ -16,7 +16,7 @@ from gpytorch.variational import CholeskyVariationalDistribution, VariationalStr
 
 from benchmarks.processes import design
 from benchmarks.processes.rows import Posterior
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _INDUCING, _BATCH = 512, 1_024  # About those of GPyTorch's tutorial on SVGP, 500 and 1,024
 _RATE, _STEPS = 0.1, 200  # Rate of the tutorial on exact processes, and four times its steps

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from xrfm import xRFM
 
 from benchmarks.published.design import THREADS
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _HELD_OUT = 0.2  # Share of the training rows for validation, as in the readme
 _SETTINGS = {

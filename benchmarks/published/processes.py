@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.published.design import THREADS
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _EXACT_RATE = 0.1  # Learning rate of Adam, as in GPyTorch's regression tutorial
 _EXACT_STEPS = 100  # The tutorial's 50 are too few here: RMSE 0.67 instead of 0.38 on yacht

@@ -15,7 +15,7 @@ from benchmarks.predictions import log_density
 from benchmarks.real import design
 from benchmarks.real.methods import Method
 from benchmarks.real.reading import Rows
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 THIRDS = ("low", "middle", "high")
 _LEAST_PROBABILITY = 1e-15  # What a log loss takes for a class that is said to be impossible

@@ -17,7 +17,7 @@ import bochner
 from benchmarks.environment import with_packages
 from benchmarks.real import design
 from benchmarks.real.encoding import MOST_LEVELS, Columns, filled
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 Maker = Callable[[int, bool], "Method"]
 """Seed, and whether the target is a number, to a method."""

@@ -12,8 +12,8 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, grouped, median_groups, median_table
 from benchmarks.schemes.candidates import CANDIDATES_PART
 from bochner import FourierFeatures, KreinRidge, kernels
-from bochner.features.length_scales import median_distance
-from bochner.sampling.energy import spread_directions
+from bochner.features.median_length_scales import median_distance
+from bochner.spectral.energy import spread_directions
 
 ORTHOGONAL, ENERGY = "orthogonal", "energy"
 METHODS = ("iid", ORTHOGONAL, "qmc", "structured", ENERGY)

@@ -16,13 +16,12 @@ from benchmarks.schemes.couplings import CoupledNorms
 from benchmarks.schemes.cubature import product_rule, shifted_grid, sparse_rule
 from benchmarks.schemes.selected import by_leverage, herded, pool, pursued
 from bochner import FourierFeatures, kernels, spectral_measure
-from bochner._numerics.arrays import Array
-from bochner.features.length_scales import median_distance
-from bochner.frequencies import Frequencies
+from bochner._base.arrays import Array
+from bochner.features.median_length_scales import median_distance
 from bochner.kernels import Kernel
-from bochner.sampling import Scheme
-from bochner.sampling.energy import spread_directions
-from bochner.sampling.lattice import generating_vector
+from bochner.spectral import Frequencies, Scheme
+from bochner.spectral.energy import spread_directions
+from bochner.spectral.lattice_points import generating_vector
 from bochner.spectral.laws import BlockLaw
 
 _INPUTS = (1, 2, 3, 5, 10, 20, 50, 200)  # From a line to more inputs than directions are spread in

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array
-from bochner.frequencies import Frequencies
+from bochner._base.arrays import Array
 from bochner.kernels import Kernel
-from bochner.spectral import spectral_measure
+from bochner.spectral import Frequencies, spectral_measure
 
 _PILOT = 4_096
 """Draws for the coefficient, which are not used again."""

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import chi
 
-from bochner._numerics.arrays import Array
-from bochner.sampling import Coordinates, Layout, Matrix, Orthogonal, Scheme, Uniforms
+from bochner._base.arrays import Array
+from bochner.spectral import Coordinates, Layout, Matrix, Orthogonal, Scheme, Uniforms
 
 
 @dataclass(frozen=True, slots=True)

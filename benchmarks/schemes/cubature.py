@@ -7,10 +7,9 @@ from math import comb
 import numpy as np
 from scipy.special import gammainc, ndtr, ndtri, roots_hermitenorm
 
-from bochner._numerics.arrays import Array
-from bochner.frequencies import Frequencies
-from bochner.sampling import Directions
-from bochner.sampling.energy import haar_rows, normalised
+from bochner._base.arrays import Array
+from bochner.spectral import Directions, Frequencies
+from bochner.spectral.energy import haar_rows, normalised
 from bochner.spectral.laws import BlockLaw
 
 _MOST_NODES = (

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from bochner._numerics.arrays import Array
-from bochner.frequencies import Frequencies
+from bochner._base.arrays import Array
 from bochner.kernels import Kernel
-from bochner.spectral import spectral_measure
+from bochner.spectral import Frequencies, spectral_measure
 
 _POOL = 4
 """Draws in the pool for each frequency that is selected from it."""

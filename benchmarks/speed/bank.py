@@ -6,8 +6,8 @@ from benchmarks.bank.speed import gradient_seconds
 from benchmarks.results import Row
 from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, seconds_and_peak, speed_part
 from benchmarks.speed.ridge import ridge_rows
-from bochner._numerics.arrays import Array
-from bochner.estimators.bank_regressor import LearnedKernelRegressor
+from bochner._base.arrays import Array
+from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
 
 FIT, GRADIENT, PRODUCTS = "one trajectory", "gradient", "its products alone"
 

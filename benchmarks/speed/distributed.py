@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.results import Row
 from benchmarks.speed.part import Place, by_method, speed_part
-from bochner.estimators.krein_ridge import KreinRidge
 from bochner.features.stats import chunk_sums
 from bochner.features.targets import Numbers
+from bochner.linear.krein_ridge import KreinRidge
 
 ONE, TWO = "one worker", "two workers"
 
@@ -63,9 +63,9 @@ def _rows(n: int, d: int, client: Any) -> tuple[Any, Any]:
 
 
 def _sums(model: KreinRidge, X: Any, y: Any) -> None:
-    from bochner.distributed.partitions import partitions_of
-    from bochner.distributed.passes import DaskExecutor
-    from bochner.distributed.reading import Check, TupleParts
+    from bochner.engines.partition_rows import Check, TupleParts
+    from bochner.engines.partitions import partitions_of
+    from bochner.engines.passes import DaskExecutor
 
     executor, check = DaskExecutor(), Check(TupleParts(), numeric=True)
     sums = partial(_sums_of, model.frequencies_, check)

@@ -17,11 +17,10 @@ from sklearn.kernel_approximation import RBFSampler
 
 from benchmarks.results import Row, medians
 from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part, touch_memory
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.features.transformer import FourierFeatures
-from bochner.frequencies import Frequencies
 from bochner.kernels import Gaussian
-from bochner.spectral import spectral_measure
+from bochner.spectral import Frequencies, spectral_measure
 
 OURS, RBF_SAMPLER, NUMPY, TORCH = "bochner", "RBFSampler", "NumPy", "torch"
 PRODUCT, WRITING = "the product alone", "writing alone"

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 
 from benchmarks.results import Row, medians
 from benchmarks.speed.part import Place, by_method, seconds_and_peak, speed_part
-from bochner._numerics.arrays import Array
-from bochner.estimators.krein_ridge import KreinRidge
+from bochner._base.arrays import Array
 from bochner.kernels import Gaussian
+from bochner.linear.krein_ridge import KreinRidge
 
 OURS, SKLEARN, PRODUCTS = "bochner", "RBFSampler + Ridge", "float32 products alone"
 

@@ -10,7 +10,7 @@ from benchmarks.real.measures import errors
 from benchmarks.unlike import design
 from benchmarks.unlike.methods import Method
 from benchmarks.unlike.rows import Rows
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 _MOST_BINS, _FEWEST_IN_BIN = 5, 100
 """Bins of the calibration error: with fewer rows in each, chance alone makes errors of 0.04."""

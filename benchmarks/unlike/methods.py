@@ -21,7 +21,7 @@ from benchmarks.real import methods as real
 from benchmarks.real.design import threads
 from benchmarks.real.encoding import Columns
 from benchmarks.unlike import design
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 
 Maker = Callable[[int, bool, str | None], "Method"]
 """Seed, whether the target is a number, and the column of times, to a method."""

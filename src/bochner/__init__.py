@@ -28,90 +28,95 @@ True
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from bochner._numerics.on_demand import on_demand
+from bochner._base.on_demand import on_demand
 
 __version__ = version("bochner")
 
 if TYPE_CHECKING:
     from bochner import datasets as datasets
+    from bochner import gaussian_process as gaussian_process
     from bochner import kernels as kernels
-    from bochner import likelihoods as likelihoods
     from bochner import plot as plot
-    from bochner._numerics.progress import FitProgress as FitProgress
-    from bochner.diagnosis import Diagnosis as Diagnosis
-    from bochner.diagnosis import diagnose as diagnose
-    from bochner.estimators.asymmetric_kernel_ridge import (
-        AsymmetricKernelRidge as AsymmetricKernelRidge,
-    )
-    from bochner.estimators.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
-    from bochner.estimators.bank_classifier import (
-        LearnedKernelClassifier as LearnedKernelClassifier,
-    )
-    from bochner.estimators.bank_regressor import LearnedKernelRegressor as LearnedKernelRegressor
-    from bochner.estimators.digmm_features import SimilarityFeatures as SimilarityFeatures
-    from bochner.estimators.forecaster import Forecaster as Forecaster
-    from bochner.estimators.gabasr import LocallyStationaryClassifier as LocallyStationaryClassifier
-    from bochner.estimators.gabasr import LocallyStationaryRegressor as LocallyStationaryRegressor
-    from bochner.estimators.gaussian_process_classifier import (
+    from bochner._base.progress import FitProgress as FitProgress
+    from bochner._base.registry import register as register
+    from bochner.adapters.onnx.export import export_onnx as export_onnx
+    from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
+    from bochner.features.transformer import FourierFeatures as FourierFeatures
+    from bochner.files.model_file import load as load
+    from bochner.files.model_file import save as save
+    from bochner.files.reading import read_table as read_table
+    from bochner.gaussian_process.gaussian_process_classifier import (
         GaussianProcessClassifier as GaussianProcessClassifier,
     )
-    from bochner.estimators.gaussian_process_regressor import (
+    from bochner.gaussian_process.gaussian_process_regressor import (
         GaussianProcessRegressor as GaussianProcessRegressor,
     )
-    from bochner.estimators.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
-    from bochner.estimators.kernel_glm_classifier import KernelGLMClassifier as KernelGLMClassifier
-    from bochner.estimators.krein_ridge import KreinRidge as KreinRidge
-    from bochner.estimators.krein_ridge_classifier import (
-        KreinRidgeClassifier as KreinRidgeClassifier,
+    from bochner.gaussian_process.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
+    from bochner.gaussian_process.kernel_glm_classifier import (
+        KernelGLMClassifier as KernelGLMClassifier,
     )
-    from bochner.estimators.table_classifier import TableClassifier as TableClassifier
-    from bochner.estimators.table_regressor import TableRegressor as TableRegressor
-    from bochner.features.positive import PositiveFeatures as PositiveFeatures
-    from bochner.features.transformer import FourierFeatures as FourierFeatures
-    from bochner.frequencies import Frequencies as Frequencies
-    from bochner.onnx import export_onnx as export_onnx
-    from bochner.persist import load as load
-    from bochner.persist import save as save
-    from bochner.registry import register as register
+    from bochner.learned.learned_kernel_classifier import (
+        LearnedKernelClassifier as LearnedKernelClassifier,
+    )
+    from bochner.learned.learned_kernel_regressor import (
+        LearnedKernelRegressor as LearnedKernelRegressor,
+    )
+    from bochner.learned.locally_stationary_models import (
+        LocallyStationaryClassifier as LocallyStationaryClassifier,
+    )
+    from bochner.learned.locally_stationary_models import (
+        LocallyStationaryRegressor as LocallyStationaryRegressor,
+    )
+    from bochner.learned.similarity_features import SimilarityFeatures as SimilarityFeatures
+    from bochner.linear.asymmetric_kernel_ridge import (
+        AsymmetricKernelRidge as AsymmetricKernelRidge,
+    )
+    from bochner.linear.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
+    from bochner.linear.diagnosis import Diagnosis as Diagnosis
+    from bochner.linear.diagnosis import diagnose as diagnose
+    from bochner.linear.krein_ridge import KreinRidge as KreinRidge
+    from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier as KreinRidgeClassifier
+    from bochner.series.forecaster import Forecaster as Forecaster
     from bochner.spectral import spectral_measure as spectral_measure
+    from bochner.spectral.frequencies import Frequencies as Frequencies
     from bochner.tables.encoder import TableEncoder as TableEncoder
-    from bochner.tables.reading import read_table as read_table
+    from bochner.tables.table_classifier import TableClassifier as TableClassifier
+    from bochner.tables.table_regressor import TableRegressor as TableRegressor
 else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
             "bochner.datasets": (),
             "bochner.kernels": (),
-            "bochner.likelihoods": (),
+            "bochner.gaussian_process": (),
             "bochner.plot": (),
-            "bochner._numerics.progress": ("FitProgress",),
-            "bochner.diagnosis": ("Diagnosis", "diagnose"),
-            "bochner.estimators.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
-            "bochner.estimators.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
-            "bochner.estimators.bank_classifier": ("LearnedKernelClassifier",),
-            "bochner.estimators.bank_regressor": ("LearnedKernelRegressor",),
-            "bochner.estimators.digmm_features": ("SimilarityFeatures",),
-            "bochner.estimators.forecaster": ("Forecaster",),
-            "bochner.estimators.gabasr": (
+            "bochner._base.progress": ("FitProgress",),
+            "bochner.tables": ("Diagnosis", "diagnose"),
+            "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
+            "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
+            "bochner.learned.learned_kernel_classifier": ("LearnedKernelClassifier",),
+            "bochner.learned.learned_kernel_regressor": ("LearnedKernelRegressor",),
+            "bochner.learned.similarity_features": ("SimilarityFeatures",),
+            "bochner.series.forecaster": ("Forecaster",),
+            "bochner.learned.locally_stationary_models": (
                 "LocallyStationaryClassifier",
                 "LocallyStationaryRegressor",
             ),
-            "bochner.estimators.gaussian_process_classifier": ("GaussianProcessClassifier",),
-            "bochner.estimators.gaussian_process_regressor": ("GaussianProcessRegressor",),
-            "bochner.estimators.kernel_glm": ("KernelGLMRegressor",),
-            "bochner.estimators.kernel_glm_classifier": ("KernelGLMClassifier",),
-            "bochner.estimators.krein_ridge": ("KreinRidge",),
-            "bochner.estimators.krein_ridge_classifier": ("KreinRidgeClassifier",),
-            "bochner.estimators.table_classifier": ("TableClassifier",),
-            "bochner.estimators.table_regressor": ("TableRegressor",),
-            "bochner.features.positive": ("PositiveFeatures",),
+            "bochner.gaussian_process.gaussian_process_classifier": ("GaussianProcessClassifier",),
+            "bochner.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
+            "bochner.gaussian_process.kernel_glm": ("KernelGLMRegressor",),
+            "bochner.gaussian_process.kernel_glm_classifier": ("KernelGLMClassifier",),
+            "bochner.linear.krein_ridge": ("KreinRidge",),
+            "bochner.linear.krein_ridge_classifier": ("KreinRidgeClassifier",),
+            "bochner.tables.table_classifier": ("TableClassifier",),
+            "bochner.tables.table_regressor": ("TableRegressor",),
+            "bochner.features.positive_features": ("PositiveFeatures",),
             "bochner.features.transformer": ("FourierFeatures",),
-            "bochner.frequencies": ("Frequencies",),
-            "bochner.onnx": ("export_onnx",),
-            "bochner.persist": ("load", "save"),
-            "bochner.registry": ("register",),
-            "bochner.spectral": ("spectral_measure",),
+            "bochner.adapters.onnx": ("export_onnx",),
+            "bochner.files": ("load", "save"),
+            "bochner._base.registry": ("register",),
+            "bochner.spectral": ("Frequencies", "spectral_measure"),
             "bochner.tables.encoder": ("TableEncoder",),
-            "bochner.tables.reading": ("read_table",),
+            "bochner.files.reading": ("read_table",),
         },
     )

@@ -14,9 +14,9 @@ import pytest
 from cli.command import SMALL, bochner, fit, labelled, predict, table, write
 
 import bochner as library
-from bochner._numerics.number_texts import number
+from bochner._base.number_texts import number
 from bochner.cli import demo_table
-from bochner.cli.models import _unlike
+from bochner.cli.model_files import _unlike
 from bochner.comparison.verdict import FUNCTIONS
 
 COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"

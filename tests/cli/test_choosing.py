@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-
 from bochner.cli.choosing import chosen_rows
+
 from bochner.cli.output import plain
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 
 @dataclass

@@ -11,8 +11,8 @@ from cli.test_forecast import MONTHS, SALES, TWICE, forecast, sales, several
 
 import bochner as library
 from bochner import Forecaster
-from bochner.cli.totals import with_total
-from bochner.tables.series_table import SeriesColumns, TableSeries
+from bochner.cli.series_totals import with_total
+from bochner.files.series_table import SeriesColumns, TableSeries
 
 
 def in_columns(n=60, n_unknown=0):

@@ -7,7 +7,7 @@ import pytest
 from cli.command import SMALL, bochner, fit, labelled, table, write
 
 import bochner as library
-from bochner.cli import models
+from bochner.cli import model_files as models
 from bochner.comparison.outcomes import KINDS_OF_ROWS, LIKE
 
 FIT = {"table", "warnings", "task", "split", "targets", "importance", "interactions", "model"}

@@ -5,7 +5,7 @@ import json
 import pytest
 from cli.command import SMALL, bochner, refusal, table, write
 
-from bochner.persist import container
+from bochner.files import container
 
 WRONG = {
     "target": (None, -1, [1, 2], ["y", "z"]),

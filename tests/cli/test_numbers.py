@@ -16,15 +16,15 @@ from sklearn.metrics import confusion_matrix, log_loss
 from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.records import evaluation_record, fit_record
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecasts import SeriesForecast
-from bochner.comparison.origins import SEASON_REPEATED, OriginScores
+from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.comparison.outcomes import Outcome, by_group
+from bochner.comparison.past_origins import SEASON_REPEATED, OriginScores
 from bochner.comparison.split import Split
 from bochner.comparison.study import Study, table_facts
-from bochner.diagnosis.contributions import Contributions
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
-from bochner.report import forecasts as reports
-from bochner.tables.series_table import SeriesColumns
+from bochner.files.series_table import SeriesColumns
+from bochner.report import forecast_report as reports
+from bochner.tables.contributions import Contributions
+from bochner.tables.sensitivity import Effect, VarianceShares
 
 
 def printed(*shown):

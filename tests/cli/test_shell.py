@@ -7,7 +7,7 @@ import sys
 import pytest
 from cli.command import fit, table
 
-from bochner._numerics.files import replacing
+from bochner._base.file_writing import replacing
 
 
 @pytest.fixture(scope="module")

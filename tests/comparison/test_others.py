@@ -76,7 +76,7 @@ def test_the_table_is_encoded_once(monkeypatch):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_methods_have_the_threads_of_the_fit(n_jobs, monkeypatch):
     threads = set()
-    monkeypatch.setattr("bochner._numerics.threads.cpu_count", lambda: 8)
+    monkeypatch.setattr("bochner._base.threads.cpu_count", lambda: 8)
 
     def fitted(model, split, **options):
         threads.update(pool["num_threads"] for pool in threadpool_info())

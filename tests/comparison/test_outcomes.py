@@ -15,7 +15,7 @@ from bochner.comparison.coverage import coverage_of
 from bochner.comparison.outcomes import LIKE, Outcome, by_group, by_kind, mean_score, outcome
 from bochner.comparison.split import Split
 from bochner.comparison.verdict import best_other, calibration, difference, no_pairs, verdict
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 RNG = np.random.default_rng(0)
 NONE = VarianceShares((), np.empty(0), np.empty(0))

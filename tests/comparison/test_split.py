@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bochner.comparison.split import split_rows
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 N = 100
 FEATURES = pd.DataFrame({"a": np.arange(float(N))})

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from bochner import FourierFeatures, spectral_measure
-from bochner.features import parts as automatic
+from bochner.features import measure_parts as automatic
 from bochner.kernels import Gaussian, Laplacian, Matern, RationalQuadratic
-from bochner.sampling import HadamardRows, Orthogonal
+from bochner.spectral import HadamardRows, Orthogonal
 
 DIM, P = 256, 1024
 X = np.random.default_rng(0).normal(size=(150, DIM))

@@ -13,8 +13,7 @@ from scipy.spatial.distance import cdist, pdist
 from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.frequencies import Frequencies
-from bochner.sampling import resolve_scheme
+from bochner.spectral import Frequencies, resolve_scheme
 from bochner.spectral.decompositions import DesignData
 from bochner.spectral.design import broad_proposal
 

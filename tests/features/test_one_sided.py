@@ -6,8 +6,8 @@ from laws.registry import late
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import FourierFeatures, kernels
-from bochner.features.parts import one_sided
-from bochner.frequencies import Envelope, Frequencies
+from bochner.features.measure_parts import one_sided
+from bochner.spectral import Envelope, Frequencies
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from numpy.testing import assert_allclose
-from persist.same import round_trip
 from scipy import sparse, stats
 
 from bochner import kernels, spectral_measure

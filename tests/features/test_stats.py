@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from bochner import Frequencies
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.features import FeatureSums, feature_sums
 from bochner.features.chunks import Chunk
-from bochner.features.length_scales import median_distance
+from bochner.features.median_length_scales import median_distance
 from bochner.features.stats import RunningSums
 
 RNG = np.random.default_rng(0)

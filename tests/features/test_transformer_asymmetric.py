@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from files.same import assert_same, round_trip
 from laws.registry import check_mean, late
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import assert_same, round_trip
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Ridge

@@ -106,8 +106,8 @@ import signal
 import numpy as np
 from scipy.stats import qmc
 
-from bochner._numerics.state_loops import Steps, component_moments, filtered, slopes
-from bochner._numerics.threads import in_a_thread, in_order
+from bochner.series.state_loops import Steps, component_moments, filtered, slopes
+from bochner._base.threads import in_a_thread, in_order
 
 steps = Steps(np.zeros(300, dtype=int), *np.full((4, 1, 2), 0.1), np.array([1, 0]))
 y, weights, groups = np.ones(300), np.ones((300, 2)), np.array([0, 1])

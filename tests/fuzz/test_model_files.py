@@ -13,9 +13,9 @@ from fuzz.saved import NAMES, saved
 from laws.registry import AnyDim
 
 import bochner
+from bochner.files import ModelFileError, container
+from bochner.files.trial import try_out
 from bochner.kernels import Gaussian
-from bochner.persist import ModelFileError, container
-from bochner.persist.trial import try_out
 
 
 def _check(name, path, number):

@@ -8,7 +8,7 @@ from fuzz.saved import ESTIMATORS
 from fuzz.subjects import SUBJECTS
 
 import bochner
-from bochner.persist import ModelFileError
+from bochner.files import ModelFileError
 
 VALUES = (None, -0.5, "x", [], 1e300)
 """Values that many parameters do not have, of the types that files hold."""
@@ -51,8 +51,8 @@ def _with(model, name, value):
 def _write(monkeypatch, model, path):
     """Save a model as a program would that checks no parameters."""
     with monkeypatch.context() as patch:
-        patch.setattr("bochner.persist.tree._check_parameters", lambda *parts: None)
-        patch.setattr("bochner.persist.model_file.try_out", lambda *parts: None)
+        patch.setattr("bochner.files.tree._check_parameters", lambda *parts: None)
+        patch.setattr("bochner.files.model_file.try_out", lambda *parts: None)
         bochner.save(model, path)
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from bochner import FourierFeatures
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.kernels import (
     NTK,
     Bilinear,

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from bochner import KreinRidge, diagnose, spectral_measure
 from bochner.features.chunks import Chunk
 from bochner.kernels import Gaussian, Harmonizable, LocallyStationary, ModulatedWaves
-from bochner.learning.evidence.ridge_search import GramSearch
-from bochner.learning.families.kernel_families import parameterised
+from bochner.linear.kernel_families import parameterised
+from bochner.linear.ridge_search import GramSearch
 
 RNG = np.random.default_rng(0)
 ROWS = np.random.default_rng(1).normal(size=(30, 2))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._numerics import limits
+from bochner._base import limits
 from bochner.kernels import Gaussian, ShiftGaussian, Stationary
 
 RNG = np.random.default_rng(0)

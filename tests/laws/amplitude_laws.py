@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from laws.inference_laws import Problem, problem
 
-from bochner.learning.chains.basis import Grid, Matched, Windows
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.basis import Grid, Matched, Windows
+from bochner.learned.training_data import TrainingData
 
 MATCHED, GRID = Matched(), Grid(4, 3)
 SUMMED = replace(GRID, is_summed=True)

@@ -13,8 +13,7 @@ from laws.registry import Streams
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from bochner.frequencies import Envelope, Frequencies
-from bochner.sampling import Iid
+from bochner.spectral import Envelope, Frequencies, Iid
 from bochner.spectral.atoms import (
     Atoms,
     CityBlockExponentials,

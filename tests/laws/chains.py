@@ -18,27 +18,27 @@ from laws.amplitude_laws import window
 from scipy import stats
 from scipy.special import expit
 
-from bochner.learning.chains.basis import PLAIN, Grid, Matched, Windows
-from bochner.learning.chains.chain import CollapsedChain
-from bochner.learning.chains.dense import DensePrior
-from bochner.learning.chains.evidence import InverseGammaNoise
-from bochner.learning.chains.likelihood import ConstantNoise
-from bochner.learning.chains.moves import (
+from bochner.learned.basis import PLAIN, Grid, Matched, Windows
+from bochner.learned.chain import CollapsedChain
+from bochner.learned.chain_evidence import InverseGammaNoise
+from bochner.learned.dense import DensePrior
+from bochner.learned.dirichlet_mixture import MixturePrior, sample_prior
+from bochner.learned.likelihood import ConstantNoise
+from bochner.learned.moves import (
     Hamiltonian,
     Move,
     PrecisionWalk,
     PriorParameters,
     ReplacementSweep,
 )
-from bochner.learning.chains.moves.labels import LogisticLabels
-from bochner.learning.chains.moves.precision import LogNormalPrecision
-from bochner.learning.chains.sparse import SparseHyper, SparsePrior
-from bochner.learning.chains.state import StepSizes
-from bochner.learning.chains.training_data import TrainingData
-from bochner.learning.chains.two_spectra import TwoSpectraPrior
-from bochner.learning.mixtures.mixture import MixturePrior, sample_prior
-from bochner.learning.mixtures.wishart import GammaPrior, NormalInverseWishart
-from bochner.learning.published.joint_pairs import JointPairChain
+from bochner.learned.moves.polya_gamma import LogisticLabels
+from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned.sparse import SparseHyper, SparsePrior
+from bochner.learned.state import StepSizes
+from bochner.learned.training_data import TrainingData
+from bochner.learned.two_spectra import TwoSpectraPrior
+from bochner.learned.wishart import GammaPrior, NormalInverseWishart
+from bochner.papers.joint_pairs import JointPairChain
 
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)
 NOISE = InverseGammaNoise(4.0, 3.0)

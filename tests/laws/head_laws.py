@@ -9,11 +9,11 @@ from scipy.linalg import null_space
 from scipy.stats import multivariate_normal, norm, t
 
 from bochner import Frequencies, KreinRidge, KreinRidgeClassifier, kernels
-from bochner.estimators.ridge_head import RidgeHead
 from bochner.features import FeatureSums, feature_sums
-from bochner.learning.ridge.krein import KreinSpectrum, fit_krein
-from bochner.learning.ridge.posterior import best_alpha, centred_sums, fit_ridge
-from bochner.learning.ridge.softmax_weights import fit_softmax
+from bochner.linear.krein import KreinSpectrum, fit_krein
+from bochner.linear.ridge_head import RidgeHead
+from bochner.linear.ridge_posterior import best_alpha, centred_sums, fit_ridge
+from bochner.linear.softmax_weights import fit_softmax
 
 
 @dataclass(frozen=True)

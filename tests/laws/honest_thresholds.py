@@ -9,11 +9,11 @@ from laws.honest_laws import COVERAGE, RELATIVE, Bias, Trial, bias, trial_on
 from laws.honest_models import Model
 from laws.honest_tables import Drawn, Kind
 
-from bochner.learning.tables import efforts
-from bochner.learning.tables.efforts import Effort
+from bochner.tables import efforts
+from bochner.tables.efforts import Effort
 
-LEARNER = "bochner.learning.tables.learner"
-PLAN = "bochner.learning.tables.plan"
+LEARNER = "bochner.tables.learner"
+PLAN = "bochner.tables.observation_roles"
 _FAMILIES = {"rough": (efforts._ROUGH, 1), "smooth": (efforts._SMOOTH, 1)}
 
 
@@ -35,8 +35,8 @@ class Threshold:
     constants: Mapping[str, Any] = field(default_factory=dict)  # Values by module and name
 
 
-EFFORTS = "bochner.estimators.table_base.EFFORTS"
-SEARCH = "bochner.learning.tables.search"
+EFFORTS = "bochner.tables.table_base.EFFORTS"
+SEARCH = "bochner.tables.kernel_search"
 
 THRESHOLDS = [
     Threshold("observations that learn length scales", 31, 33, ("one column", "six cells")),
@@ -96,7 +96,7 @@ THRESHOLDS = [
         206,
         constants={
             EFFORTS: effort(),
-            "bochner.learning.tables.kernel_laws._FEW": 200,
+            "bochner.tables.kernel_laws._FEW": 200,
         },
     ),
     Threshold(
@@ -106,7 +106,7 @@ THRESHOLDS = [
         ("six cells",),
         {
             EFFORTS: effort(),
-            "bochner.learning.tables.observations._OBSERVATIONS_PER_ROW": 30,
+            "bochner.tables.observations._OBSERVATIONS_PER_ROW": 30,
         },
     ),
     Threshold(
@@ -128,14 +128,14 @@ THRESHOLDS = [
         200,
         206,
         ("smooth", "skewed"),
-        {EFFORTS: effort(), "bochner.learning.tables.widths._FEWEST_FOR_TREES": 203},
+        {EFFORTS: effort(), "bochner.tables.widths._FEWEST_FOR_TREES": 203},
     ),
     Threshold(
         "rows that counts are expanded to",
         200,
         206,
         ("counts as weights",),
-        {"bochner.estimators.table_rows._MOST_ROWS": 200},
+        {"bochner.tables.table_rows._MOST_ROWS": 200},
     ),
 ]
 """Thresholds, each set so that a fit takes a fraction of a second."""

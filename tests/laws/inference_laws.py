@@ -8,13 +8,13 @@ from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import gammaln
 
-from bochner.learning.chains.evidence import (
+from bochner.learned.chain_evidence import (
     InverseGammaNoise,
     KnownNoise,
     evidence_of,
     frequency_gradient,
 )
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.training_data import TrainingData
 
 
 @dataclass(frozen=True)

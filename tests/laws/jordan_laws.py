@@ -16,7 +16,7 @@ from scipy import stats
 from scipy.integrate import cumulative_simpson, quad
 from scipy.special import gammaln, hyp0f1
 
-from bochner.spectral import spherical
+from bochner.spectral import spherical_measure as spherical
 
 FAMILY_ALPHA = 1e-3
 """Chance that the whole battery of random tests rejects a right implementation."""

@@ -10,7 +10,7 @@ from laws.registry import FUNCTIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels
-from bochner._numerics import limits
+from bochner._base import limits
 
 _CLASSES = {name: getattr(kernels, name) for name in kernels.__all__}
 """Classes that the repr of a kernel names."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit, softmax
 
-from bochner.likelihoods import (
+from bochner.gaussian_process import (
     BernoulliLikelihood,
     CensoredGaussianLikelihood,
     GaussianLikelihood,
@@ -20,8 +20,8 @@ from bochner.likelihoods import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
-from bochner.likelihoods.mixture import LikelihoodMixture
-from bochner.likelihoods.numbers import LocationLikelihood
+from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
+from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 
 ALPHA = 1e-4
 """Probability that a test of samples fails by chance."""

@@ -13,7 +13,7 @@ import numpy as np
 from laws.registry import Streams, check_mean
 
 from bochner import kernels, spectral_measure
-from bochner.features.parts import sampled_one_sided
+from bochner.features.measure_parts import sampled_one_sided
 from bochner.kernels import LocallyStationary
 
 FAMILY_ALPHA = 1e-3

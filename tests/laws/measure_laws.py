@@ -11,8 +11,7 @@ from scipy.special import betainc, gamma, jv
 from scipy.stats import chi2, kstest
 
 from bochner import kernels, spectral_measure
-from bochner.sampling import Iid
-from bochner.spectral import Convolution, Elliptical, Independent, Isotropic, Mapped
+from bochner.spectral import Convolution, Elliptical, Iid, Independent, Isotropic, Mapped
 
 FAMILY_ALPHA = 1e-3
 """Chance that a whole battery of goodness-of-fit tests rejects a right implementation."""

@@ -7,9 +7,9 @@ hyperparameters.
 import numpy as np
 from laws import chains
 
-from bochner.learning.chains.chain import CollapsedChain
-from bochner.learning.chains.moves.noise_field import NoiseField, VaryingNoise
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned.chain import CollapsedChain
+from bochner.learned.moves.noise_field import NoiseField, VaryingNoise
+from bochner.learned.training_data import TrainingData
 
 N_WAVES = 3
 WEIGHT = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0, 1.0])

@@ -13,8 +13,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from bochner.sampling import resolve_scheme
-from bochner.spectral import Component, PhaseFactor, ShiftedGaussian
+from bochner.spectral import Component, PhaseFactor, ShiftedGaussian, resolve_scheme
 from bochner.spectral.shifted_gaussian import correction
 
 MODULATIONS = {

@@ -7,7 +7,7 @@ from scipy.linalg import hadamard
 
 from bochner import spectral_measure
 from bochner.kernels import Gaussian
-from bochner.sampling import Directions, HadamardRows, Structured
+from bochner.spectral import Directions, HadamardRows, Structured
 
 DIM, ORDER = 100, 128
 

@@ -28,7 +28,7 @@ def test_posteriors_of_botorch_have_the_same_coverage():
     pytest.importorskip("botorch")
     import torch
 
-    from bochner.botorch import FeatureModel
+    from bochner.adapters.botorch import FeatureModel
 
     data = laws.draws("matern52", 2, 0.05, 300, 0, 60)
     ridge = laws.model("matern52", 0.05).fit(data.rows, data.y)

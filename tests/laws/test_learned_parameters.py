@@ -11,15 +11,17 @@ from learning.laplace import test_laplace
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
-from bochner import (
-    KernelGLMClassifier,
-    KernelGLMRegressor,
-    KreinRidge,
-    kernels,
-    likelihoods,
-)
+from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
+from bochner import gaussian_process as likelihoods
 from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.targets import Numbers
+from bochner.gaussian_process import (
+    CensoredGaussianLikelihood,
+    GaussianLikelihood,
+    NegativeBinomialLikelihood,
+    OrdinalLikelihood,
+    StudentTLikelihood,
+)
 from bochner.kernels import (
     NTK,
     TL1,
@@ -55,16 +57,9 @@ from bochner.kernels import (
     Stationary,
     Tanh,
 )
-from bochner.learning.evidence.feature_evidence import evidence_gradient
-from bochner.learning.evidence.ridge_search import GramSearch
-from bochner.learning.families.kernel_families import parameterised
-from bochner.likelihoods import (
-    CensoredGaussianLikelihood,
-    GaussianLikelihood,
-    NegativeBinomialLikelihood,
-    OrdinalLikelihood,
-    StudentTLikelihood,
-)
+from bochner.linear.feature_evidence import evidence_gradient
+from bochner.linear.kernel_families import parameterised
+from bochner.linear.ridge_search import GramSearch
 
 MAP = np.array([[1.0, 0.5], [-0.5, 2.0]])
 KERNELS = {

@@ -5,8 +5,8 @@ import pytest
 from laws import likelihood_laws as laws
 from scipy import integrate, stats
 
-from bochner import likelihoods
-from bochner.likelihoods import (
+from bochner import gaussian_process as likelihoods
+from bochner.gaussian_process import (
     CensoredGaussianLikelihood,
     GaussianLikelihood,
     NegativeBinomialLikelihood,
@@ -14,9 +14,9 @@ from bochner.likelihoods import (
     PoissonLikelihood,
     SoftmaxLikelihood,
     StudentTLikelihood,
-    quantiles,
 )
-from bochner.likelihoods.mixture import LikelihoodMixture
+from bochner.gaussian_process import likelihood_quantiles as quantiles
+from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 
 every = pytest.mark.parametrize("name", laws.INSTANCES)
 numbers = pytest.mark.parametrize("name", laws.NUMBERS)

@@ -8,8 +8,7 @@ from scipy import stats
 
 from bochner import spectral_measure
 from bochner.kernels import Anova, Exponential, Gaussian, Laplacian, Matern
-from bochner.sampling import Coordinates, Directions, Structured
-from bochner.spectral import BlockLaw
+from bochner.spectral import BlockLaw, Coordinates, Directions, Structured
 
 
 def of_coordinates(law):

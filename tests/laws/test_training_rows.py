@@ -9,9 +9,8 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from bochner import TableClassifier, TableRegressor, load, save
-from bochner.estimators import table_partitions
-from bochner.learning.tables import trees
-from bochner.learning.tables.learner import Learner
+from bochner.tables import table_partitions, trees
+from bochner.tables.learner import Learner
 
 N_ROWS = 1200
 

@@ -18,8 +18,8 @@ from bochner import (
     LocallyStationaryRegressor,
     kernels,
 )
-from bochner.features.units import Units
-from bochner.learning.ridge.softmax_weights import left_out_probabilities
+from bochner.features.weight_meaning import Units
+from bochner.linear.softmax_weights import left_out_probabilities
 
 CELLS = np.random.default_rng(1).normal(size=(6, 2))
 """Different rows of tables of few of them."""

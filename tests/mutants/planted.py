@@ -12,11 +12,11 @@ from scipy.special import gammainc
 from scipy.stats import qmc
 
 from bochner import kernels, spectral
-from bochner.estimators import krein_ridge_classifier
 from bochner.features import FeatureSums
-from bochner.frequencies import Frequencies, frequencies
-from bochner.learning.ridge import posterior as ridge
-from bochner.sampling import Coordinates, Directions, Uniforms, lattice, schemes
+from bochner.linear import krein_ridge_classifier
+from bochner.linear import ridge_posterior as ridge
+from bochner.spectral import Coordinates, Directions, Frequencies, Uniforms, frequencies, schemes
+from bochner.spectral import lattice_points as lattice
 from bochner.spectral.laws import GammaMixture
 
 SMALL_ALPHA = 1e-4

@@ -11,12 +11,12 @@ from laws.phase_factor_laws import LAWS, MODULATIONS
 from mutants.registry import changes, deferred, planted, replaces
 
 from bochner import kernels
-from bochner.frequencies import Frequencies
 from bochner.spectral import (
     Component,
     Convolution,
     Draw,
     Elliptical,
+    Frequencies,
     Mapped,
     PhaseFactor,
     ShiftedGaussian,

@@ -14,13 +14,14 @@ from learning.chains import (
 )
 from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
-from bochner.estimators import bank
-from bochner.estimators.bank_models import BaNKClassification, BaNKRegression
-from bochner.features.units import Units
-from bochner.learning.chains import components, draws, pooling, relevance
-from bochner.learning.chains.draws import Draws
-from bochner.learning.chains.evidence import InverseGammaNoise
-from bochner.learning.chains.preparation import Scaling
+from bochner.features.weight_meaning import Units
+from bochner.learned import draws, pooling, relevance
+from bochner.learned import gaussian_components as components
+from bochner.learned import learned_kernel_fit as bank
+from bochner.learned.chain_evidence import InverseGammaNoise
+from bochner.learned.draws import Draws
+from bochner.learned.learned_kernel_models import BaNKClassification, BaNKRegression
+from bochner.learned.preparation import Scaling
 
 
 @cache

@@ -3,8 +3,9 @@
 from learning.series import test_breaks, test_regular
 from mutants.registry import edit, planted
 
-from bochner.learning.series import breaks, model
-from bochner.learning.series.parts import LevelShifts
+from bochner.series import breaks
+from bochner.series import series_model as model
+from bochner.series.components import LevelShifts
 
 for name, old, new in (
     ("later_values_tell_nothing", "- gains[t] @ slope", ""),

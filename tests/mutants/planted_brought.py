@@ -12,7 +12,7 @@ from tables.test_fingerprints import (
     test_rows_that_are_equal_by_chance_say_nothing,
 )
 
-from bochner.tables import (
+from bochner.files import (
     conventions,
     delimited,
     fingerprints,
@@ -29,7 +29,7 @@ from bochner.tables import (
     times_of_day,
     totals,
 )
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 
 def file_of(case: str | Brought, check=check_layout):

@@ -8,11 +8,10 @@ from learning.series.test_model import assert_evidence
 from mutants.registry import changes, edit, plant_edits, planted
 from tables import test_calendars
 
-from bochner.estimators import rolling_origins
-from bochner.learning.series.model import ScaledSeries
-from bochner.learning.series.parts import Waves
-from bochner.tables import calendars, offsets, timelines
-from bochner.tables.timelines import Timeline
+from bochner.series import calendars, offsets, rolling_origins, timelines
+from bochner.series.components import Waves
+from bochner.series.series_model import ScaledSeries
+from bochner.series.timelines import Timeline
 
 
 def goes_on(*names):

@@ -8,12 +8,12 @@ from laws import chains
 from mutants import planted_mixture
 from mutants.registry import changes, edit, planted, replaces
 
-from bochner.learning.chains.moves import hamiltonian, replacement
-from bochner.learning.chains.moves import labels as polya_gamma
-from bochner.learning.chains.moves.precision import LogNormalPrecision
-from bochner.learning.chains.sparse import SparsePrior
-from bochner.learning.published import joint_pairs
-from bochner.learning.published.joint_pairs import JointPairChain, Laplace
+from bochner.learned.moves import hamiltonian, replacement
+from bochner.learned.moves import polya_gamma as polya_gamma
+from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned.sparse import SparsePrior
+from bochner.papers import joint_pairs
+from bochner.papers.joint_pairs import JointPairChain, Laplace
 
 ALPHA = 1e-3
 

@@ -1,6 +1,6 @@
 """Bugs of weights and costs of classes, each with the test that must notice it."""
 
-from estimators import test_class_weights
+from laws import test_class_weights
 from mutants.registry import plant_edits
 
 from bochner import TableClassifier

@@ -7,7 +7,7 @@ from tables import test_clocks
 from tables.test_clocks import BERLIN, HOURS, encoded
 from tables.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 
-from bochner.tables import (
+from bochner.files import (
     clocks,
     columns,
     encoder,

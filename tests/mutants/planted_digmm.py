@@ -9,10 +9,13 @@ from learning.mixtures.double_mixture import test_bound, test_component_evidence
 from learning.published import test_digmm_taylor as test_taylor
 from mutants.registry import changes, planted, replaces
 
-from bochner.learning.mixtures.double_mixture import bound, exact, learned_mixture, sticks
-from bochner.learning.mixtures.double_mixture.bound import ExpectedCosines
-from bochner.learning.mixtures.double_mixture.evidence import ComponentPrior
-from bochner.learning.published import digmm_taylor
+from bochner.learned import exact_inference as exact
+from bochner.learned import learned_mixture
+from bochner.learned import mixture_bound as bound
+from bochner.learned import stick_breaking as sticks
+from bochner.learned.component_evidence import ComponentPrior
+from bochner.learned.mixture_bound import ExpectedCosines
+from bochner.papers import digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
 check_gradient = partial(test_bound.assert_gradient, 2, BOTH, None)

@@ -21,24 +21,27 @@ from report import test_checks, test_drift
 from tables import test_identifiers, test_timelines, test_totals
 
 from bochner.cli import choosing
-from bochner.comparison import coverage, forecasts, split, study, verdict
-from bochner.diagnosis.shapley import Game
-from bochner.estimators import rolling_origins, summed_series, table_rows
-from bochner.features import length_scales, positive, stats
+from bochner.comparison import coverage, split, study, verdict
+from bochner.comparison import forecast_errors as forecasts
+from bochner.features import median_length_scales as length_scales
+from bochner.features import positive_features as positive
+from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
-from bochner.learning.families import selection
-from bochner.learning.mixtures import mixture
-from bochner.learning.ridge.plan import RidgeProblem
-from bochner.learning.ridge.posterior import FunctionLaw
-from bochner.learning.series import breaks
-from bochner.learning.series.search import Searcher
-from bochner.learning.tables import widths
-from bochner.learning.tables.residual_laws import ResidualLaw
-from bochner.likelihoods import BernoulliLikelihood, OrdinalLikelihood, quantiles
-from bochner.likelihoods.mixture import LikelihoodMixture
-from bochner.persist import packing
-from bochner.report import drift, error_checks, residuals
-from bochner.tables import date_order, text_columns, timelines, totals
+from bochner.files import date_order, packing, text_columns, totals
+from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
+from bochner.gaussian_process import likelihood_quantiles as quantiles
+from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
+from bochner.learned import dirichlet_mixture as mixture
+from bochner.linear import kernel_selection as selection
+from bochner.linear.ridge_posterior import FunctionLaw
+from bochner.linear.solver_plan import RidgeProblem
+from bochner.report import drift, error_checks
+from bochner.report import residual_section as residuals
+from bochner.series import breaks, rolling_origins, summed_series, timelines
+from bochner.series.component_search import Searcher
+from bochner.tables import table_rows, widths
+from bochner.tables.residual_laws import ResidualLaw
+from bochner.tables.shapley import Game
 
 
 def patched(check):

@@ -15,9 +15,10 @@ from learning.tables import (
 )
 from mutants.registry import edit, plant_edits, planted
 
-from bochner._numerics import linalg
+from bochner._base import linalg
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.learning.tables import (
+from bochner.tables import column_length_scales as length_scales
+from bochner.tables import (
     efforts,
     ensemble,
     kernel_columns,
@@ -27,23 +28,22 @@ from bochner.learning.tables import (
     kernel_sums,
     learner,
     leave_one_out,
-    length_scales,
     linear_maps,
     observations,
-    parts,
     residual_laws,
     tree_laws,
     trees,
     weights,
 )
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.tables.kernel_laws import KernelLaw
-from bochner.learning.tables.learner import Learner
-from bochner.learning.tables.observations import Observations
-from bochner.learning.tables.plan import FitPlan
-from bochner.learning.tables.rows import CellObservations, Rows
-from bochner.learning.tables.tree_laws import TreeLearner
-from bochner.learning.tables.trees import TreeInputs, Trees
+from bochner.tables import partial_fits as parts
+from bochner.tables.distinct_rows import CellObservations, Rows
+from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.kernel_laws import KernelLaw
+from bochner.tables.learner import Learner
+from bochner.tables.observation_roles import FitPlan
+from bochner.tables.observations import Observations
+from bochner.tables.tree_laws import TreeLearner
+from bochner.tables.trees import TreeInputs, Trees
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient

@@ -7,12 +7,13 @@ from kernels import test_foreign_kernels
 from learning.tables import test_estimator_laws
 from mutants.registry import plant_edits
 
-from bochner.cli import models
-from bochner.kernels import foreign, function
-from bochner.learning.tables import estimator_laws, residual_laws
-from bochner.learning.tables.estimator_laws import EstimatorLaw, EstimatorLearner
-from bochner.learning.tables.learner import Learner
-from bochner.learning.tables.residual_laws import ResidualLaw
+from bochner.cli import model_files as models
+from bochner.kernels import adapter as foreign
+from bochner.kernels import function
+from bochner.tables import estimator_laws, residual_laws
+from bochner.tables.estimator_laws import EstimatorLaw, EstimatorLearner
+from bochner.tables.learner import Learner
+from bochner.tables.residual_laws import ResidualLaw
 
 GROUPS, WEIGHTS = test_estimator_laws.TRIPLES, test_estimator_laws.WEIGHTS
 

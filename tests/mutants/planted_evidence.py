@@ -8,14 +8,15 @@ from learning.chains import test_sparse_prior
 from learning.chains.moves import test_hamiltonian, test_precision, test_replacement
 from mutants.registry import changes, edit, edit_inner, plant_edits, planted, replaces
 
-from bochner._numerics import exchange_loops
-from bochner.frequencies import waves as wave_formulas
-from bochner.learning.chains import evidence, waves
-from bochner.learning.chains.evidence import ChainEvidence, InverseGammaNoise, KnownNoise
-from bochner.learning.chains.moves import hamiltonian, replacement
-from bochner.learning.chains.moves.precision import LogNormalPrecision
-from bochner.learning.chains.sparse import SparsePrior
-from bochner.learning.chains.training_data import TrainingData
+from bochner.learned import amplitude_waves as waves
+from bochner.learned import chain_evidence as evidence
+from bochner.learned import exchange_loops
+from bochner.learned.chain_evidence import ChainEvidence, InverseGammaNoise, KnownNoise
+from bochner.learned.moves import hamiltonian, replacement
+from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned.sparse import SparsePrior
+from bochner.learned.training_data import TrainingData
+from bochner.spectral import wave_formulas as wave_formulas
 
 NOISE = InverseGammaNoise(0.7, 0.2)
 student = inference_laws.check_student

@@ -6,9 +6,9 @@ from diagnosis import test_sensitivity, test_shapley
 from learning.tables import test_exponentials
 from mutants.registry import plant_edits
 
-from bochner.diagnosis.evaluators import RowFunction
-from bochner.diagnosis.sensitivity import Dependence
-from bochner.learning.tables import exponentials
+from bochner.tables import exponentials
+from bochner.tables.evaluators import RowFunction
+from bochner.tables.sensitivity import Dependence
 
 plant_edits(
     exponentials,

@@ -12,10 +12,12 @@ from tables import test_holidays, test_series_table
 
 from bochner import Forecaster
 from bochner.cli import forecasting, series_fits
-from bochner.comparison import forecasts, origins
+from bochner.comparison import forecast_errors as forecasts
+from bochner.comparison import past_origins as origins
 from bochner.comparison.contenders import OURS
-from bochner.estimators.series_forecasts import SeriesForecasts
-from bochner.tables import holidays, series_table
+from bochner.files import series_table
+from bochner.series import holidays
+from bochner.series.series_forecasts import SeriesForecasts
 
 
 def check_repeated_season():

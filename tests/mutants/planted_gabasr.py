@@ -11,15 +11,15 @@ from learning.chains.moves import test_replacement, test_varying_noise, test_wid
 from learning.published import test_least_squares_labels
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 
-from bochner.learning.chains import learned_kernel as learned
-from bochner.learning.chains import likelihood, two_spectra, wave_amplitudes
-from bochner.learning.chains.basis import Grid, Matched
-from bochner.learning.chains.draws import Draws
-from bochner.learning.chains.moves import noise_field, replacement
-from bochner.learning.chains.preparation import Scaling
-from bochner.learning.chains.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
-from bochner.learning.chains.waves import WaveFeatures
-from bochner.learning.published import models as least_squares
+from bochner.learned import learned_kernel as learned
+from bochner.learned import likelihood, two_spectra, wave_amplitudes
+from bochner.learned.amplitude_waves import WaveFeatures
+from bochner.learned.basis import Grid, Matched
+from bochner.learned.draws import Draws
+from bochner.learned.moves import noise_field, replacement
+from bochner.learned.preparation import Scaling
+from bochner.learned.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
+from bochner.papers import models as least_squares
 
 ALPHA = 1e-3
 MATCHED, GRID = amplitude_laws.MATCHED, amplitude_laws.GRID

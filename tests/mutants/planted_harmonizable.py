@@ -7,8 +7,7 @@ from kernels import test_harmonizable as laws
 from laws.registry import HARMONIZABLE_CASES
 from mutants.registry import changes
 
-from bochner.frequencies import Amplitudes
-from bochner.spectral import WithAmplitude
+from bochner.spectral import Amplitudes, WithAmplitude
 
 COMPLEX, WINDOWED, GRID = HARMONIZABLE_CASES[4:7]
 

@@ -9,11 +9,10 @@ from laws.honest_models import MODELS
 from laws.honest_tables import KINDS
 from mutants.registry import changes
 
-from bochner.estimators import table_base
-from bochner.learning.ridge.softmax_weights import fit_softmax
-from bochner.learning.tables import ensemble
-from bochner.learning.tables.removal import Removal
-from bochner.tables import encodings
+from bochner.files import encodings
+from bochner.linear.softmax_weights import fit_softmax
+from bochner.tables import ensemble, table_base
+from bochner.tables.removal import Removal
 
 
 def agrees(name, n, seeds=4):

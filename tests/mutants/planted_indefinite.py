@@ -6,7 +6,9 @@ from laws.registry import Case, bump, of_no_sign, on_the_sphere
 from mutants.registry import changes, deferred, planted, replaces
 
 from bochner import kernels
-from bochner.kernels import Metric, functions, spherical
+from bochner.kernels import Metric
+from bochner.kernels import function_kernels as functions
+from bochner.kernels import sphere as spherical
 
 TL1 = Case(kernels.TL1(3.2), 2, definite=False)
 DELTA = Case(kernels.DeltaGaussian(0.7, 1.9), 2, definite=False)

@@ -5,9 +5,9 @@ from functools import partial
 from laws import feature_interval_laws as laws
 from mutants.registry import plant_edits
 
-from bochner.estimators import ridge_head
 from bochner.features.checks import CheckedMap
-from bochner.learning.ridge import checked
+from bochner.linear import checked_posterior as checked
+from bochner.linear import ridge_head
 
 COVERAGE = partial(laws.check_intervals, "matern52", seeds=1)
 

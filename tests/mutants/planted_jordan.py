@@ -8,7 +8,8 @@ from laws import jordan_laws
 from laws.jordan_laws import CASES
 from mutants.registry import changes, deferred, planted
 
-from bochner.spectral import SpectralMeasure, spherical
+from bochner.spectral import SpectralMeasure
+from bochner.spectral import spherical_measure as spherical
 from bochner.spectral.measure import Part
 
 PLANE, FIVE, LETTER = CASES

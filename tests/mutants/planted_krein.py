@@ -8,9 +8,8 @@ from laws import head_laws
 from learning.ridge import test_krein
 from mutants.registry import changes, planted, replaces
 
-from bochner.estimators import krein_ridge_classifier
-from bochner.learning.ridge import krein
-from bochner.learning.ridge.krein import KreinSpectrum
+from bochner.linear import krein, krein_ridge_classifier
+from bochner.linear.krein import KreinSpectrum
 
 
 @replaces(krein, "_system", head_laws.check_krein, lambda: head_laws.check_krein(m=35))

@@ -9,11 +9,11 @@ from learning.laplace import test_laplace, test_residuals
 from mutants.registry import edit, plant_edits, planted
 from scipy.linalg import LinAlgError
 
-from bochner.estimators import gaussian_process_classifier, kernel_glm
 from bochner.features import landmark_features
-from bochner.learning.laplace import rows as laplace_rows
-from bochner.learning.laplace.approximation import LaplacePosterior, ProfileCurvature
-from bochner.learning.laplace.slopes import EvidenceSlopes
+from bochner.gaussian_process import gaussian_process_classifier, kernel_glm
+from bochner.gaussian_process import latent_rows as laplace_rows
+from bochner.gaussian_process.laplace import LaplacePosterior, ProfileCurvature
+from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
 
 COUNTS = next(case for case in test_laplace.cases() if type(case[0]).__name__.startswith("Neg"))
 labels = partial(laws.test_few_landmarks_are_calibrated, "bernoulli", "exponential", 2, 30)

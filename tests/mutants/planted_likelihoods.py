@@ -12,20 +12,20 @@ from learning.laplace import (
 )
 from mutants.registry import edit, plant_edits, planted
 
-from bochner.learning.laplace import approximation as laplace
-from bochner.learning.laplace import derivatives as laplace_derivatives
-from bochner.learning.laplace import slopes as laplace_slopes
-from bochner.learning.laplace.slopes import EvidenceSlopes
-from bochner.likelihoods import (
+from bochner.gaussian_process import (
     LabelLikelihood,
     NegativeBinomialLikelihood,
     OrdinalLikelihood,
     SoftmaxLikelihood,
     StudentTLikelihood,
-    numbers,
 )
-from bochner.likelihoods.counts import CountLikelihood
-from bochner.likelihoods.numbers import LocationLikelihood
+from bochner.gaussian_process import laplace as laplace
+from bochner.gaussian_process import laplace_slopes as laplace_slopes
+from bochner.gaussian_process import likelihood_checks as laplace_derivatives
+from bochner.gaussian_process import number_likelihoods as numbers
+from bochner.gaussian_process.count_likelihoods import CountLikelihood
+from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
+from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 
 CASES = {type(law).__name__: (law, y) for law, y in test_laplace.cases()}
 OUTLIERS, COUNTS = CASES["StudentTLikelihood"], CASES["NegativeBinomialLikelihood"]

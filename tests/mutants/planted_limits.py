@@ -4,8 +4,9 @@ from _numerics import test_threads
 from learning.tables import test_efforts, test_memory, test_tree_laws
 from mutants.registry import plant_edits
 
-from bochner._numerics import threads
-from bochner.learning.tables import efforts, learner, memory, residual_laws, tree_laws
+from bochner._base import threads
+from bochner.tables import efforts, learner, residual_laws, tree_laws
+from bochner.tables import memory_limits as memory
 
 plant_edits(
     efforts.Effort,

@@ -12,9 +12,8 @@ from scipy.linalg import cho_factor, cho_solve
 from spectral import test_allocation
 from spectral import test_least_squares_phases as phases
 
-from bochner.frequencies import Envelope
 from bochner.kernels import Metric
-from bochner.spectral import Part, design, least_squares, profiles
+from bochner.spectral import Envelope, Part, design, least_squares, profiles
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
 from bochner.spectral.design import Program
 from bochner.spectral.laws import Chi, Isotropic

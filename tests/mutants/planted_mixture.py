@@ -7,8 +7,8 @@ import numpy as np
 from learning.mixtures import test_mixture, test_wishart
 from mutants.registry import changes, planted, replaces
 
-from bochner.learning.mixtures import mixture
-from bochner.learning.mixtures.wishart import GammaPrior, GaussianComponent, NormalInverseWishart
+from bochner.learned import dirichlet_mixture as mixture
+from bochner.learned.wishart import GammaPrior, GaussianComponent, NormalInverseWishart
 
 bayes = partial(test_wishart.test_the_posterior_is_that_of_bayes, 2)
 draws = partial(test_wishart.test_draws_follow_their_laws, 2)

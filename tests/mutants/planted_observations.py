@@ -16,16 +16,17 @@ from learning.ridge import (
 )
 from mutants.registry import plant_edits, planted, quietly
 
-from bochner.estimators import bank_models, kernel_glm_head
 from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
-from bochner.features.units import Units
-from bochner.learning.chains import pooling
-from bochner.learning.chains.moves import noise_field
-from bochner.learning.families import selection
-from bochner.learning.ridge import left_out, softmax_weights
-from bochner.learning.ridge import pairs as pair_ridge
-from bochner.learning.ridge import posterior as ridge
+from bochner.features.weight_meaning import Units
+from bochner.gaussian_process import kernel_glm_head
+from bochner.learned import learned_kernel_models as bank_models
+from bochner.learned import pooling
+from bochner.learned.moves import noise_field
+from bochner.linear import kernel_selection as selection
+from bochner.linear import left_out, softmax_weights
+from bochner.linear import pairs as pair_ridge
+from bochner.linear import ridge_posterior as ridge
 
 check_density = test_observations_of_ridge.test_fractional_weights_have_the_density_of_their_noise
 check_merged = partial(

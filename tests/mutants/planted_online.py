@@ -5,9 +5,9 @@ from mutants.registry import plant_edits
 from numpy.testing import assert_allclose
 
 from bochner import KreinRidge
-from bochner.estimators.ridge_head import RidgeHead
 from bochner.features.chunks import Chunk
 from bochner.features.stats import FeatureSums
+from bochner.linear.ridge_head import RidgeHead
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal(size=40)

@@ -4,10 +4,9 @@ from features import test_positive_features as features
 from mutants.registry import plant_edits
 from spectral import test_positive as laws
 
-from bochner.features import positive
-from bochner.frequencies import PositiveFrequencies
-from bochner.spectral import PositiveMeasure
-from bochner.spectral import positive as measures
+from bochner.features import positive_features as positive
+from bochner.spectral import PositiveFrequencies, PositiveMeasure
+from bochner.spectral import positive_measure as measures
 
 plant_edits(
     PositiveMeasure,

@@ -6,11 +6,10 @@ from estimators import test_transformed_targets
 from learning.tables import test_predictive
 from mutants.registry import plant_edits
 
-from bochner.estimators import table_targets
-from bochner.estimators.table_predictors import NumberPredictor
-from bochner.estimators.table_targets import ScaledTargets
-from bochner.learning.tables import predictive
-from bochner.learning.tables.predictive import Predictive, ScoreLaw
+from bochner.tables import predictive, table_targets
+from bochner.tables.predictive import Predictive, ScoreLaw
+from bochner.tables.table_predictors import NumberPredictor
+from bochner.tables.table_targets import ScaledTargets
 
 plant_edits(
     ScoreLaw,

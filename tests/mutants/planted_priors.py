@@ -3,8 +3,8 @@
 from learning.series import test_priors
 from mutants.registry import edit, plant_edits, planted
 
-from bochner.estimators import fitted_series
-from bochner.learning.series.priors import PriorTable, SeriesPriors
+from bochner.series import fitted_series
+from bochner.series.priors import PriorTable, SeriesPriors
 
 plant_edits(
     PriorTable,

@@ -16,17 +16,15 @@ from learning.processes.test_search import (
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
-from bochner.estimators import (
-    gaussian_process_regressor,
-    process_kernels,
-)
-from bochner.estimators.process_base import ScikitProcess
-from bochner.kernels import foreign
-from bochner.learning.evidence.reparameterised import LengthScales
-from bochner.learning.processes import covariance, exact, search
-from bochner.learning.processes.full_scale import FullScaleProcess
-from bochner.learning.processes.residuals import Residuals
-from bochner.persist import ModelFileError, sklearn_kernels
+from bochner.files import ModelFileError, sklearn_kernels
+from bochner.gaussian_process import covariance, gaussian_process_regressor, process_kernels
+from bochner.gaussian_process import exact_process as exact
+from bochner.gaussian_process import process_search as search
+from bochner.gaussian_process.full_scale import FullScaleProcess
+from bochner.gaussian_process.process_base import ScikitProcess
+from bochner.gaussian_process.residual_process import Residuals
+from bochner.kernels import adapter as foreign
+from bochner.linear.reparameterised import LengthScales
 
 check_scales = partial(
     laws.test_standard_deviations_and_covariances_have_the_scale_of_every_target, laws.APPROXIMATE

@@ -14,7 +14,7 @@ from tables.test_local_dates import (
 from tables.test_local_numbers import test_groups_of_three_digits_follow_the_other_columns
 from tables.written import column
 
-from bochner.tables import conventions, identifiers, local_dates, resolving
+from bochner.files import conventions, identifiers, local_dates, resolving
 
 
 def in_folder(test, *arguments):

@@ -3,12 +3,7 @@
 from learning.series import test_regular
 from mutants.registry import edited, planted
 
-from bochner._numerics import (
-    coefficient_loops,
-    regular_loops,
-    regular_recursion,
-    regular_slopes,
-)
+from bochner.series import coefficient_loops, regular_loops, regular_recursion, regular_slopes
 
 
 def plant_inner(module, function, *callers, check=test_regular.assert_all, **edits):

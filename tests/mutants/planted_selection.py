@@ -10,18 +10,13 @@ from mutants.registry import edit, plant_edits, planted
 from spectral import test_lattice
 
 from bochner.features.stats import FeatureSums
+from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import KernelAdapter
-from bochner.learning.evidence import feature_evidence
-from bochner.learning.evidence.reparameterised import (
-    LengthScales,
-    MixtureParameters,
-    ParameterisedKernel,
-)
-from bochner.learning.families import kernel_families
-from bochner.learning.families.composite import ProductOfKernels, SumOfKernels
-from bochner.learning.families.members import LineWeights, MappedKernel
-from bochner.learning.families.shaped import ShapedScales
-from bochner.likelihoods import StudentTLikelihood
+from bochner.linear import feature_evidence, kernel_families
+from bochner.linear.composite_families import ProductOfKernels, SumOfKernels
+from bochner.linear.family_members import LineWeights, MappedKernel
+from bochner.linear.reparameterised import LengthScales, MixtureParameters, ParameterisedKernel
+from bochner.linear.shaped_families import ShapedScales
 from bochner.spectral import Lattice
 
 check_gradient = partial(

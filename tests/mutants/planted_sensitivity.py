@@ -6,8 +6,8 @@ from diagnosis import test_sensitivity
 from mutants.registry import plant_edits
 from tables import test_encodings
 
-from bochner.diagnosis import sensitivity
-from bochner.diagnosis.sensitivity import Dependence
+from bochner.tables import sensitivity
+from bochner.tables.sensitivity import Dependence
 
 plant_edits(
     Dependence,

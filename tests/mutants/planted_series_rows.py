@@ -6,12 +6,12 @@ from estimators import test_forecaster_rows
 from learning.series import test_calibration, test_law, test_mixture
 from mutants.registry import edit, plant_edits, planted
 
-from bochner.estimators import fitted_series, series_rows
-from bochner.learning.series import calibration, learning, units
-from bochner.learning.series.law import SeriesLaw
-from bochner.learning.series.mixture import PredictiveMixture
-from bochner.learning.series.transformations import Floor, Logarithm, SquareRoot
-from bochner.learning.series.units import SeriesUnits
+from bochner.series import calibration, fitted_series, learning, series_rows
+from bochner.series import series_units as units
+from bochner.series.law import SeriesLaw
+from bochner.series.predictive_mixture import PredictiveMixture
+from bochner.series.series_units import SeriesUnits
+from bochner.series.value_transformations import Floor, Logarithm, SquareRoot
 
 planted(
     lambda: test_mixture.assert_atom("sqrt"),

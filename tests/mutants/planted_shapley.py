@@ -5,7 +5,7 @@ from functools import partial
 from diagnosis import test_shapley
 from mutants.registry import plant_edits
 
-from bochner.diagnosis.shapley import Game
+from bochner.tables.shapley import Game
 
 plant_edits(
     Game,

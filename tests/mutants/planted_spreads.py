@@ -7,11 +7,11 @@ from report import test_drift
 from tables import test_encodings
 from tables.test_encoder import TestDates
 
-from bochner.learning.chains.moves import labels
-from bochner.learning.chains.moves.noise_field import NoiseField
-from bochner.learning.laplace.approximation import LaplacePosterior
+from bochner.files import cycles, encodings
+from bochner.gaussian_process.laplace import LaplacePosterior
+from bochner.learned.moves import polya_gamma as labels
+from bochner.learned.moves.noise_field import NoiseField
 from bochner.report import drift
-from bochner.tables import cycles, encodings
 
 plant_edits(
     encodings,

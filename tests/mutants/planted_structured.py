@@ -5,7 +5,7 @@ from laws import structured_laws as laws
 from mutants.planted_evidence import edit
 from mutants.registry import changes, planted, replaces
 
-from bochner.sampling import HadamardRows, schemes
+from bochner.spectral import HadamardRows, schemes
 
 
 @changes(HadamardRows, "angles", laws.check_angles, name="one sign flipped")

@@ -4,7 +4,8 @@ import numpy as np
 from learning.tables import test_subnormal
 from mutants.registry import planted, replaces
 
-from bochner.learning.tables import kernel_columns, kernel_laws, leave_one_out, search
+from bochner.tables import kernel_columns, kernel_laws, leave_one_out
+from bochner.tables import kernel_search as search
 
 
 def as_they_are(values):

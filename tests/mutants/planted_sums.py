@@ -9,13 +9,13 @@ from learning.series import test_reconciliation as laws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import Forecaster
-from bochner.cli import forecasting, totals
-from bochner.estimators import forecaster, summed_series
-from bochner.estimators.series_forecasts import SeriesForecasts
-from bochner.learning.series import reconciliation
-from bochner.learning.series.law import SeriesLaw
-from bochner.learning.series.reconciliation import Reconciliation, ScoredLaw
-from bochner.tables import series_table
+from bochner.cli import forecasting
+from bochner.cli import series_totals as totals
+from bochner.files import series_table
+from bochner.series import forecaster, reconciliation, summed_series
+from bochner.series.law import SeriesLaw
+from bochner.series.reconciliation import Reconciliation, ScoredLaw
+from bochner.series.series_forecasts import SeriesForecasts
 
 
 def check_projection():

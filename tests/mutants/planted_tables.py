@@ -3,7 +3,7 @@
 from mutants.registry import edit, planted
 from tables.test_encoder import TestDates, TestManyLevels, TestText, in_tokyo
 
-from bochner.tables import clocks, columns, cycles, encodings, known_entries, level_means
+from bochner.files import clocks, columns, cycles, encodings, known_entries, level_means
 
 DATES, TEXT, LEVELS = TestDates(), TestText(), TestManyLevels()
 

@@ -5,8 +5,8 @@ from learning.series.test_calibration import assert_tails as assert_tails_of_err
 from learning.series.test_law import assert_tails, assert_widened_draws
 from mutants.registry import edit, planted
 
-from bochner.learning.series import calibration
-from bochner.learning.series.law import SeriesLaw
+from bochner.series import calibration
+from bochner.series.law import SeriesLaw
 
 for name, old, new in (
     (

@@ -4,10 +4,11 @@ from learning.tables import test_origins, test_removal, test_widths
 from mutants.registry import plant_edits
 from tables import test_date_order
 
-from bochner.learning.tables import ensemble, learner, origins, shared_softmax
-from bochner.learning.tables.removal import Removal
-from bochner.learning.tables.width_terms import WidthTerms
-from bochner.tables import date_order
+from bochner.files import date_order
+from bochner.tables import ensemble, learner, shared_softmax
+from bochner.tables import later_stretches as origins
+from bochner.tables.removal import Removal
+from bochner.tables.width_terms import WidthTerms
 
 plant_edits(
     origins,

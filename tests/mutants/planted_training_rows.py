@@ -8,8 +8,7 @@ import pytest
 from laws import test_training_rows as laws
 from mutants.registry import replaces
 
-from bochner.estimators import table_base
-from bochner.learning.tables import trees
+from bochner.tables import table_base, trees
 
 
 def check_bits():

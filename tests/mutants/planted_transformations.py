@@ -3,10 +3,10 @@
 from estimators import test_transformed_targets
 from mutants.registry import plant_edits
 
-from bochner.estimators.table_predictors import NumberPredictor
-from bochner.estimators.table_tasks import RegressionTask
-from bochner.learning.tables import transformations
-from bochner.learning.tables.transformations import Transformation
+from bochner.tables import target_transformations as transformations
+from bochner.tables.table_predictors import NumberPredictor
+from bochner.tables.table_tasks import RegressionTask
+from bochner.tables.target_transformations import Transformation
 
 plant_edits(
     NumberPredictor,

@@ -3,11 +3,11 @@
 from learning.series import test_mixture, test_trends
 from mutants.registry import plant_edits
 
-from bochner.learning.series.mixture import PredictiveMixture
-from bochner.learning.series.priors import SeriesPriors
-from bochner.learning.series.search import Searcher
-from bochner.learning.series.transformations import Floor
-from bochner.learning.series.trends import WalkWithDrift
+from bochner.series.component_search import Searcher
+from bochner.series.predictive_mixture import PredictiveMixture
+from bochner.series.priors import SeriesPriors
+from bochner.series.trends import WalkWithDrift
+from bochner.series.value_transformations import Floor
 
 plant_edits(
     WalkWithDrift,

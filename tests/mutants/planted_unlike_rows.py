@@ -8,9 +8,9 @@ from mutants.registry import plant_edits
 from report import test_numbers
 
 from bochner.comparison import outcomes
-from bochner.estimators.table_base import TableModel
-from bochner.estimators.table_knowledge import RowKnowledge
 from bochner.report import unlike_rows
+from bochner.tables.table_base import TableModel
+from bochner.tables.table_knowledge import RowKnowledge
 
 plant_edits(
     RowKnowledge,

@@ -4,11 +4,11 @@ from estimators import test_table_weights
 from mutants.registry import plant_edits, replaces
 from tables import test_kinds_of_tables
 
-from bochner._numerics import foreign
-from bochner.estimators import table_base, table_rows
-from bochner.estimators.table_regressor import TableRegressor
-from bochner.estimators.table_rows import TableRows
-from bochner.persist import model_file
+from bochner._base import converted as foreign
+from bochner.files import model_file
+from bochner.tables import table_base, table_rows
+from bochner.tables.table_regressor import TableRegressor
+from bochner.tables.table_rows import TableRows
 
 plant_edits(
     table_rows,

@@ -3,9 +3,9 @@
 from learning.tables import test_widths
 from mutants.registry import plant_edits
 
-from bochner.learning.tables import width_terms, widths
-from bochner.learning.tables.ensemble import SumOfLaws
-from bochner.learning.tables.width_terms import WidthTerms
+from bochner.tables import width_terms, widths
+from bochner.tables.ensemble import SumOfLaws
+from bochner.tables.width_terms import WidthTerms
 
 plant_edits(
     widths,

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from bochner._numerics.progress import silent
+from bochner._base.progress import silent
 from bochner.kernels import Gaussian
-from bochner.learning.tables.efforts import EFFORTS, Effort
-from bochner.learning.tables.kernel_laws import KernelLaw
-from bochner.learning.tables.learner import Learner
-from bochner.learning.tables.observations import Observations
-from bochner.learning.tables.search import Family
+from bochner.tables.efforts import EFFORTS, Effort
+from bochner.tables.kernel_laws import KernelLaw
+from bochner.tables.kernel_search import Family
+from bochner.tables.learner import Learner
+from bochner.tables.observations import Observations
 
 ANALYTIC = Family(Gaussian, is_mapped=True)
 """Functions with all derivatives."""

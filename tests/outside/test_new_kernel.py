@@ -10,8 +10,8 @@ from persist.same import round_trip
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import bochner
+from bochner.files import ModelFileError
 from bochner.kernels import Anova, Correlation, Gaussian, Kernel, Metric, Profiled
-from bochner.persist import ModelFileError
 from bochner.spectral import Chi, Isotropic, NoMeasureError, closed_form
 
 
@@ -163,7 +163,7 @@ def test_an_estimator_declares_its_fitted_attributes_by_annotations(tmp_path):
 
 def test_classes_that_are_not_registered_are_refused(tmp_path, monkeypatch):
     bochner.save(Bell(), tmp_path / "model")
-    monkeypatch.setattr(bochner.registry, "_CLASSES", {})
+    monkeypatch.setattr(bochner._base.registry, "_CLASSES", {})
     with pytest.raises(ModelFileError, match=r"no class 'Bell'.*bochner\.register"):
         bochner.load(tmp_path / "model")
     with pytest.raises(TypeError):

@@ -7,7 +7,7 @@ import pytest
 
 import bochner
 from bochner import KernelGLMRegressor
-from bochner.likelihoods import NumberLikelihood
+from bochner.gaussian_process import NumberLikelihood
 
 
 @bochner.register

@@ -9,7 +9,7 @@ from scipy import stats
 
 import bochner
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor
-from bochner.learning.chains.moves import LOCAL_MOVES, Move
+from bochner.learned.moves import LOCAL_MOVES, Move
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

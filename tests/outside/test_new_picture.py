@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array
+from bochner._base.arrays import Array
 from bochner.plot import to_svg
 from bochner.plot.axis_texts import finish
 from bochner.plot.display import Display, PanelLayout

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bochner import KernelGLMRegressor
-from bochner.likelihoods import PoissonLikelihood
+from bochner.gaussian_process import PoissonLikelihood
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, size=(60, 1))

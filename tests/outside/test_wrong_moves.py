@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bochner import LearnedKernelRegressor
-from bochner.learning import Sampler
-from bochner.learning.chains.moves import LOCAL_MOVES, Move
+from bochner.learned import Sampler
+from bochner.learned.moves import LOCAL_MOVES, Move
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bochner import TableRegressor, plot
-from bochner.diagnosis.contributions import Contributions
+from bochner.files.columns import read_column
 from bochner.plot.waterfalls import _offsets, entry_text, fixed
-from bochner.tables.columns import read_column
+from bochner.tables.contributions import Contributions
 
 RNG = np.random.default_rng(0)
 

@@ -14,8 +14,8 @@ from bochner import (
     LearnedKernelRegressor,
     plot,
 )
-from bochner.estimators.gabasr import LocallyStationaryRegressor
 from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
+from bochner.learned.locally_stationary_models import LocallyStationaryRegressor
 from bochner.plot.rankings import SharesDisplay
 from bochner.plot.spectra import SpectrumDisplay
 

@@ -10,8 +10,6 @@ from matplotlib.figure import Figure
 from plot.layout import faults
 
 from bochner import plot
-from bochner.diagnosis.contributions import Contributions
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
 from bochner.plot.axis_texts import columns_of, fitted, text_width
 from bochner.plot.chains import TraceDisplay
 from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
@@ -20,6 +18,8 @@ from bochner.plot.kernel_curves import EnvelopeDisplay, KernelDisplay
 from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 from bochner.plot.series_plots import ForecastDisplay
 from bochner.plot.spectra import SpectrumDisplay
+from bochner.tables.contributions import Contributions
+from bochner.tables.sensitivity import Effect, VarianceShares
 
 RNG = np.random.default_rng(0)
 NAMES = {

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bochner.comparison.forecasts import SeriesForecast
+from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.plot.class_errors import ConfusionDisplay, RocDisplay
 from bochner.plot.rankings import ComparisonDisplay, SharesDisplay
 from bochner.plot.regression_errors import ResidualsDisplay

@@ -7,12 +7,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from bochner import plot
-from bochner._numerics.arrays import decimal_years
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
+from bochner._base.arrays import decimal_years
 from bochner.plot.axis_texts import dates_of
 from bochner.plot.class_errors import ConfusionDisplay
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.regression_errors import ResidualsDisplay
+from bochner.tables.sensitivity import Effect, VarianceShares
 
 
 def shares(count):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bochner import plot
-from bochner.learning.chains.trace import Trace
+from bochner.learned.trace import Trace
 
 
 @pytest.fixture

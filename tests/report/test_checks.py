@@ -9,21 +9,21 @@ import pytest
 from report.studies import build, of_classes, of_laws, table, with_quantiles
 
 from bochner import TableRegressor
-from bochner._numerics.number_texts import number
+from bochner._base.number_texts import number
 from bochner.comparison.coverage import are_outside, coverage_of
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import row_names
 from bochner.comparison.verdict import calibration, no_pairs
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.files.columns import read_column
 from bochner.report import data_checks, error_checks
 from bochner.report.accuracy import intervals_section, predictions_section, thirds
 from bochner.report.blocks import Table
-from bochner.report.columns import importance_section
+from bochner.report.column_sections import importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import drift
-from bochner.report.residuals import residuals_section
+from bochner.report.residual_section import residuals_section
 from bochner.report.subject import subjects_of
-from bochner.tables.columns import read_column
+from bochner.tables.sensitivity import VarianceShares
 
 
 def subject(outcome=None, **changes):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import f_oneway, kstest, sem, ttest_1samp
 
+from bochner.files.columns import read_column
 from bochner.report.drift import drift
-from bochner.report.residuals import drifts
-from bochner.tables.columns import read_column
+from bochner.report.residual_section import drifts
 
 
 def of(values, residuals, clusters=None):

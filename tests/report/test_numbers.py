@@ -14,21 +14,16 @@ from scipy.stats import binom, norm, t
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from bochner.comparison.outcomes import Outcome
-from bochner.diagnosis.sensitivity import Effect, VarianceShares
-from bochner.learning.tables.transformations import Transformation
-from bochner.report import (
-    accuracy,
-    classes,
-    columns,
-    data_checks,
-    error_checks,
-    residuals,
-    unlike_rows,
-)
+from bochner.files.columns import read_column
+from bochner.report import accuracy, data_checks, error_checks, unlike_rows
+from bochner.report import class_sections as classes
+from bochner.report import column_sections as columns
+from bochner.report import residual_section as residuals
 from bochner.report.blocks import Figure, Table
 from bochner.report.drift import drift
 from bochner.report.subject import Subject, subjects_of
-from bochner.tables.columns import read_column
+from bochner.tables.sensitivity import Effect, VarianceShares
+from bochner.tables.target_transformations import Transformation
 
 STATED = []
 """Patterns of the titles of figures and tables, and of findings, whose numbers are tested here."""

@@ -10,7 +10,7 @@ from report.markup import Page
 from report.studies import KINDS, build, of_classes, of_groups, of_laws, of_targets, page, table
 
 from bochner import TableClassifier, TableRegressor, report
-from bochner._numerics.number_texts import percent, with_error
+from bochner._base.number_texts import percent, with_error
 from bochner.comparison.contenders import LINEAR
 from bochner.comparison.verdict import calibration, verdict
 from bochner.plot.style import PALETTE

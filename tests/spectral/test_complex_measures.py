@@ -6,7 +6,7 @@ from laws.asymmetric_laws import vector
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral, spectral_measure
-from bochner.sampling import resolve_scheme
+from bochner.spectral import resolve_scheme
 
 X, Y = np.random.default_rng(0).normal(size=(2, 5, 3)) / 2.0
 SHIFT = kernels.ShiftGaussian(0.9, vector(3, 0.8))

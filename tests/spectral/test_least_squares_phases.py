@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.frequencies import Envelope, Frequencies
-from bochner.spectral import least_squares
+from bochner.spectral import Envelope, Frequencies, least_squares
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
 M, DIM, DIM_RIGHT = 9, 3, 2

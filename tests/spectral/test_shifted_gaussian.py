@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner import kernels, spectral_measure
-from bochner.sampling import resolve_scheme
-from bochner.spectral import Chi, Component, Isotropic, PhaseFactor, ShiftedGaussian
+from bochner.spectral import Chi, Component, Isotropic, PhaseFactor, ShiftedGaussian, resolve_scheme
 from bochner.spectral.shifted_gaussian import correction, shifted_gaussian_parts
 
 PARTS = [(name, part) for name, law in LAWS.items() for part in jordan_laws(law)]

@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner import KreinRidge, KreinRidgeClassifier, kernels, spectral_measure
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, LocallyStationary, SpectralMixture
-from bochner.sampling import SCHEMES
-from bochner.spectral import PAIRINGS, GridPairs, MatchedPairs, TwoFrequency, grid_sides
+from bochner.spectral import PAIRINGS, SCHEMES, GridPairs, MatchedPairs, TwoFrequency, grid_sides
 
 PLAIN = LocallyStationary(Gaussian(2.0), Gaussian(0.5), (0.3, -0.2))
 MIXTURE = SpectralMixture([0.5, 1.5], [[0.0, 0.0], [1.0, 2.0]], [0.4, 1.2])

@@ -17,8 +17,8 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bochner import TableRegressor
-from bochner.learning.tables.removal import Removal
 from bochner.tables.encoder import TableEncoder
+from bochner.tables.removal import Removal
 
 ENCODERS = [
     TableEncoder(),

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from bochner.tables import fingerprints
+from bochner.files import fingerprints
 from bochner.tables.fingerprints import fingerprint, training_rows
 
 

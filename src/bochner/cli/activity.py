@@ -8,8 +8,8 @@ from time import monotonic
 from rich.console import Console
 from rich.text import Text
 
-from bochner._numerics.memory import duration
-from bochner._numerics.progress import FitProgress, Progress, silent
+from bochner._base.amounts import duration
+from bochner._base.progress import FitProgress, Progress, silent
 from bochner.cli.output import plain
 
 _FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
@@ -33,7 +33,7 @@ def reporting(*, is_quiet: bool = False, limit: float | None = None) -> Iterator
     if is_quiet:
         yield silent
         return
-    from bochner._numerics.compiling import watched_compilation
+    from bochner._base.compiling import watched_compilation
 
     console = Console(stderr=True, soft_wrap=True)
     with watched_compilation() as is_compiling:

@@ -13,10 +13,10 @@ from typing import Annotated
 import typer
 
 from bochner import __version__
-from bochner._numerics.files import check_model_file
+from bochner._base.file_writing import check_model_file
 from bochner.cli import options as o
-from bochner.cli.refusals import Command, Commands, all_is_imported
-from bochner.tables.files import find
+from bochner.cli.error_messages import Command, Commands, all_is_imported
+from bochner.files.file_content import find
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
     raise ModuleNotFoundError("No module named 'pandas'", name="pandas")

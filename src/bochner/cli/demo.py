@@ -11,17 +11,18 @@ from rich.text import Text
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
-from bochner import datasets, persist
-from bochner._numerics.arrays import Array, Floats
-from bochner._numerics.files import replacing
-from bochner._numerics.number_texts import percent
-from bochner._numerics.progress import Progress, silent
+from bochner import datasets
+from bochner import files as persist
+from bochner._base.arrays import Array, Floats
+from bochner._base.file_writing import replacing
+from bochner._base.number_texts import percent
+from bochner._base.progress import Progress, silent
 from bochner.cli.activity import reporting
 from bochner.cli.inspecting import forecast_facts
 from bochner.cli.output import check_folder, facts_table, plain, results_table
 from bochner.comparison.contenders import OURS, TREES
 from bochner.comparison.split import Split
-from bochner.estimators.forecaster import Forecaster
+from bochner.series.forecaster import Forecaster
 
 LAST_YEAR = "the last year again"
 WAVES = "a line and waves of a year"

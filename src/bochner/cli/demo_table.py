@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from bochner._numerics.files import replacing
+from bochner._base.file_writing import replacing
 from bochner.cli.fit_options import FitOptions
 from bochner.cli.fitting import fit_table
 from bochner.cli.output import check_folder, plain

@@ -10,19 +10,19 @@ from rich.text import Text
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.limits import MOST_DIAGNOSED
-from bochner._numerics.number_texts import counted
+from bochner._base.arrays import Array
+from bochner._base.limits import MOST_DIAGNOSED
+from bochner._base.number_texts import counted
 from bochner.cli.activity import reporting
 from bochner.cli.output import cells_table, facts_table
-from bochner.diagnosis import diagnose
-from bochner.diagnosis.tables import HEADINGS, error_rows, facts, legend
+from bochner.files.errors import InputError
+from bochner.files.reading import read
 from bochner.kernels import Metric, UnitSphere, kernel_called
+from bochner.linear.advice import HEADINGS, error_rows, facts, legend
+from bochner.linear.diagnosis import diagnose
 from bochner.spectral import profile
-from bochner.tables.checks import check_table, drop_columns
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.errors import InputError
-from bochner.tables.reading import read
+from bochner.tables.table_checks import check_table, drop_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,9 +8,9 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from bochner._numerics.progress import Progress
+from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
-from bochner.cli.models import (
+from bochner.cli.model_files import (
     Fresh,
     fitted_rows,
     interval_level,
@@ -39,8 +39,8 @@ from bochner.comparison.study import (
     table_facts,
     versions,
 )
-from bochner.tables.checks import side_column
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
+from bochner.tables.table_checks import side_column
 
 _MOST_GROUPS = 12
 """Groups shown, the largest ones: a screen has room for a table of them."""

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.number_texts import entry, number
+from bochner._base.arrays import Array
+from bochner._base.number_texts import entry, number
 from bochner.cli.activity import reporting
+from bochner.cli.model_files import Fresh, load_model, read_for, target_names
 from bochner.cli.model_options import ExplainOptions
-from bochner.cli.models import Fresh, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
     check_csv_output,
@@ -29,11 +29,11 @@ from bochner.cli.output import (
 )
 from bochner.cli.screen import print_shares
 from bochner.comparison.study import Model
-from bochner.diagnosis.contributions import Contributions
-from bochner.diagnosis.sensitivity import Effect
+from bochner.files.columns import read_column
+from bochner.files.errors import InputError
 from bochner.plot.waterfalls import entry_text
-from bochner.tables.columns import read_column
-from bochner.tables.errors import InputError
+from bochner.tables.contributions import Contributions
+from bochner.tables.sensitivity import Effect
 
 _EFFECTS = 8
 """Number of the most important columns whose effects are shown, limited by a screen's lines."""

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from rich.console import Console
 from rich.text import Text
 
-from bochner import persist
-from bochner._numerics.memory import as_bytes
+from bochner import files as persist
+from bochner._base.amounts import as_bytes
 from bochner.cli.activity import reporting
-from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
 from bochner.cli.options import fraction_option, read_options
+from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
 from bochner.cli.records import fit_record
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Roles, split_table
@@ -25,10 +25,10 @@ from bochner.comparison.study import (
     table_facts,
     versions,
 )
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
-from bochner.tables.errors import InputError
-from bochner.tables.reading import named_by, read
+from bochner.files.errors import InputError
+from bochner.files.reading import named_by, read
+from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_regressor import TableRegressor
 
 _SHARE_OF_FIT, _LEAST_SECONDS = 0.5, 0.01
 """Share of the time limit for the fit, and its least time limit, which must be positive."""

@@ -29,7 +29,7 @@ from bochner.cli.output import (
     check_report,
     is_standard_output,
 )
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
 
 SERIES = "Series"
 
@@ -184,7 +184,7 @@ class ForecastOptions:
 
     def check(self, path: Path) -> None:
         """Raise an error that needs no data, where the options do not suit each other."""
-        from bochner.learning.series.transformations import TRANSFORMATIONS
+        from bochner.series.value_transformations import TRANSFORMATIONS
 
         check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
         if self.series is not None and len(self.target) > 1:

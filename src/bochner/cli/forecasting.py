@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bochner import persist
-from bochner._numerics.number_texts import counted, number, percent
-from bochner._numerics.progress import Progress
+from bochner import files as persist
+from bochner._base.number_texts import counted, number, percent
+from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.options import read_options
@@ -28,19 +28,18 @@ from bochner.cli.output import (
     write_picture,
 )
 from bochner.cli.series_fits import fit_each, report_refused
-from bochner.cli.totals import fit_total, on_one_index, with_total
+from bochner.cli.series_totals import fit_total, on_one_index, with_total
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecasts import (
+from bochner.comparison.forecast_errors import (
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
     model_facts,
 )
-from bochner.comparison.origins import OriginScores, joint_scores, mean_mase, origin_scores
-from bochner.estimators.forecaster import Forecaster
-from bochner.tables.errors import InputError
-from bochner.tables.reading import read
-from bochner.tables.series_table import (
+from bochner.comparison.past_origins import OriginScores, joint_scores, mean_mase, origin_scores
+from bochner.files.errors import InputError
+from bochner.files.reading import read
+from bochner.files.series_table import (
     ONE,
     SeriesColumns,
     TableSeries,
@@ -48,6 +47,7 @@ from bochner.tables.series_table import (
     stacked,
     table_series,
 )
+from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,7 +189,7 @@ def _write(
         progress("drawing")
         _draw(forecasts, options.picture)
     if options.report is not None:
-        from bochner.report.forecasts import write_forecasts
+        from bochner.report.forecast_report import write_forecasts
 
         progress("writing the report")
         write_forecasts(

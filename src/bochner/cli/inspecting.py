@@ -8,18 +8,18 @@ from rich.table import Table
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner import persist
-from bochner._numerics.number_texts import number, percent
+from bochner import files as persist
+from bochner._base.number_texts import number, percent
 from bochner.cli.activity import reporting
-from bochner.cli.models import check_table_model
+from bochner.cli.model_files import check_table_model
 from bochner.cli.output import cells_table, facts_table
 from bochner.cli.screen import print_shares
-from bochner.comparison.forecasts import model_facts
+from bochner.comparison.forecast_errors import model_facts
 from bochner.comparison.verdict import FUNCTIONS
-from bochner.estimators.bank import BaNK
-from bochner.estimators.forecaster import Forecaster
-from bochner.estimators.table_base import TableModel
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.learned.learned_kernel_fit import BaNK
+from bochner.series.forecaster import Forecaster
+from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.table_base import TableModel
 
 _KINDS = {
     "numeric": "numbers",

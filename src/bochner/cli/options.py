@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bochner.tables.errors import InputError
-from bochner.tables.options import ReadOptions, read_types
+from bochner.files.errors import InputError
+from bochner.files.reading_options import ReadOptions, read_types
 
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""
@@ -70,16 +70,12 @@ Skip = Annotated[
 ]
 
 # Columns of a table
-Target = Annotated[
-    list[str], _option("Column to predict; repeat for several columns of numbers.")
-]
+Target = Annotated[list[str], _option("Column to predict; repeat for several columns of numbers.")]
 Task = Annotated[
     Literal["auto", "regression", "classification"],
     _option("Whether to predict numbers or classes."),
 ]
-Weight = Annotated[
-    str | None, _option("Column of the rows' weights, not used as a feature.")
-]
+Weight = Annotated[str | None, _option("Column of the rows' weights, not used as a feature.")]
 Weights = Annotated[
     Literal["precisions", "counts"],
     _option(
@@ -105,19 +101,13 @@ SplitKind = Annotated[
         _ROWS,
     ),
 ]
-Time = Annotated[
-    str | None, _option("Column of times: expected errors are for later rows.", _ROWS)
-]
+Time = Annotated[str | None, _option("Column of times: expected errors are for later rows.", _ROWS)]
 Group = Annotated[
     str | None,
-    _option(
-        "Column of groups, not used as a feature: expected errors are for new groups.", _ROWS
-    ),
+    _option("Column of groups, not used as a feature: expected errors are for new groups.", _ROWS),
 ]
 TestSize = Annotated[float, _option("Share of rows or groups held out for testing.", _ROWS)]
-ErrorGroup = Annotated[
-    str | None, _option("Column of groups whose errors are shown one by one.")
-]
+ErrorGroup = Annotated[str | None, _option("Column of groups whose errors are shown one by one.")]
 
 # Models
 Effort = Annotated[Literal["quick", "default", "thorough"], _option("Time to take.", _MODEL)]
@@ -141,9 +131,7 @@ MemoryLimit = Annotated[
     str | None, _option("Memory of the fit beyond the table, such as 2GB.", _MODEL)
 ]
 Jobs = Annotated[int | None, _option("Number of threads, -1 for all cores.", _MODEL)]
-Level = Annotated[
-    float, _option("Level of the prediction intervals, such as 0.9 or 90.", _MODEL)
-]
+Level = Annotated[float, _option("Level of the prediction intervals, such as 0.9 or 90.", _MODEL)]
 Seed = Annotated[
     int,
     _option("Random seed of the split and of the sampler.", _MODEL, min=0, max=_LARGEST_SEED),
@@ -194,9 +182,7 @@ Horizon = Annotated[
 ]
 SeriesName = Annotated[
     str | None,
-    _option(
-        "Column that names the series of each row, if they are below each other.", _SERIES
-    ),
+    _option("Column that names the series of each row, if they are below each other.", _SERIES),
 ]
 Total = Annotated[
     str | None,

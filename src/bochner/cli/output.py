@@ -15,10 +15,10 @@ from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from bochner._numerics.files import replacing
-from bochner.tables.errors import InputError
-from bochner.tables.files import BINARY_ENDINGS, COMPRESSIONS
-from bochner.tables.files import TEXT_ENDINGS as CSV_ENDINGS
+from bochner._base.file_writing import replacing
+from bochner.files.errors import InputError
+from bochner.files.file_content import BINARY_ENDINGS, COMPRESSIONS
+from bochner.files.file_content import TEXT_ENDINGS as CSV_ENDINGS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +120,7 @@ def results_table(results: Mapping[str, Mapping[str, float]], columns: Mapping[s
 
 
 def _shown(name: str, value: float) -> str:
-    from bochner._numerics.number_texts import number  # Help is shown without NumPy
+    from bochner._base.number_texts import number  # Help is shown without NumPy
 
     return number(value, 2) if name == "seconds" else number(value)
 

@@ -11,15 +11,15 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.number_texts import counted, number, percent
-from bochner.cli.models import Fresh, fitted_rows, load_model, read_for, target_names
+from bochner._base.number_texts import counted, number, percent
+from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction, fraction_option
 from bochner.cli.output import check_csv_output, is_standard_output, plain, write_csv
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Model, own_outcomes
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
-from bochner.tables.errors import InputError
+from bochner.files.errors import InputError
+from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_regressor import TableRegressor
 
 _SCORES = {
     "log_loss": "log loss",

@@ -9,7 +9,7 @@ import numpy as np
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import best_other, calibration, verdict
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 
 def fit_record(

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bochner._numerics.number_texts import counted, number, percent
+from bochner._base.number_texts import counted, number, percent
 from bochner.cli.output import cells_table, plain
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import (
@@ -22,7 +22,7 @@ from bochner.comparison.outcomes import (
 )
 from bochner.comparison.study import Study, TableFacts
 from bochner.comparison.verdict import LEAST_PAIR, calibration, no_pairs, sum_of_shares, verdict
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 _FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005
 """Fewest and most columns listed, the most important first, and the share of the variance below

@@ -12,16 +12,16 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.base import clone
 
-from bochner._numerics.number_texts import counted
-from bochner._numerics.progress import Progress
+from bochner._base.number_texts import counted
+from bochner._base.progress import Progress
 from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.output import plain
-from bochner.comparison.forecasts import SeriesForecast
-from bochner.estimators.forecaster import Forecaster
-from bochner.estimators.series_rows import read_series
-from bochner.tables.errors import InputError
-from bochner.tables.holidays import holiday_inputs
-from bochner.tables.series_table import SeriesColumns, TableSeries
+from bochner.comparison.forecast_errors import SeriesForecast
+from bochner.files.errors import InputError
+from bochner.files.series_table import SeriesColumns, TableSeries
+from bochner.series.forecaster import Forecaster
+from bochner.series.holidays import holiday_inputs
+from bochner.series.series_rows import read_series
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from bochner._numerics.progress import Progress, silent
-from bochner._numerics.threads import single_threaded_blas, threads_for
+from bochner._base.progress import Progress, silent
+from bochner._base.threads import single_threaded_blas, threads_for
 from bochner.comparison.outcomes import LEVEL, Outcome, outcome
 from bochner.comparison.split import Split
 from bochner.tables.encoder import TableEncoder

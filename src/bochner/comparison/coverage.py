@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from bochner._numerics.arrays import Array, Index, Mask, as_array
+from bochner._base.arrays import Array, Index, Mask, as_array
 from bochner.comparison.outcomes import Outcome, mean_score
 
 _CERTAINTY = 0.95

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
-from bochner._numerics.arrays import Array, Floats, Index, Mask, as_array
-from bochner._numerics.normal import normal_half_width
+from bochner._base.arrays import Array, Floats, Index, Mask, as_array
+from bochner.comparison.normal import normal_half_width
 from bochner.comparison.split import Split
 
 LIKE = "like the training rows"

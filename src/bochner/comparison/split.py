@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from bochner._numerics.arrays import Floats, as_array
-from bochner.tables.checks import (
+from bochner._base.arrays import Floats, as_array
+from bochner.files.columns import labels, read_column
+from bochner.files.errors import InputError
+from bochner.tables.date_order import is_sorted
+from bochner.tables.table_checks import (
     Task,
     check_table,
     check_target,
@@ -21,9 +24,6 @@ from bochner.tables.checks import (
     side_column,
     split_target,
 )
-from bochner.tables.columns import labels, read_column
-from bochner.tables.date_order import is_sorted
-from bochner.tables.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,9 +106,7 @@ def split_table(
     kind, reason, column, of_rows = _chosen(frame, roles, kind)
     aside = {roles.weight, roles.id, roles.group if kind == "group" else None} - {None}
     if clash := {*aside, roles.time}.intersection(roles.target):
-        raise InputError(
-            f"{clash.pop()!r} is the target and has another role: name two columns."
-        )
+        raise InputError(f"{clash.pop()!r} is the target and has another role: name two columns.")
     features, targets = drop_columns(frame, [str(name) for name in aside]), {}
     for name in roles.target:
         features, targets[name] = split_target(features, name, left_out)

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._numerics.number_texts import entries
-from bochner._numerics.progress import Progress, silent
+from bochner._base.number_texts import entries
+from bochner._base.progress import Progress, silent
 from bochner.comparison.contenders import OURS, add_others, timed_fit
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
 from bochner.comparison.split import Roles, Split
-from bochner.diagnosis.sensitivity import VarianceShares
-from bochner.estimators.table_classifier import TableClassifier
-from bochner.estimators.table_regressor import TableRegressor
-from bochner.tables.columns import KIND_NAMES, read_column
+from bochner.files.columns import KIND_NAMES, read_column
 from bochner.tables.fingerprints import fingerprint
+from bochner.tables.sensitivity import VarianceShares
+from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_regressor import TableRegressor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,9 +126,7 @@ def fitted_studies(
     No other method and no analysis starts after the time ``until`` of ``perf_counter``. Returns a
     study of each target, and the names of what was left out for lack of time.
     """
-    seconds = timed_fit(
-        model, split, callback=progress.relay, groups=split.groups, time=split.time
-    )
+    seconds = timed_fit(model, split, callback=progress.relay, groups=split.groups, time=split.time)
     progress("predicting the test rows")
     outcomes = own_outcomes(model, split, level, seconds)
     left_out, importance, interactions = list[str](), None, None

@@ -7,12 +7,12 @@ from types import MappingProxyType
 import numpy as np
 from scipy.stats import norm
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.number_texts import number, percent
+from bochner._base.arrays import Array
+from bochner._base.number_texts import number, percent
 from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import Outcome, Score, mean_score
 from bochner.comparison.study import Study
-from bochner.diagnosis.sensitivity import VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {

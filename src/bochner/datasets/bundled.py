@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, decimal_years
+from bochner._base.arrays import Array, decimal_years
 
 _NAMES = ("mauna_loa_co2_weekly", "seattle_weather")
 

@@ -3,7 +3,7 @@
 An estimator of your own draws frequencies with :class:`FourierFeatures`, or with
 :func:`approximate` from a kernel, computes the sums once with
 :func:`feature_sums`, which shows an example, or with :func:`chunk_sums` from chunks of rows, and
-solves for its weights, for instance with ``bochner.learning.ridge.posterior``.
+solves for its weights, for instance with ``bochner.linear.ridge_posterior``.
 """
 
 from bochner.features.approximation import Approximation, approximate

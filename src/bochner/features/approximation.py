@@ -7,16 +7,14 @@ from operator import add
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import InputRows, some_rows, squared_norms
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import InputRows, some_rows, squared_norms
+from bochner._base.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.length_scales import AnyKernel
-from bochner.features.parts import one_sided, sampled_parts
+from bochner.features.measure_parts import one_sided, sampled_parts
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.region import Region
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
-from bochner.sampling import Scheme, resolve_scheme
-from bochner.sampling.choice import LEAST_TRANSFORMED
+from bochner.spectral.choice import LEAST_TRANSFORMED, resolve_scheme
 from bochner.spectral.closed_forms import closed_form
 from bochner.spectral.decompositions import (
     Auto,
@@ -25,7 +23,9 @@ from bochner.spectral.decompositions import (
     makes_blocks,
     resolve_decomposition,
 )
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import NoMeasureError, Pairing
+from bochner.spectral.layouts import Scheme
 from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile

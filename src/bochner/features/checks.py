@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner.features.residual import FeatureMap, ResidualFeatures
-from bochner.frequencies import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 N_CHECKS = 128
 """Number of check frequencies. The variance that 256 check features give has a relative standard

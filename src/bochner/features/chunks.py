@@ -11,10 +11,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array, stacked_rows
+from bochner._base.arrays import Array, as_array, stacked_rows
+from bochner._base.registry import register
 from bochner.features.region import Region, check_rows
-from bochner.features.units import Units, are_whole
-from bochner.registry import register
+from bochner.features.weight_meaning import Units, are_whole
 
 Total = TypeVar("Total")
 Given = ParamSpec("Given")

@@ -3,23 +3,23 @@
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array, InputRows, some_rows, squared_norms
-from bochner._numerics.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
-from bochner._numerics.warn import warn_user
-from bochner.features.length_scales import (
+from bochner._base.arrays import Array, InputRows, some_rows, squared_norms
+from bochner._base.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
+from bochner._base.warn import warn_user
+from bochner.features.measure_parts import sampled_one_sided
+from bochner.features.median_length_scales import (
     AnyKernel,
     exact_values,
     is_symmetric,
     median_distance,
     rounding_of,
 )
-from bochner.features.parts import sampled_one_sided
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel, NonNegative, UnitSphere
-from bochner.sampling import Scheme
 from bochner.spectral import SpectralMeasure, profile
 from bochner.spectral.decompositions import DesignData
 from bochner.spectral.design import broad_proposal
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
 _ROWS = 1250

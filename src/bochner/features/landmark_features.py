@@ -16,17 +16,17 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array, InputRows, row_blocks
-from bochner._numerics.linalg import jittered_cholesky
+from bochner._base.arrays import Array, InputRows, row_blocks
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.registry import register
 from bochner.features.landmarks import (
     NEGLIGIBLE_SHARE,
     candidate_rows,
     greatest_pivots,
     landmark_features,
 )
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.registry import register
+from bochner.spectral.frequencies import Frequencies
 
 
 @register(shapes={"landmarks": "qd", "lower": "qq"})

@@ -9,9 +9,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array, InputRows, dense_rows
-from bochner._numerics.limits import FLOAT64_EPS, MEBIBYTE
-from bochner.features.length_scales import exact_values
+from bochner._base.arrays import Array, InputRows, dense_rows
+from bochner._base.limits import FLOAT64_EPS, MEBIBYTE
+from bochner.features.median_length_scales import exact_values
 
 Rows = NDArray[np.intp]
 Spectrum = Callable[[], tuple[Array, Array]]

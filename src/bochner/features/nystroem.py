@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     FLOATS,
     Array,
     Floats,
@@ -21,8 +21,8 @@ from bochner._numerics.arrays import (
     as_count,
     as_positive_scalar,
 )
-from bochner._numerics.checked import check_rows_given, validated
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.checks import check_rows_given, validated
+from bochner._base.whole_fits import all_or_nothing
 from bochner.features.landmarks import (
     LANDMARKS,
     best_tol,
@@ -35,7 +35,7 @@ from bochner.features.landmarks import (
 )
 from bochner.features.parameters import KernelParameters, check_choice, drawn_seed
 from bochner.kernels import Kernel, kernel_called
-from bochner.kernels.foreign import native
+from bochner.kernels.adapter import native
 
 # Largest asymmetry, relative to the largest kernel value, that counts as rounding: that of a
 # function evaluated in single precision.

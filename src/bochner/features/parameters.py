@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils import check_random_state
 
-from bochner._numerics.arrays import RandomState, as_count
+from bochner._base.arrays import RandomState, as_count
 from bochner.kernels import Kernel
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, InputRows, frozen_array, squared_norms
-from bochner._numerics.warn import warn_user
+from bochner._base.arrays import Array, InputRows, frozen_array, squared_norms
+from bochner._base.registry import register
+from bochner._base.warn import warn_user
 from bochner.kernels import Kernel
-from bochner.registry import register
 
 
 @register

@@ -32,12 +32,12 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import solve_triangular
 
-from bochner._numerics.arrays import Array, InputRows, as_array
+from bochner._base.arrays import Array, InputRows, as_array
+from bochner._base.registry import register
 from bochner.features.landmarks import candidate_rows, greatest_pivots, landmark_features
-from bochner.features.length_scales import AnyKernel, kernel_name
-from bochner.frequencies import Frequencies
+from bochner.features.median_length_scales import AnyKernel, kernel_name
 from bochner.kernels import Kernel
-from bochner.registry import register
+from bochner.spectral.frequencies import Frequencies
 
 
 @register(shapes={"landmarks": "qd", "lower": "qq", "projected": "qp"})

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
-from bochner._numerics import limits
-from bochner._numerics.arrays import Array, as_array, row_blocks
-from bochner._numerics.scratch import Scratch
+from bochner._base import limits
+from bochner._base.arrays import Array, as_array, row_blocks
+from bochner._base.registry import register
+from bochner._base.scratch import Scratch
 from bochner.features.chunks import Chunk
 from bochner.features.residual import FeatureMap
 from bochner.features.targets import Numbers, Targets
-from bochner.frequencies import Frequencies
-from bochner.registry import register
+from bochner.spectral.frequencies import Frequencies
 
 _NO_ROWS = "There are no rows to sum over."
 
@@ -39,7 +39,7 @@ class FeatureSums:
 
     Sums of disjoint sets of rows add, so chunks, batches and workers can be merged in any
     order and give the sums of all rows. Whether weights are counts or precisions, see
-    :class:`~bochner.features.units.Units`, is decided by all rows together.
+    :class:`~bochner.features.weight_meaning.Units`, is decided by all rows together.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     FLOATS,
     Array,
     Floats,
@@ -18,18 +18,18 @@ from bochner._numerics.arrays import (
     RandomState,
     stacked_rows,
 )
-from bochner._numerics.checked import check_rows_given, validated
-from bochner._numerics.whole_fits import all_or_nothing
+from bochner._base.checks import check_rows_given, validated
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
 from bochner.features.approximation import approximate
-from bochner.features.length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel, resolve_kernel
 from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
 from bochner.features.parameters import KernelParameters, check_dtype, count_frequencies, generators
 from bochner.features.region import Region, check_rows
-from bochner.frequencies import Frequencies
 from bochner.kernels import Kernel
-from bochner.registry import register
-from bochner.sampling import Scheme
 from bochner.spectral import Decomposition, Pairing
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.layouts import Scheme
 
 OUTPUTS = ("left", "concatenated")
 
@@ -62,7 +62,7 @@ class FourierFeatures(
         one frequency per argument, such as a locally stationary one, needs a multiple of 4. The
         only odd number accepted is 1, a single cosine, which scikit-learn's checks require.
     scheme : {"auto", "energy", "lattice", "orthogonal", "qmc", "iid", "structured"} or Scheme
-        How frequencies depend on one another; see :mod:`bochner.sampling`. ``"auto"``, the
+        How frequencies depend on one another; see :mod:`bochner.spectral`. ``"auto"``, the
         default, is ``"energy"`` for at most 64 inputs and ``"orthogonal"`` for more;
         ``"lattice"`` for product kernels of at most two inputs and rational quadratic ones of at
         most three; or ``"structured"`` for an isotropic kernel of 256 inputs or more where that is

@@ -3,22 +3,28 @@
 Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gram matrix.
 """
 
+from bochner._base.registry import register
+from bochner.kernels.adapter import KernelAdapter, from_sklearn, to_sklearn
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
 from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
-from bochner.kernels.foreign import KernelAdapter, from_sklearn, to_sklearn
-from bochner.kernels.functions import DotProduct, Radial, Stationary
+from bochner.kernels.function_kernels import DotProduct, Radial, Stationary
 from bochner.kernels.harmonizable import Harmonizable
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
+from bochner.kernels.kernel_names import (
+    KERNELS_BY_DIMENSION,
+    NAMED_KERNELS,
+    kernel_called,
+    named_kernel,
+)
 from bochner.kernels.levels import Categorical, Levels, Ordinal
 from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.locally_stationary import LocallyStationary
-from bochner.kernels.names import KERNELS_BY_DIMENSION, NAMED_KERNELS, kernel_called, named_kernel
 from bochner.kernels.periodic import Periodic
 from bochner.kernels.profiled import Domain, Metric, NonNegative, Profiled, RealSpace, UnitSphere
 from bochner.kernels.spectral_mixture import ModulatedWaves, SpectralMixture
-from bochner.kernels.spherical import NTK, ArcCosine, SphericalPolynomial
+from bochner.kernels.sphere import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Anova,
     Cauchy,
@@ -29,7 +35,6 @@ from bochner.kernels.stationary import (
     Matern,
     RationalQuadratic,
 )
-from bochner.registry import register
 
 __all__ = [
     "KERNELS_BY_DIMENSION",

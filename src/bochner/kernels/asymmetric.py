@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     Array,
     LengthScale,
     as_array,
@@ -19,8 +19,8 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner._numerics.intervals import POSITIVE
-from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._base.intervals import POSITIVE
+from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import convert_fields
 from bochner.kernels.stationary import Gaussian, LagKernel

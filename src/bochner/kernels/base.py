@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, InputRows, as_array
-from bochner._numerics.intervals import POSITIVE
-from bochner._numerics.limits import LARGEST_ENTRY
-from bochner.kernels.columns import Columns, as_columns, indices_of, shown
+from bochner._base.arrays import Array, InputRows, as_array
+from bochner._base.intervals import POSITIVE
+from bochner._base.limits import LARGEST_ENTRY
+from bochner.kernels.column_kernels import Columns, as_columns, indices_of, shown
 from bochner.kernels.function import (
     KernelFunction,
     check_kernel,

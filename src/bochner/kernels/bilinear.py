@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, InputRows, frozen_array, steps
+from bochner._base.arrays import Array, InputRows, frozen_array, steps
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows
 

@@ -5,8 +5,8 @@ from itertools import product
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner._numerics.limits import NEGLIGIBLE
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner._base.limits import NEGLIGIBLE
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Gaussian

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, InputRows, as_array, row_blocks
-from bochner._numerics.checked import check_rows_given, column_names
-from bochner._numerics.intervals import Interval
-from bochner._numerics.naming import nearest
-from bochner.kernels.columns import named_columns
+from bochner._base.arrays import Array, InputRows, as_array, row_blocks
+from bochner._base.checks import check_rows_given, column_names
+from bochner._base.intervals import Interval
+from bochner._base.naming import nearest
+from bochner.kernels.column_kernels import named_columns
 
 SEPARATOR = "__"
 

@@ -13,10 +13,10 @@ from functools import singledispatch
 import numpy as np
 from scipy.special import gamma, kv
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.distances import distances
+from bochner._base.arrays import Array, as_array
+from bochner._base.distances import distances
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum
-from bochner.kernels.columns import indices_of
+from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.levels import Levels
 from bochner.kernels.linear import Constant, Linear
 from bochner.kernels.periodic import Periodic

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.vq import kmeans2
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, RandomState, as_array, as_positive_scalar, frozen_array
-from bochner._numerics.limits import LARGEST_ENTRY
+from bochner._base.arrays import Array, RandomState, as_array, as_positive_scalar, frozen_array
+from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows, nested_tuples
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     Array,
     InputRows,
     as_array,

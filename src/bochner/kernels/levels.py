@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     Array,
     InputRows,
     LengthScale,
@@ -19,7 +19,7 @@ from bochner._numerics.arrays import (
     check_dim,
     column_extremes,
 )
-from bochner._numerics.intervals import POSITIVE, PROPORTION, Interval
+from bochner._base.intervals import POSITIVE, PROPORTION, Interval
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import convert_fields, decay
 from bochner.kernels.stationary import LagKernel

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     Array,
     InputRows,
     LengthScale,
@@ -20,8 +20,8 @@ from bochner._numerics.arrays import (
     check_dim,
     column_extremes,
 )
-from bochner._numerics.intervals import POSITIVE
-from bochner._numerics.warn import warn_user
+from bochner._base.intervals import POSITIVE
+from bochner._base.warn import warn_user
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows, convert_fields
 from bochner.kernels.stationary import LagKernel

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._numerics.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
+from bochner._base.arrays import Array, LengthScale, as_array, as_scalar_or_tuple, check_dim
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.definiteness import Definiteness, definiteness
 from bochner.kernels.function import checked_rows, convert_fields

@@ -6,8 +6,8 @@ from types import MappingProxyType
 import numpy as np
 from scipy.special import ive
 
-from bochner._numerics.arrays import Array, LengthScale, as_array, as_positive, check_dim
-from bochner._numerics.intervals import POSITIVE
+from bochner._base.arrays import Array, LengthScale, as_array, as_positive, check_dim
+from bochner._base.intervals import POSITIVE
 from bochner.kernels.function import convert_fields, decay
 from bochner.kernels.stationary import LagKernel
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, InputRows, as_array, squared_norms
+from bochner._base.arrays import Array, InputRows, as_array, squared_norms
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from bochner._numerics.arrays import Array, as_array, frozen_array, row_blocks
-from bochner._numerics.intervals import POSITIVE, Interval
-from bochner._numerics.mixtures import check_mixture
+from bochner._base.arrays import Array, as_array, frozen_array, row_blocks
+from bochner._base.intervals import POSITIVE, Interval
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows, nested_tuples
+from bochner.kernels.mixtures import check_mixture
 from bochner.kernels.stationary import LagKernel
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, kve
 
-from bochner._numerics.arrays import (
+from bochner._base.arrays import (
     Array,
     LengthScale,
     as_array,
@@ -17,8 +17,8 @@ from bochner._numerics.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner._numerics.distances import distances
-from bochner._numerics.intervals import POSITIVE, PROPORTION
+from bochner._base.distances import distances
+from bochner._base.intervals import POSITIVE, PROPORTION
 from bochner.kernels.base import Kernel
 from bochner.kernels.function import checked_rows, checked_shape, convert_fields, decay
 

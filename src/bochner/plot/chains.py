@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
-from bochner.learning.chains.trace import Trace
+from bochner._base.arrays import Array
+from bochner.learned.trace import Trace
 from bochner.plot.axis_texts import finish, legend
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import learned_models
@@ -108,7 +108,7 @@ def trace(
     Examples
     --------
     >>> from bochner import plot
-    >>> from bochner.learning.chains.trace import Trace
+    >>> from bochner.learned.trace import Trace
     >>> record = Trace({"log_evidence": [[-9.0, -3.0, -2.0], [-8.0, -2.0, -1.0]]}, n_burn_in=1)
     >>> plot.trace(record).ax_.get_ylabel()
     'log evidence'

@@ -16,7 +16,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.comparison.coverage import calibrated_range
 from bochner.plot.axis_texts import (
     finish,

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
-from bochner._numerics.foreign import as_frame, of_arrow
-from bochner.estimators.bank import BaNK
-from bochner.tables.columns import Column, read_column
+from bochner._base.arrays import Array
+from bochner._base.converted import as_frame, of_arrow
+from bochner.files.columns import Column, read_column
+from bochner.learned.learned_kernel_fit import BaNK
 
 _MOST_INPUTS = 6
 """Inputs drawn by default: two rows of panels."""

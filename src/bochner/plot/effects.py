@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array
-from bochner.diagnosis.sensitivity import Effect
+from bochner._base.arrays import Array
 from bochner.plot.axis_texts import (
     date_ticks,
     dates_of,
@@ -25,6 +24,7 @@ from bochner.plot.axis_texts import (
 )
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.style import BAND, HEIGHT, WIDTH, Look, Theme, look_of
+from bochner.tables.sensitivity import Effect
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

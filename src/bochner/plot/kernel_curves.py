@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array, as_level
-from bochner._numerics.checked import check_rows_given
-from bochner.estimators.bank import BaNK
-from bochner.frequencies import Frequencies
-from bochner.learning.chains.learned_kernel import Learned
+from bochner._base.arrays import Array, as_array, as_level
+from bochner._base.checks import check_rows_given
+from bochner.learned.learned_kernel import Learned
+from bochner.learned.learned_kernel_fit import BaNK
 from bochner.plot.axis_texts import finish, legend
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models, per_input
 from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
+from bochner.spectral.frequencies import Frequencies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

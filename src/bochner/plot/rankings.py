@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.comparison.outcomes import Outcome, Score
-from bochner.diagnosis.sensitivity import VarianceShares
 from bochner.plot.axis_texts import (
     finish,
     name_rows,
@@ -25,6 +24,7 @@ from bochner.plot.style import (
     Theme,
     looks_of,
 )
+from bochner.tables.sensitivity import VarianceShares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

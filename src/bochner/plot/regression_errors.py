@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array, as_level
-from bochner._numerics.normal import normal_half_width
+from bochner._base.arrays import Array, as_array, as_level
+from bochner.comparison.normal import normal_half_width
+from bochner.files.columns import labels
 from bochner.plot.axis_texts import (
     date_ticks,
     finish,
@@ -22,7 +23,6 @@ from bochner.plot.axis_texts import (
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import column_of
 from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, MOST_VECTORS, WIDTH, Theme
-from bochner.tables.columns import labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.arrays import Array, MatrixLike, as_array, as_level
-from bochner.comparison.forecasts import SeriesForecast
-from bochner.estimators.forecaster import Forecaster
+from bochner._base.arrays import Array, MatrixLike, as_array, as_level
+from bochner.comparison.forecast_errors import SeriesForecast
+from bochner.files.stamps import read_dates
 from bochner.plot.axis_texts import date_ticks, finish, fitted, legend, panel_points, width_of
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.regression_errors import intervals
@@ -27,7 +27,7 @@ from bochner.plot.style import (
     WIDTH,
     Theme,
 )
-from bochner.tables.stamps import read_dates
+from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

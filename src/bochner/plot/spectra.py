@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, as_array
-from bochner.learning.chains.periods import wave_energy
+from bochner._base.arrays import Array, as_array
+from bochner.learned.dominant_periods import wave_energy
 from bochner.plot.axis_texts import finish, fitted, panel_points, per_cent, text_width
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
-from bochner._numerics.arrays import Array, MatrixLike, RandomState, as_count
-from bochner._numerics.foreign import as_frame
-from bochner._numerics.number_texts import PLAIN_ENTRIES, may_be_years, number
-from bochner.diagnosis.contributions import Contributions
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
+from bochner._base.converted import as_frame
+from bochner._base.number_texts import PLAIN_ENTRIES, may_be_years, number
+from bochner.files.columns import Column, rows_of
 from bochner.plot.axis_texts import (
     EQUALS,
     finish,
@@ -38,7 +38,7 @@ from bochner.plot.style import (
     VIOLET,
     Theme,
 )
-from bochner.tables.columns import Column, rows_of
+from bochner.tables.contributions import Contributions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,7 +127,7 @@ def columns_at(names: Sequence[str], X: MatrixLike, numbers: NDArray[np.intp]) -
 def entry_text(column: Column, row: int) -> str:
     """Return an entry as people write it.
 
-    >>> from bochner.tables.columns import read_column
+    >>> from bochner.files.columns import read_column
     >>> numbers = read_column("x", [1999.0, 12345.678, None, -0.5])
     >>> [entry_text(numbers, row) for row in range(4)]
     ['1,999', '12,346', 'missing', '−0.5']

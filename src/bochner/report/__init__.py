@@ -5,7 +5,7 @@ Needs the extra ``report``: ``pip install 'bochner[report]'``. The checks of a r
 
 from typing import TYPE_CHECKING
 
-from bochner._numerics.on_demand import on_demand
+from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
     from bochner.report.notebook import Report as Report

@@ -5,13 +5,9 @@ from datetime import date
 
 import numpy as np
 
-from bochner._numerics.number_texts import counted, number, percent
+from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
 from bochner.comparison.verdict import FUNCTIONS
-from bochner.learning.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.learning.tables.kernel_laws import KernelLaw
-from bochner.learning.tables.laws import TableLaw
-from bochner.learning.tables.tree_laws import TreeLaw
 from bochner.report.blocks import (
     MOST_UNFOLDED,
     Block,
@@ -25,6 +21,10 @@ from bochner.report.blocks import (
 )
 from bochner.report.subject import Subject
 from bochner.report.words import cut, listed, plain, quoted
+from bochner.tables.base_laws import TableLaw
+from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.kernel_laws import KernelLaw
+from bochner.tables.tree_laws import TreeLaw
 
 _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.number_texts import counted, number, percent, with_error
+from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import counted, number, percent, with_error
 from bochner.comparison.contenders import OURS
 from bochner.comparison.coverage import Coverage, are_outside, coverage_of, outcome_coverage
 from bochner.comparison.outcomes import METRICS, OF_CLASSES, OF_NUMBERS, Outcome, Score

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from bochner._numerics.number_texts import counted, percent, with_error
+from bochner._base.number_texts import counted, percent, with_error
 from bochner.comparison.verdict import best_other
+from bochner.files.identifiers import may_identify
 from bochner.report.accuracy import metric_of
 from bochner.report.blocks import Finding, fine
 from bochner.report.subject import Subject
 from bochner.report.words import listed, quoted
-from bochner.tables.identifiers import may_identify
 
 _ROUGH_ERROR = 0.1
 """Relative standard error from which an error is too uncertain for a comparison of methods."""

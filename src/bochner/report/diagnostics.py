@@ -6,7 +6,7 @@ from bochner.comparison.study import Study
 from bochner.report import data_checks, error_checks, unlike_rows
 from bochner.report.blocks import Finding, Findings, Paragraph, Section
 from bochner.report.drift import Drift
-from bochner.report.residuals import drifts
+from bochner.report.residual_section import drifts
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.words import listed
 

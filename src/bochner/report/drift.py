@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import f as f_law
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.number_texts import entries
+from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import entries
+from bochner.files.columns import Column, labels
 from bochner.report.words import short
-from bochner.tables.columns import Column, labels
 
 _MOST_BINS = 8
 """Most bins of numbers: enough to show a bend, few enough to have rows in each."""

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._numerics.checked import check_targets, labels, numbers
-from bochner._numerics.files import as_path, replacing
-from bochner._numerics.foreign import as_frame
-from bochner._numerics.number_texts import counted
+from bochner._base.checks import check_targets, labels, numbers
+from bochner._base.converted import as_frame
+from bochner._base.file_writing import as_path, replacing
+from bochner._base.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, studies_of, table_facts
-from bochner.estimators.table_classifier import TableClassifier
 from bochner.report.page import html
+from bochner.tables.table_classifier import TableClassifier
 
 _HEIGHT = 720
 """Pixels of the frame that a notebook shows: most of a laptop's screen."""

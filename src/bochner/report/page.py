@@ -11,19 +11,19 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from bochner._numerics.files import as_path, replacing
-from bochner._numerics.number_texts import counted
+from bochner._base.file_writing import as_path, replacing
+from bochner._base.number_texts import counted
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import calibration, scope, verdict
 from bochner.report.about import data_section, model_section, reproduction_section
 from bochner.report.accuracy import errors_section, intervals_section, predictions_section, shown
 from bochner.report.blocks import Finding, Section, numbered
-from bochner.report.classes import probabilities_section, recognition_section
-from bochner.report.columns import effects_section, importance_section
+from bochner.report.class_sections import probabilities_section, recognition_section
+from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
 from bochner.report.drift import Drift
 from bochner.report.figures import typeset, without_control
-from bochner.report.residuals import MOST_COLUMNS, drifts, residuals_section
+from bochner.report.residual_section import MOST_COLUMNS, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.unlike_rows import unlike_section
 from bochner.report.words import cut, quoted

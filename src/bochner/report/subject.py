@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.number_texts import number
+from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import number
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Study
+from bochner.files.columns import Column, labels, read_column
 from bochner.report.words import short
-from bochner.tables.columns import Column, labels, read_column
 from bochner.tables.encodings import output_names
 
 _MATCHED = 20

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy.stats import norm
 
-from bochner._numerics.number_texts import counted, percent
+from bochner._base.number_texts import counted, percent
 from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, hyp0f1, hyp1f1, jv
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.spectral.laws import Chi, Independent, Isotropic, Law, Shell, Student
 
 _LARGEST_EXPONENT = 300.0  # exp(-300) is zero to every rounding, and exp(300) does not overflow

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from bochner import kernels
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import Amplitudes, CosineFactors
-from bochner.registry import fact, register
-from bochner.spectral.composite import TwoFrequency, WithAmplitude
-from bochner.spectral.lattice import Lattice
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner._base.registry import fact, register
+from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.composite_laws import TwoFrequency, WithAmplitude
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.lattice_measure import Lattice
 from bochner.spectral.laws import (
     Chi,
     Elliptical,

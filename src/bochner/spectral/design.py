@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import linprog
 
-from bochner._numerics.arrays import Array, squared_norms
-from bochner._numerics.limits import FLOAT32_ROUNDING, LARGEST_ENTRY
+from bochner._base.arrays import Array, squared_norms
+from bochner._base.limits import FLOAT32_ROUNDING, LARGEST_ENTRY
 from bochner.kernels import Kernel
 from bochner.spectral.laws import Chi, Isotropic, NoMeasureError, Shell
 from bochner.spectral.measure import ByVariance, Part, SpectralMeasure

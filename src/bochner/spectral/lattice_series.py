@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfc, erfcinv
 
-from bochner._numerics.arrays import Array, as_array, row_blocks
+from bochner._base.arrays import Array, as_array, row_blocks
 
 LagFunction = Callable[[Array], Any]
 

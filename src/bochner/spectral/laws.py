@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaincinv
 from scipy.stats import f as f_distribution
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner.frequencies import Amplitudes, CosineFactors
-from bochner.sampling import Coordinates, Directions, Layout, Matrix, Scheme, Uniforms
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.hadamard import Matrix
+from bochner.spectral.layouts import Coordinates, Directions, Layout, Scheme, Uniforms
 
 
 class RadialLaw(ABC):

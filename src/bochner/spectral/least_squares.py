@@ -7,9 +7,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.optimize import nnls
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.limits import NEGLIGIBLE
-from bochner.frequencies import Frequencies
+from bochner._base.arrays import Array, as_array
+from bochner._base.limits import NEGLIGIBLE
+from bochner.spectral.frequencies import Frequencies
 
 # relative to the mean diagonal, from rounding to strong shrinkage; the held-out rows choose
 _RIDGES = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1)

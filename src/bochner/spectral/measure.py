@@ -10,11 +10,13 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array, as_count
-from bochner.frequencies import Envelope, Frequencies
-from bochner.sampling import Scheme, resolve_scheme
-from bochner.spectral.composite import Convolution, Mapped, resolve_pairing
+from bochner._base.arrays import Array, as_array, as_count
+from bochner.spectral.choice import resolve_scheme
+from bochner.spectral.composite_laws import Convolution, Mapped, resolve_pairing
+from bochner.spectral.factors import Envelope
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Law, NoMeasureError, Pairing
+from bochner.spectral.layouts import Scheme
 
 Counts = NDArray[np.intp]
 
@@ -164,7 +166,7 @@ class Part:
         Mass of either sign; with phases, the total variation of the part.
     law : Law
     envelope : tuple of two floats, default=(0.0, 0.0)
-        Rate and radius, see :class:`~bochner.frequencies.Envelope`; the radius zero means none.
+        Rate and radius, see :class:`~bochner.spectral.Envelope`; the radius zero means none.
     enveloped : Law, default=None
         Factor of ``law`` whose mapped inputs are the arguments of the envelope; ``None`` means
         ``law``.
@@ -304,8 +306,8 @@ class SpectralMeasure:
         """Sample frequencies as :meth:`sample`, one piece for each part that has frequencies.
 
         With ``to_be_one_sided``, each frequency of a two-sided part counts as two, because
-        :func:`bochner.features.parts.one_sided` replaces it by two; ``n_frequencies`` must then be
-        even.
+        :func:`bochner.features.measure_parts.one_sided` replaces it by two;
+        ``n_frequencies`` must then be even.
         """
         m = as_count("n_frequencies", n_frequencies)
         halved = to_be_one_sided and self.is_two_sided

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array
 from bochner.spectral.tabulated import gauss_legendre
 
 _REACH = 12.0  # standard deviations; exp(-72) is left out

@@ -10,16 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
 from bochner import kernels
-from bochner._numerics.arrays import (
-    Array,
-    InputRows,
-    as_array,
-    dense_rows,
-    squared_norms,
-)
-from bochner._numerics.limits import FUNCTION_ROUNDING
+from bochner._base.arrays import Array, InputRows, as_array, dense_rows, squared_norms
+from bochner._base.limits import FUNCTION_ROUNDING
+from bochner._base.registry import fact, register
 from bochner.kernels import Domain, Metric, NonNegative, RealSpace, UnitSphere
-from bochner.registry import fact, register
 from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
 
 _ROWS = 1000  # their half a million pairs take 4 MB; quantiles of fewer rows are rougher

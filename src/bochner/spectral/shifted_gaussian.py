@@ -6,11 +6,12 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import erf
 
-from bochner._numerics.arrays import Array, LengthScale, as_array
-from bochner._numerics.limits import NEGLIGIBLE
-from bochner.sampling import Iid, QuasiMonteCarlo, Scheme
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner._base.limits import NEGLIGIBLE
 from bochner.spectral.laws import Chi, Draw, Isotropic, Law
+from bochner.spectral.layouts import Scheme
 from bochner.spectral.phase_factor import Component, PhaseFactor, normal_mean
+from bochner.spectral.schemes import Iid, QuasiMonteCarlo
 from bochner.spectral.tabulated import Tabulated
 
 _RAREST = 1e-4  # acceptance, below which rejection would take 10,000 proposals a draw

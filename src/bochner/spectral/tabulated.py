@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import elementwise
 
-from bochner._numerics.arrays import Array, frozen_array
+from bochner._base.arrays import Array, frozen_array
 
 _FEWEST_BINS = 1024  # bins of a table; its error falls with the square of their width
 

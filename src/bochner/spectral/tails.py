@@ -19,11 +19,12 @@ Source: Veach and Guibas, "Optimally combining sampling techniques for Monte Car
 import numpy as np
 from numpy.random import Generator
 
-from bochner._numerics.arrays import Array
-from bochner.frequencies import Frequencies
-from bochner.sampling import Coordinates, Iid, Scheme
+from bochner._base.arrays import Array
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Independent, Isotropic, NoMeasureError
+from bochner.spectral.layouts import Coordinates, Scheme
 from bochner.spectral.measure import SpectralMeasure
+from bochner.spectral.schemes import Iid
 
 _LEAST = 1e-12
 """Probability at which the tail's density ends: a thousandth of the least noise, relative to the

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array, decimal_years
+from bochner._base.arrays import Array, as_array, decimal_years
 
 Times = NDArray[np.datetime64]
 CycleName = Literal["hour", "weekday", "day of year"]

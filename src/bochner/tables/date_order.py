@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bochner._numerics.arrays import Array, as_array
-from bochner._numerics.warn import warn_user
-from bochner.tables.columns import read_column
+from bochner._base.arrays import Array, as_array
+from bochner._base.warn import warn_user
+from bochner.files.columns import read_column
 
 _FEWEST_DATES = 10
 """Fewest different dates that count as a course in time."""

@@ -13,15 +13,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bochner._numerics.arrays import Array, InputRows, as_scale
-from bochner._numerics.checked import named
-from bochner._numerics.foreign import as_frame, is_frame
-from bochner._numerics.naming import naming, refuse_repeated
-from bochner._numerics.units import rounded_to
-from bochner._numerics.whole_fits import all_or_nothing
-from bochner.learning.tables.removal import Removal
-from bochner.registry import register
-from bochner.tables.columns import Column, read_column, unmasked
+from bochner._base.arrays import Array, InputRows, as_scale
+from bochner._base.checks import named
+from bochner._base.converted import as_frame, is_frame
+from bochner._base.naming import naming, refuse_repeated
+from bochner._base.registry import register
+from bochner._base.spreads import rounded_to
+from bochner._base.whole_fits import all_or_nothing
+from bochner.files.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
     State,
     add_means,
@@ -34,7 +33,8 @@ from bochner.tables.encodings import (
 )
 from bochner.tables.known_entries import KnownEntries
 from bochner.tables.level_means import target_columns
-from bochner.tables.refusals import (
+from bochner.tables.removal import Removal
+from bochner.tables.table_errors import (
     refuse_changed_kinds,
     refuse_infinite,
     refuse_other_names,
@@ -163,7 +163,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X, y
             As in `fit`.
-        removal : bochner.learning.tables.removal.Removal or None, default=None
+        removal : bochner.tables.removal.Removal or None, default=None
             Which rows are removed together when a model is scored: those of a group, or the latest
             ones. Means of the target at a row are computed without them. ``None`` for each row by
             itself.

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bochner._numerics.arrays import Array, as_array
-from bochner.learning.tables.removal import Removal
-from bochner.tables.columns import KIND_NAMES, Column, labels
+from bochner._base.arrays import Array, as_array
+from bochner.files.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
 from bochner.tables.level_means import level_scores
+from bochner.tables.removal import Removal
 
 Knots = tuple[Array, Array]
 

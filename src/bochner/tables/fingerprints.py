@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import MatrixLike
-from bochner._numerics.keys import Keys
+from bochner._base.arrays import MatrixLike
+from bochner._base.keys import Keys
 from bochner.tables.encoder import read_part
 from bochner.tables.repeated import row_keys
 

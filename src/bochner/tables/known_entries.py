@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner.tables.columns import Column, labels
+from bochner._base.arrays import Array, as_array
+from bochner.files.columns import Column, labels
 from bochner.tables.encodings import State, codes_of, output_names
 
 

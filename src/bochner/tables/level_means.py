@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.arrays import Array, as_array
-from bochner.learning.tables.removal import Removal
+from bochner._base.arrays import Array, as_array
+from bochner.tables.removal import Removal
 
 _N_FOLDS = 5
 """Folds of the rows of a level: as many as scikit-learn's TargetEncoder has by default."""

@@ -6,8 +6,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._numerics.keys import Keys, bits, mixed
-from bochner.tables.columns import Column
+from bochner._base.keys import Keys, bits, mixed
+from bochner.files.columns import Column
 
 
 def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:

@@ -1,0 +1,1 @@
+"""Helpers that three rooms or more need."""

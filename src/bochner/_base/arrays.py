@@ -1,0 +1,229 @@
+"""Array types, row blocks and the checks every value object makes on its fields."""
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.extmath import row_norms
+
+from bochner._base import limits
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.floating[Any]]  # Of either precision
+LengthScale = float | tuple[float, ...]
+
+
+class InputRows(Protocol):
+    """Rows (n, d) after validation, dense or sparse."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __getitem__(self, index: Any, /) -> Any: ...
+    def __matmul__(self, other: Any, /) -> Any: ...
+    def mean(self, axis: int) -> Any: ...
+
+
+MatrixLike = ArrayLike | sparse.sparray | sparse.spmatrix | InputRows
+"""Rows that a user passes: an array, a sequence, a table, or a sparse matrix."""
+
+RandomState = int | np.random.RandomState | None
+"""The values of scikit-learn's ``random_state``."""
+
+FLOATS = (np.float64, np.float32)
+LARGEST_COUNT = 2**31 - 1
+"""Most features, rows or draws: what compiled libraries index; no memory has room for more."""
+
+
+def row_blocks(
+    n_rows: int, row_bytes: int, *, block_bytes: int | None = None, least: int = 1
+) -> Iterator[slice]:
+    """Return slices of ``block_bytes`` (``BLOCK_BYTES``), but at least ``least`` rows, in order."""
+    return steps(n_rows, max(1, least, (block_bytes or limits.BLOCK_BYTES) // max(1, row_bytes)))
+
+
+def steps(n_rows: int, step: int) -> Iterator[slice]:
+    """Yield slices of ``step`` rows that cover ``range(n_rows)``."""
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def squared_norms(X: Any) -> Any:
+    """Return the squared norms (n,) of rows in float64."""
+    return as_array(row_norms(X if sparse.issparse(X) else as_array(X), squared=True))
+
+
+def column_extremes(X: Any) -> tuple[Array, Array]:
+    """Return the least and the greatest entry of every column, dense or CSR."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return as_array(low), as_array(high)
+
+
+def dense_rows(X: InputRows, rows: NDArray[np.intp]) -> Array:
+    """Return the chosen rows of a dense or sparse ``X`` as a dense float64 array."""
+    chosen = X[rows]
+    return as_array(chosen.toarray() if sparse.issparse(X) else chosen)
+
+
+def some_rows(X: InputRows, size: int, rng: np.random.Generator) -> Array:
+    """Return at most ``size`` random rows of ``X`` as a dense float64 array."""
+    return dense_rows(X, rng.permutation(X.shape[0])[:size])
+
+
+def stacked_rows(first: Any, second: Any) -> Any:
+    """Return the rows of two matrices, one after the other; CSR if either is."""
+    if sparse.issparse(first) or sparse.issparse(second):
+        return sparse.vstack((first, second), "csr")
+    return np.concatenate((first, second))
+
+
+def frozen_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:
+    """Return a read-only copy of ``value``, finite and of ``shape`` (``None`` means any)."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} must be an array of numbers, got {value!r}.") from error
+    except OverflowError as error:
+        raise ValueError(f"{name} must be numbers that float64 can hold.") from error
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite.")
+    array.flags.writeable = False
+    return array
+
+
+def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
+    """Return ``value`` as a float or a flat tuple of floats, the hashable form of a field."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{name} must be a number or one number per input, got {value!r}."
+        ) from error
+    except OverflowError as error:
+        raise ValueError(f"{name} must be a number that float64 can hold.") from error
+    if array.ndim > 1 or array.size == 0:
+        raise ValueError(
+            f"{name} must be a number or one number per input, got an array of shape {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {value!r}.")
+    return float(array) if array.ndim == 0 else tuple(array.tolist())
+
+
+def decimal_years(times: NDArray[np.datetime64]) -> Array:
+    """Return days or times as years: the year plus the share of it that has passed."""
+    years = times.astype("M8[Y]")
+    start, end = (some.astype("M8[us]") for some in (years, years + np.timedelta64(1, "Y")))
+    fraction: Array = (times.astype("M8[us]") - start) / (end - start)
+    return years.astype(np.int64) + 1970 + fraction  # datetime64 counts years from 1970
+
+
+def as_array(value: ArrayLike) -> Array:
+    """Return ``value`` as a float64 array."""
+    return np.asarray(value, dtype=np.float64)
+
+
+def as_positive(name: str, value: ArrayLike) -> LengthScale:
+    """Return ``value`` as a strictly positive float or tuple of floats."""
+    checked = as_scalar_or_tuple(name, value)
+    if np.min(checked) <= 0:
+        raise ValueError(f"{name} must be positive, got {value!r}.")
+    largest = limits.LARGEST_ENTRY
+    if np.min(checked) < 1.0 / largest or np.max(checked) > largest:
+        raise ValueError(
+            f"{name} must be between {1.0 / largest:g} and {largest:g}, because squares of inputs "
+            f"are divided by its own; got {value!r}."
+        )
+    return checked
+
+
+def as_positive_scalar(name: str, value: object) -> float:
+    """Return ``value`` as a strictly positive, finite float."""
+    if not 0.0 < (number := _as_real(name, value)) < np.inf:
+        raise ValueError(f"{name} must be positive and finite, got {value!r}.")
+    return number
+
+
+def as_scale(name: str, value: object) -> float:
+    """Return ``value`` as a positive float whose square is a normal one too."""
+    number, largest = as_positive_scalar(name, value), limits.LARGEST_ENTRY
+    if not 1.0 / largest <= number <= largest:
+        raise ValueError(
+            f"{name} must be between {1.0 / largest:g} and {largest:g}, because it is squared; got "
+            f"{value!r}."
+        )
+    return number
+
+
+def as_finite_scalar(name: str, value: object) -> float:
+    """Return ``value`` as a finite float."""
+    if not np.isfinite(number := _as_real(name, value)):
+        raise ValueError(f"{name} must be finite, got {value!r}.")
+    if abs(number) > limits.LARGEST_ENTRY:
+        raise ValueError(f"{name} must be at most {limits.LARGEST_ENTRY:g} in size, got {value!r}.")
+    return number
+
+
+def _as_real(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf  # type: ignore[operator]
+
+
+def as_level(value: object, name: str = "level") -> float:
+    """Return the level of an interval as a float strictly between zero and one."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}.")
+    if not 0.0 < (number := float(value)) < 1.0:
+        advice = f": pass {number / 100.0:g} for {number:g} %" if 1.0 < number < 100.0 else ""
+        raise ValueError(f"{name} must lie between 0 and 1, such as 0.9, got {value!r}{advice}.")
+    return number
+
+
+def as_levels(value: object) -> Array:
+    """Return the levels of quantiles, one or several, as an array (q,)."""
+    levels = np.atleast_1d(np.asarray(value, dtype=object))
+    if levels.ndim != 1 or not len(levels):
+        raise ValueError(
+            f"levels must be numbers between 0 and 1, such as [0.1, 0.5, 0.9], got {value!r}."
+        )
+    return np.array([as_level(level, "levels") for level in levels])
+
+
+def as_count(name: str, value: object) -> int:
+    """Return ``value`` as a positive integer."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be a positive integer, got {value!r}.")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}.")
+    count = int(value)
+    if count > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {LARGEST_COUNT}, got {count}.")
+    return count
+
+
+def as_flag(name: str, value: object) -> bool:
+    """Return ``value`` as a truth value: a boolean, zero or one."""
+    if isinstance(value, bool | np.bool_ | Integral) and value in (0, 1):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_dim(name: str, value: LengthScale, dim: int) -> None:
+    """Raise unless ``value`` is a scalar or has one entry per input."""
+    if isinstance(value, tuple) and len(value) != dim:
+        raise ValueError(
+            f"{name} has {len(value)} entries, but the data have {dim} inputs; "
+            f"give one number, or one per input."
+        )

@@ -1,1 +1,0 @@
-"""Numerical helpers without dependence on kernels or features."""

@@ -1,0 +1,293 @@
+"""Loading of models written by `bochner fit`, and of tables in the format of the training table."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from bochner import files as persist
+from bochner._base.limits import LARGEST_TARGET
+from bochner._base.naming import naming
+from bochner._base.number_texts import counted
+from bochner.comparison.outcomes import LEVEL
+from bochner.comparison.split import Split
+from bochner.comparison.study import Model
+from bochner.files.columns import KIND_NAMES, Column, read_column
+from bochner.files.errors import InputError
+from bochner.files.reading import read
+from bochner.files.reading_options import ReadOptions
+from bochner.files.remarks import shown
+from bochner.files.stored_classes import conforms
+from bochner.series.forecaster import Forecaster
+from bochner.tables.fingerprints import training_rows
+from bochner.tables.table_base import TableModel
+from bochner.tables.table_classifier import TableClassifier
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fresh:
+    """A table for a fitted model.
+
+    ``features`` are the input columns in the order of the fit, and ``frame`` has all columns.
+    ``targets`` (n,) or (n, t) belong to the rows with all targets, whose indices are
+    ``rows_with_targets``; they are None without such rows. ``unscored`` describes rows with targets
+    that the model cannot predict; ``notes`` contain this text.
+    """
+
+    frame: pd.DataFrame
+    features: pd.DataFrame
+    notes: tuple[str, ...]
+    rows_with_targets: NDArray[np.intp]
+    targets: NDArray[Any] | None
+    unscored: str = ""
+
+    def split(self, model: Model) -> Split:
+        """Return the rows with known targets as test rows."""
+        assert self.targets is not None  # The caller has asked
+        task = "classification" if isinstance(model, TableClassifier) else "regression"
+        rows = self.features.iloc[self.rows_with_targets]
+        return Split(rows, self.targets, rows, self.targets, task)
+
+
+def load_model(path: Path) -> Any:
+    """Return a fitted table model from its file."""
+    model = persist.load(path)
+    if isinstance(model, Forecaster):
+        raise InputError(
+            f"{path} holds a model of a series, and this command takes a model of `bochner fit`. "
+            "`bochner forecast FILE --target COLUMN` forecasts a series, `bochner explain` shows "
+            "the model, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
+        )
+    if not isinstance(model, TableModel):
+        raise InputError(
+            f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` "
+            "wrote. Load it in Python with bochner.load."
+        )
+    check_table_model(model)
+    return model
+
+
+def check_table_model(model: BaseEstimator) -> None:
+    """Raise an error unless a model of a table is fitted, and the facts on its fit are usable."""
+    check_is_fitted(model)
+    check_record(model.record_, np.size(getattr(model, "target_mean_", 0.0)))
+
+
+_FACTS: Mapping[str, Any] = {
+    "n_samples": int,
+    "target": str | list[str],
+    "dropped": list[str],
+    **dict.fromkeys(("weight", "group", "time", "id", "task", "source"), str),
+    "interval": float,
+    "n_columns": int,
+    "n_test_samples": int,
+    "layout": {
+        **dict.fromkeys(("decimal", "dates"), str),
+        "types": dict[str, str],
+        **dict.fromkeys(("table", "delimiter"), str | None),
+        "missing": list[str],
+        **dict.fromkeys(("skip", "header"), int | None),
+        "units": dict[str, str],
+        "words": dict[str, list[str]],
+    },
+    "fingerprint": {"step": int, "keys": str, "chance": float},
+}
+"""Types of the facts about a fit, which may be missing; those of nested facts are needed."""
+
+_KEY_SIZE = 4
+"""Bytes of a hash of a row."""
+
+
+def check_record(record: Mapping[str, Any], n_targets: int) -> None:
+    """Raise InputError unless the record of a model has facts of the right types."""
+    hints = _FACTS | {name: float | list[float] for name in record if name.startswith("test_")}
+    wrong = [name for name, hint in hints.items()
+             if name in record and not _is_of(record[name], hint)]  # fmt: skip
+    target = record.get("target", "")
+    if n_targets != (1 if isinstance(target, str) else len(target)) and "target" in record:
+        wrong.append("target")
+    if not wrong and not 0.0 < record.get("interval", 0.5) < 1.0:
+        wrong.append("interval")
+    if not wrong and "fingerprint" in record and not _are_keys(record["fingerprint"]):
+        wrong.append("fingerprint")
+    if wrong:
+        raise InputError(
+            f"The model file has {repr(record[wrong[0]])[:60]} for the fact {wrong[0]!r} about the "
+            "fit, which is not of its type: the file was changed. Fit the model again."
+        )
+
+
+def _is_of(fact: Any, hint: Any) -> bool:
+    if not isinstance(hint, Mapping):
+        return conforms(fact, hint)
+    return isinstance(fact, dict) and all(
+        name in fact and conforms(fact[name], each) for name, each in hint.items()
+    )
+
+
+def _are_keys(facts: Mapping[str, Any]) -> bool:
+    try:
+        is_whole = len(b64decode(facts["keys"], validate=True)) % _KEY_SIZE == 0
+    except ValueError:
+        return False
+    return is_whole and facts["step"] >= 1
+
+
+def target_names(model: Model) -> list[str]:
+    """Return the names of the targets of a model."""
+    named = model.record_.get("target", "target")
+    return [named] if isinstance(named, str) else list(named)
+
+
+def interval_level(model: Model) -> float:
+    """Return the level of prediction intervals that was requested at the fit of a model."""
+    return float(model.record_.get("interval", LEVEL))
+
+
+def read_for(model: Model, options: SimpleNamespace) -> Fresh:
+    """Read the table of a command as that of the fit was read, unless its options differ."""
+    record, path = model.record_, options.file
+    is_older = "layout" not in record
+    layout = ReadOptions() if is_older else ReadOptions.from_record(record["layout"])
+    given = {name: getattr(options, name) for name in ("table", "skip")}
+    layout = replace(layout, **{name: value for name, value in given.items() if value is not None})
+    layout = replace(layout, missing=(*layout.missing, *(options.missing or ())))
+    states = {state["name"]: state for state in model.encoder_.columns_}
+    text = [name for name, state in states.items() if state["kind"] == "text"]
+    roles = {record[name] for name in ("weight", "group", "id") if name in record}
+    keep = {*states, *target_names(model), *roles} if is_older else set[str]()
+    table_read = read(path, layout, text=text, keep=keep)
+    expected_names = {*states, *target_names(model), *record.get("dropped", []), *roles}
+    columns = list(table_read.frame.columns)
+    unknown = [(name, "") for name in columns if name not in expected_names]
+    notes = [f"Left out {naming(unknown)}: not in the training table."] if unknown else []
+    # With a column missing, the refusal of the encoder names similar ones.
+    is_complete = states.keys() <= set(columns)
+    others = set() if is_complete else {name for name, _ in unknown}
+    features = table_read.frame[[name for name in columns if name in states or name in others]]
+    rows, targets, unscored = _targets(model, table_read.frame)
+    unlike = _unlike(model, features)
+    notes = [*table_read.notes, *notes, *filter(None, [unlike, unscored])]
+    return Fresh(table_read.frame, features, tuple(notes), rows, targets, unscored)
+
+
+_REASONS = {
+    "missing": "a missing entry in {columns}, which had hardly any in the fit",
+    "new level": "text that no training row had, in {columns}",
+    "beyond the range": "an entry beyond the range of the fit in {columns}",
+    "later": "a time after the last one of the fit in {columns}",
+}
+"""What is unlike the training rows, by the reasons of ``TableModel.unlike_rows``."""
+
+
+def _unlike(model: Model, features: pd.DataFrame) -> str:
+    """Return a note on rows that are unlike the training rows, if there are any."""
+    if set(features.columns) != {state["name"] for state in model.encoder_.columns_}:
+        return ""  # The prediction names the missing columns
+    entries = model.unlike_entries(features)
+    found = {reason: mask for reason, mask in entries.items() if mask.any()}
+    if not found:
+        return ""
+    names = [state["name"] for state in model.encoder_.columns_]
+    parts = []
+    for reason, mask in found.items():
+        columns = np.flatnonzero(mask.any(axis=0))
+        firsts = {names[j]: int(mask[:, j].argmax()) for j in columns}
+        examples = [
+            (name, "" if reason == "missing" else shown(features[name].iloc[row]))
+            for name, row in firsts.items()
+        ]
+        count = int(mask.any(axis=1).sum())
+        verb = "has" if count == 1 else "have"
+        parts.append(f"{count:,} {verb} {_REASONS[reason].format(columns=naming(examples))}")
+    total = int(np.any([mask.any(axis=1) for mask in found.values()], axis=0).sum())
+    rows = f"{total:,} of the {len(features):,} rows are unlike the training rows"
+    if total == 1:
+        rows = f"One of the {len(features):,} rows is unlike the training rows"
+    if len(features) == 1:
+        rows = "The row is unlike the training rows"
+    return f"{rows}: {'; '.join(parts)}. Their intervals and probabilities allow for it."
+
+
+def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:
+    """Return a note if a table has rows to which the model was fitted, and a mask of them (n,).
+
+    The mask is None if the table has no such rows, or if the model stores the hashes of a part of
+    its rows. Models of earlier versions store none.
+    """
+    record = model.record_.get("fingerprint")
+    names = [state["name"] for state in model.encoder_.columns_]
+    if record is None or not set(names) <= set(fresh.features.columns):
+        return "", None
+    count, is_fitted = training_rows(record, fresh.features[names])
+    if not count:
+        return "", None
+    about = "" if is_fitted is not None else "About "
+    verb = "was" if count == 1 else "were"
+    return (
+        f"{about}{count:,} of the {len(fresh.frame):,} rows {verb} used in the fit: errors of such "
+        "rows are smaller than those of new rows."
+    ), is_fitted
+
+
+def _targets(
+    model: Model, frame: pd.DataFrame
+) -> tuple[NDArray[np.intp], NDArray[np.generic] | None, str]:
+    """Return the rows with all targets, these targets, and the rows with invalid entries."""
+    names = target_names(model)
+    nothing = np.empty(0, dtype=np.intp)
+    if any(name not in frame.columns for name in names):
+        return nothing, None, ""
+    columns = [read_column(name, frame[name]) for name in names]
+    if isinstance(model, TableClassifier):
+        (column,) = columns
+        labels = _labels(column.raw, column.present, model.classes_)
+        is_known = np.array([label is not None for label in labels], dtype=np.bool_)
+        rows, other_rows = np.flatnonzero(is_known), np.flatnonzero(column.present & ~is_known)
+        targets = np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
+        unscored = _unscored(column, other_rows, "is not a class of the training rows")
+        return rows, targets if rows.size else None, unscored
+    if text := [column for column in columns if column.kind != "numeric"]:
+        kind = f"holds {KIND_NAMES[text[0].kind]}, and held numbers in the fit"
+        return nothing, None, _unscored(text[0], np.flatnonzero(text[0].present), kind)
+    values = np.stack([column.values for column in columns], axis=1)
+    is_far = np.abs(values) > LARGEST_TARGET
+    rows = np.flatnonzero((np.isfinite(values) & ~is_far).all(axis=1))
+    targets = (values[:, 0] if len(names) == 1 else values)[rows]
+    worst = int(is_far.any(axis=0).argmax())
+    far = np.flatnonzero(is_far[:, worst])
+    unscored = _unscored(columns[worst], far, f"is beyond {LARGEST_TARGET:g} in size")
+    return rows, targets if rows.size else None, unscored
+
+
+def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
+    """Return which rows have a target that no prediction can be compared with, if there are any."""
+    if not rows.size:
+        return ""
+    left_out = counted(len(rows), "row")
+    return f"Errors leave out {left_out}: {column.name!r} {reason} ({column.at(rows[0])})."
+
+
+def _labels(
+    raw: NDArray[np.generic], present: NDArray[np.bool_], classes: NDArray[np.generic]
+) -> Sequence[Any]:
+    """Return the class of each row, ``None`` where it is missing or none of the classes."""
+    named: Mapping[Any, Any] = {label: label for label in classes.tolist()}
+    as_text = {str(label): label for label in classes.tolist()}
+    entries = zip(raw.tolist(), present, strict=True)
+    return [
+        named.get(entry, as_text.get(str(entry))) if is_present else None
+        for entry, is_present in entries
+    ]

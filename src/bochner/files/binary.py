@@ -1,0 +1,318 @@
+"""Tables of Parquet, Feather, Excel and SQLite files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bochner._base.naming import nearest, refuse_repeated
+from bochner.files.errors import InputError
+from bochner.files.headings import LOOKED_AT, count_footers, find_heading, footer_note
+from bochner.files.local_numbers import LARGEST_EXACT
+from bochner.files.reading_options import ReadOptions
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    import pandas as pd
+
+
+_SHORTEST_PARQUET = 12
+"""Bytes of the smallest Parquet file: the mark PAR1 twice, and the length of the footer."""
+
+_ENGINES: Mapping[str, Any] = {".xlsx": "openpyxl", ".xls": "xlrd", ".ods": "odf"}
+_PACKAGES = {"openpyxl": "openpyxl", "xlrd": "xlrd", "odf": "odfpy"}
+"""Names under which pip installs the modules that read spreadsheets."""
+
+_MOST_LISTED = 8
+"""Tables or sheets that a message lists."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """The unconverted table of a file, notes, and the lines of names of a spreadsheet.
+
+    ``first`` has the entries of the first row if a spreadsheet has no names.
+    """
+
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    n_names: int | None = None
+    first: tuple[str, ...] = ()
+
+
+def read_frame(path: Path, ending: str, table: str | None, options: ReadOptions) -> Frame:
+    """Return the unconverted table of a file, with column names as text.
+
+    ``table`` is a table of an SQLite file or a sheet of an Excel file. With recorded options, a
+    missing table is replaced by the default choice. Raises InputError for a damaged file, for a
+    table that does not exist, and for an SQLite file with several tables if ``table`` is None.
+    """
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty: expected a table.")
+    contents = _READERS[ending](path, _Choice(table, options))
+    frame = contents.frame.set_axis([str(name).strip() for name in contents.frame.columns], axis=1)
+    refuse_repeated(list(frame.columns), str(path))
+    return replace(contents, frame=frame)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The requested table of a file, and the other options."""
+
+    table: str | None
+    options: ReadOptions
+
+    def among(self, names: Sequence[str], path: Path, table_noun: str) -> str | None:
+        """Return the requested table, None for the default choice; raise if a table is missing."""
+        if self.table is None or self.table in names:
+            return self.table
+        if self.options.recorded:
+            return None
+        near = nearest(self.table, names)
+        hint = f" Did you mean {near!r}?" if near else ""
+        raise InputError(
+            f"{path} has no {table_noun} {self.table!r}.{hint} It has {_listed(names)}."
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first names of tables or sheets."""
+    return ", ".join(map(repr, names[:_MOST_LISTED])) + ", ..." * (len(names) > _MOST_LISTED)
+
+
+def _read_parquet(path: Path, choice: _Choice) -> Frame:
+    import pyarrow.parquet as pq
+
+    _check_parquet_marks(path)
+    return Frame(_read_arrow(path, "Parquet", pq.read_table))
+
+
+def _read_feather(path: Path, choice: _Choice) -> Frame:
+    from pyarrow import feather
+
+    return Frame(_read_arrow(path, "Feather", feather.read_table))
+
+
+def _read_arrow(path: Path, format_name: str, read: Callable[[Any], Any]) -> pd.DataFrame:
+    """Return a table that Arrow reads. An index without a name numbers the rows: it is dropped."""
+    import pyarrow as pa
+
+    try:
+        with path.open("rb") as file:
+            table = read(file)
+        for i, column in enumerate(table.columns):
+            if pa.types.is_integer(column.type) and _is_large(column):
+                table = table.set_column(i, table.field(i).name, column.cast(pa.string()))
+        # Without the metadata of pandas, an index with a name is a column like any other.
+        frame: pd.DataFrame = table.to_pandas(date_as_object=False, ignore_metadata=True)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"{path} is a damaged {format_name} file ({_one_line(error)}): copy or export it again."
+        ) from error
+    unnamed = [re.fullmatch(r"__index_level_\d+__", str(name)) is None for name in frame.columns]
+    return frame.loc[:, unnamed]
+
+
+def _is_large(column: object) -> bool:
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(column).as_py()
+    return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
+
+
+def _check_parquet_marks(path: Path) -> None:
+    """Raise an error that names the problem, where pyarrow's message would not."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(4)
+        file.seek(max(size - 4, 0))
+        tail = file.read(4)
+    if head != b"PAR1":
+        raise InputError(f"{path} is not a Parquet file: expected it to begin with PAR1.")
+    if tail != b"PAR1" or size < _SHORTEST_PARQUET:
+        raise InputError(
+            f"{path} is a truncated Parquet file ({size} bytes, its end is missing): "
+            "copy or export it again."
+        )
+
+
+def _read_excel(path: Path, choice: _Choice) -> Frame:
+    import pandas as pd
+
+    engine = _ENGINES[path.suffix.lower()]
+    options: Any = {"header": None, "keep_default_na": False, "na_values": [""]}
+    try:
+        with pd.ExcelFile(path, engine=engine) as book:
+            names = list(map(str, book.sheet_names))
+            sheet = choice.among(names, path, "sheet")
+            cells: pd.DataFrame = pd.read_excel(book, sheet_name=sheet or names[0], **options)
+    except ImportError:
+        package = _PACKAGES[engine]
+        raise InputError(
+            f"{path} needs the package {package}, which is not installed: pip install {package}."
+        ) from None
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # of any type, by the place of the damage and the engine
+        raise InputError(
+            f"{path} cannot be read as a spreadsheet ({_one_line(error)}): is it damaged, "
+            "encrypted, or of another format? Save it again, or as CSV."
+        ) from error
+    if cells.empty:
+        raise InputError(f"{path} is empty: expected a line of column names, then rows.")
+    contents = _rows_of_cells(cells, choice.options)
+    refuse_repeated(list(contents.frame.columns), str(path))
+    notes = contents.notes
+    if engine == "openpyxl" and (len(contents.frame) < 1 or contents.frame.isna().any(axis=None)):
+        notes += _notes_on_formulas(path, sheet or names[0], contents.frame)
+    frame = contents.frame.reset_index(drop=True).infer_objects()
+    for name in frame.columns[frame.dtypes == np.float64]:  # Excel has no other numbers
+        if bool(((frame[name] % 1 == 0) & (frame[name].abs() <= LARGEST_EXACT)).all()):
+            frame[name] = frame[name].astype(np.int64)
+    contents = replace(contents, frame=frame, notes=notes)
+    if sheet is not None or len(names) == 1:
+        return contents
+    note = (
+        f"The first of {len(names)} sheets is read ({_listed(names)}); table= (--table) chooses "
+        "another."
+    )
+    return replace(contents, notes=(note, *contents.notes))
+
+
+def _rows_of_cells(cells: pd.DataFrame, options: ReadOptions) -> Frame:
+    """Return the rows of a sheet, without titles, names, blank rows and remarks below them.
+
+    The index has the places of the rows in the sheet.
+    """
+    cells = cells.iloc[options.skip or 0 :]
+    if cells.shape[1] > 1:
+        cells = cells.dropna(how="all")
+    head, tail = _texts(cells.head(LOOKED_AT)), _texts(cells.tail(LOOKED_AT))
+    heading = find_heading(
+        head,
+        n_titles=None if options.skip is None else 0,
+        n_names=options.header,
+        is_recorded=options.recorded,
+    )
+    notes = heading.notes
+    rows = cells.iloc[heading.n_titles + heading.n_names :]
+    n_foot = count_footers(tail, cells.shape[1]) if options.skip is None else 0
+    if 0 < n_foot < len(rows):
+        notes += (footer_note(tail[-n_foot:]),)
+        rows = rows.iloc[:-n_foot]
+    names = [name.strip() or f"Unnamed: {i}" for i, name in enumerate(heading.names)]
+    return Frame(rows.set_axis(names, axis=1), notes, heading.n_names, heading.first)
+
+
+def _texts(cells: pd.DataFrame) -> list[list[str]]:
+    """Return cells as texts, empty where missing."""
+    absent = cells.isna().to_numpy()
+    return [
+        ["" if is_absent else str(cell) for cell, is_absent in zip(row, gaps, strict=True)]
+        for row, gaps in zip(cells.to_numpy(dtype=object), absent, strict=True)
+    ]
+
+
+def _notes_on_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> tuple[str, ...]:
+    """Return a note on cells with errors; raise InputError for formulas without a stored result.
+
+    Programs that write formulas without computing them store no results, so that all cells of a
+    column would be read as missing. An error such as #N/A is a stored result, and is missing.
+    """
+    from openpyxl import load_workbook
+
+    names, rows = list(frame.columns), set((frame.index + 1).tolist())
+    n_formulas, n_plain, results, errors = np.zeros((4, len(names)), dtype=np.int64)
+    texts: dict[str, None] = {}
+
+    for only_values in (False, True):
+        if only_values and not n_formulas.any():
+            break
+        errors[:] = 0  # With n_formulas, errors are among their results
+        with closing(load_workbook(path, read_only=True, data_only=only_values)) as book:
+            for number, row in enumerate(book[sheet].iter_rows(max_col=len(names)), start=1):
+                for j, cell in enumerate(row if number in rows else ()):
+                    n_formulas[j] += cell.data_type == "f"
+                    is_filled = cell.data_type != "f" and cell.value not in (None, "")
+                    (results if only_values else n_plain)[j] += is_filled
+                    if cell.data_type == "e":
+                        errors[j] += 1
+                        texts[str(cell.value)] = None
+    lost = [names[j] for j in np.flatnonzero((n_formulas > 0) & (results <= n_plain)).tolist()]
+    if lost:
+        raise InputError(
+            f"{path} has formulas without results in {_listed(lost)}, which would be missing: open "
+            "it in a spreadsheet program and save it there, or export it as CSV."
+        )
+    wrong = [names[j] for j in np.flatnonzero(errors).tolist()]
+    if not wrong:
+        return ()
+    return (
+        f"{_listed(wrong)} {'has' if len(wrong) == 1 else 'have'} cells with errors "
+        f"({', '.join(texts)}), which count as missing ({errors.sum()} cells).",
+    )
+
+
+def _read_sqlite(path: Path, choice: _Choice) -> Frame:
+    import sqlite3  # which some builds of Python lack
+
+    import pandas as pd
+
+    try:
+        # Read-only: the file is neither changed nor created.
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            table = _sqlite_table(path, connection, choice)
+            quoted = table.replace('"', '""')
+            cursor = connection.execute(f'SELECT * FROM "{quoted}"')
+            names = [str(column[0]) for column in cursor.description]
+            rows = cursor.fetchall()
+    except sqlite3.Error as error:
+        raise InputError(f"{path} cannot be read as an SQLite file ({error}).") from error
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    series = [pd.Series(list(map(_exact, column)), dtype=object) for column in columns]
+    frame = pd.concat(series, axis=1, keys=range(len(names))).set_axis(names, axis=1)
+    return Frame(frame.infer_objects())
+
+
+def _sqlite_table(path: Path, connection: sqlite3.Connection, choice: _Choice) -> str:
+    rows = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    )
+    names = [str(name) for (name,) in rows]
+    table = choice.among(names, path, "table")
+    if table is not None:
+        return table
+    if len(names) != 1:
+        contents = f"{len(names)} tables ({_listed(names)})" if names else "no tables"
+        raise InputError(f"{path} has {contents}: expected one. Choose it by table= (--table).")
+    return names[0]
+
+
+def _exact(entry: object) -> Any:
+    """Return an entry, as text if it is a whole number that float64 would round."""
+    return str(entry) if isinstance(entry, int) and abs(entry) > LARGEST_EXACT else entry
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+SPREADSHEETS = tuple(_ENGINES)
+"""Endings of spreadsheets."""
+
+_WITH_TABLES: Mapping[str, Callable[[Path, _Choice], Frame]] = {
+    **dict.fromkeys(_ENGINES, _read_excel),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), _read_sqlite),
+}
+_READERS = {".parquet": _read_parquet, ".feather": _read_feather, **_WITH_TABLES}
+
+WITH_TABLES = tuple(_WITH_TABLES)
+"""Endings of files that may have several tables."""

@@ -1,0 +1,328 @@
+"""Columns of a table: numbers, dates or text, read from pandas, polars or NumPy."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import _safe_indexing
+
+from bochner._base.arrays import decimal_years
+from bochner._base.converted import shown
+from bochner._base.limits import LARGEST_ENTRY
+from bochner.files.clocks import (
+    Stamps,
+    clock_times,
+    entry_clock,
+    entry_in_utc,
+    is_fixed,
+    series_in_utc,
+    series_zone,
+    zone_name,
+)
+from bochner.files.times_of_day import hours_of
+
+_MICROSECONDS = 3600e6
+"""Microseconds of an hour, the unit of times of day."""
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
+
+KIND_NAMES: dict[Kind, str] = {
+    "numeric": "numbers",
+    "date": "dates",
+    "text": "text",
+    "empty": "nothing",
+    "mixed": "a mixture",
+    "unsupported": "other objects",
+}
+
+_KIND_OF_DTYPE: dict[str, Kind] = {**dict.fromkeys("biuf", "numeric"), "M": "date", "U": "text"}
+_KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
+    ((str,), "text"),
+    ((bool, np.bool_, numbers.Real, Decimal), "numeric"),
+    ((datetime.date, np.datetime64), "date"),
+)
+_ISO_DATE = re.compile(
+    r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
+)
+_MONTH_LENGTH = len("2020-03")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One column of a table.
+
+    ``kind`` is the kind of the present entries, "empty" if all entries are missing (None, NaN, NaT,
+    pandas' NA). ``raw`` holds the given entries, with ISO 8601 dates in text as datetime64 and
+    durations as days. ``present`` is False where entries are missing. ``values`` holds numbers, and
+    dates as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds). All
+    arrays have the shape (n,). ``is_category`` is True for categories of pandas or polars, which
+    are text.
+
+    Times of day are numbers, hours since midnight. Together with dates that have zones or offsets
+    from UTC they have a ``clock`` (n,): the local time, of 1 January 1970 for times of day, NaT
+    where missing. ``zone`` is the name of the zone of the whole column, None if entries have
+    offsets only.
+    """
+
+    name: str
+    kind: Kind
+    raw: npt.NDArray[Any]
+    present: npt.NDArray[np.bool_]
+    values: npt.NDArray[Any]
+    is_category: bool = False
+    clock: Stamps | None = None
+    zone: str | None = None
+
+    @property
+    def is_time_of_day(self) -> bool:
+        """Whether the entries are times of day, in hours since midnight."""
+        return self.kind == "numeric" and self.clock is not None
+
+    def at(self, row: int | np.intp) -> str:
+        """Return the text "row i: entry", with rows counted from 1."""
+        return f"row {row + 1}: {shown(self.raw[row])}"
+
+    def first(self, kind: Kind | None = None) -> str:
+        """Return :meth:`at` of the first present entry, or of the first entry of one kind."""
+        for row in np.flatnonzero(self.present):
+            if kind is None or kind_of(type(self.raw[row])) == kind:
+                return self.at(row)
+        return "all missing"
+
+    def examples(self) -> str:
+        """Return the first entry, or the first entry of each kind in a mixed column."""
+        if self.kind != "mixed":
+            return self.first()
+        kinds: tuple[Kind, ...] = ("numeric", "text", "date")
+        entries = (self.first(kind) for kind in kinds)
+        return ", ".join(example for example in entries if example != "all missing")
+
+    def times(self) -> Stamps:
+        """Return the present dates in UTC."""
+        return _utc(self.raw[self.present])
+
+    def wall_times(self, zone: str | None = None) -> Stamps:
+        """Return the local times of the present dates.
+
+        Local times are in ``zone``, by default in the zone or offset of each date. Dates without
+        zone and offset are local times already.
+        """
+        if self.clock is None:
+            return self.times()
+        if zone is None or zone == self.zone:
+            return self.clock[self.present]
+        return clock_times(self.times(), zone)
+
+    def infinite_rows(self) -> npt.NDArray[np.intp]:
+        """Return the rows whose number is infinite or larger than `LARGEST_ENTRY`."""
+        if self.kind != "numeric":
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(np.abs(self.values) > LARGEST_ENTRY)
+
+
+def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
+    """Read a pandas or polars Series or a 1-D array.
+
+    Categories become text. Text becomes dates if every entry is an ISO 8601 date or time, unless
+    ``keep_text`` holds or the column is categorical.
+    """
+    raw = _as_array(series)
+    present = _present(raw)
+    if raw.dtype.kind == "O" and set(map(type, raw[present])) == {datetime.time}:
+        return _times_of_day(name, raw, present)
+    kind = _kind(raw, present)
+    is_category, clock, zone = _is_category(series), None, series_zone(series)
+    if kind == "text" and not (keep_text or is_category):
+        if (dates := _iso_dates(raw, present)) is not None:
+            kind, (raw, clock) = "date", dates
+    elif kind == "date":
+        clock, zone = _clock(raw, present) if zone is None else (clock_times(raw, zone), zone)
+    values = _values(kind, raw, present)
+    zone = None if zone is None or is_fixed(zone) else zone
+    return Column(name, kind, raw, present, values, is_category, clock, zone)
+
+
+def _times_of_day(
+    name: str, raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
+) -> Column:
+    """Return the column of `datetime.time` entries."""
+    hours = np.full(raw.shape[0], np.nan)
+    hours[present] = hours_of(raw[present])
+    clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
+    microseconds = np.round(hours[present] * _MICROSECONDS).astype("timedelta64[us]")
+    clock[present] = np.datetime64(0, "us") + microseconds
+    return Column(name, "numeric", hours, present, hours, clock=clock)
+
+
+def rows_of(X: object, rows: npt.NDArray[np.intp]) -> Any:
+    """Select rows of a table, of the same type if that type can be indexed."""
+    return _safe_indexing(X if hasattr(X, "__getitem__") else np.asarray(X), rows)
+
+
+def unmasked(X: Any) -> Any:
+    """Replace masked entries by missing values; other tables are returned unchanged."""
+    if not np.ma.is_masked(X):
+        return X
+    if X.dtype.kind in "mM":
+        return X.filled(np.array("NaT", X.dtype))
+    # Whole numbers and text have no entry of their type for a missing one.
+    return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
+
+
+def labels(raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]) -> npt.NDArray[np.object_]:
+    """Return entries as text, None where missing; whole numbers have no decimal point."""
+    text = np.full(raw.shape[0], None, dtype=object)
+    if set(map(type, raw[present].tolist())) <= {str}:
+        text[present] = raw[present]
+        return text
+    text[present] = [
+        str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)
+        for entry in raw[present].tolist()
+    ]
+    return text
+
+
+def kind_of(entry_type: type) -> Kind:
+    """Return the kind of entries of a type."""
+    kinds = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
+    return next(kinds, "unsupported")
+
+
+def _is_category(series: pd.Series) -> bool:
+    return getattr(getattr(series, "dtype", None), "categories", None) is not None
+
+
+def _as_array(series: pd.Series) -> npt.NDArray[Any]:
+    if _is_category(series):
+        raw = np.asarray(series, dtype=object)
+        return labels(raw, _present(raw))
+    if series_zone(series) is not None:
+        return series_in_utc(series)
+    raw = np.asarray(series)
+    if raw.ndim != 1 or raw.dtype.names:  # entries are arrays or records, as those of polars
+        raw = np.fromiter(series, dtype=object, count=len(series))
+    if raw.dtype.kind == "m":
+        return raw / np.timedelta64(1, "D")
+    return raw.astype(object) if raw.dtype.kind == "U" else raw
+
+
+def _clock(
+    raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]
+) -> tuple[Stamps | None, str | None]:
+    """Return the local times of dates (n,), None if no date has an offset, and the time zone.
+
+    The zone is None if the dates have several zones.
+    """
+    entries = raw[present] if raw.dtype.kind == "O" else raw[:0]
+    zones = {getattr(entry, "tzinfo", None) for entry in entries}
+    if zones <= {None}:
+        return None, None
+    clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
+    clock[present] = np.asarray([entry_clock(entry) for entry in entries], dtype="M8[us]")
+    return clock, zone_name(zones.pop()) if len(zones) == 1 else None
+
+
+def _iso_dates(
+    raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
+) -> tuple[Stamps, Stamps | None] | None:
+    """Parse text as times in UTC and local times; None unless all entries are ISO 8601."""
+    distinct = set(raw[present])
+    if not all(map(_ISO_DATE.fullmatch, distinct)):
+        return None
+    try:
+        read = {text: _read_iso(text) for text in distinct}
+        in_utc = {text: entry_in_utc(entry) for text, entry in read.items()}
+    except (ValueError, OverflowError):  # no such date, as 2021-02-30: the column stays text
+        return None
+    dates = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
+    dates[present] = [in_utc[text] for text in raw[present]]
+    if all(entry.tzinfo is None for entry in read.values()):
+        return dates, None
+    clock = np.full_like(dates, np.datetime64("NaT"))
+    clock[present] = [entry_clock(read[text]) for text in raw[present]]
+    return dates, clock
+
+
+def _read_iso(text: str) -> datetime.datetime:
+    day = "-01" if len(text) == _MONTH_LENGTH else ""
+    return datetime.datetime.fromisoformat(text + day)
+
+
+def _present(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
+    if raw.dtype.kind == "O":
+        entries = raw.tolist()
+        if set(map(type, entries)) <= {str}:
+            return np.ones(raw.size, dtype=bool)
+        present = (type(entry) is str or not _is_missing(entry) for entry in entries)
+        return np.fromiter(present, dtype=bool, count=raw.size)
+    missing = np.zeros(raw.shape[0], dtype=bool)
+    if raw.dtype.kind in "fc":
+        missing = np.isnan(raw)
+    if raw.dtype.kind in "mM":
+        missing = np.isnat(raw)
+    return np.logical_not(missing)
+
+
+def _is_missing(entry: object) -> bool:
+    # A comparison with pandas' NA is NA, which has no truth value: the type's name identifies it.
+    return (
+        entry is None
+        or type(entry).__name__ in ("NAType", "NaTType")
+        or (isinstance(entry, float | np.floating | Decimal) and math.isnan(entry))
+        or (isinstance(entry, np.datetime64) and bool(np.isnat(entry)))
+    )
+
+
+def _kind(raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]) -> Kind:
+    if not present.any():
+        return "empty"
+    if raw.dtype.kind != "O":
+        return _KIND_OF_DTYPE.get(raw.dtype.kind, "unsupported")
+    kinds = set(map(kind_of, set(map(type, raw[present]))))
+    if "unsupported" in kinds:
+        return "unsupported"
+    return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _values(
+    kind: Kind, raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
+) -> npt.NDArray[Any]:
+    if kind not in ("numeric", "date", "empty"):
+        return raw
+    values = np.full(raw.shape[0], np.nan)
+    if kind == "numeric":
+        values[present] = _floats(raw[present])
+    if kind == "date":
+        values[present] = decimal_years(_utc(raw[present]))
+    return values
+
+
+def _floats(entries: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+    """Convert numbers to floats; numbers too large for a float become infinite."""
+    try:
+        return entries.astype(np.float64)
+    except OverflowError:
+        return np.array([_float(entry) for entry in entries])
+
+
+def _float(entry: Any) -> float:
+    try:
+        return float(entry)
+    except OverflowError:
+        return math.inf if entry > 0 else -math.inf
+
+
+def _utc(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.datetime64]:
+    entries = [entry_in_utc(entry) for entry in raw] if raw.dtype.kind == "O" else raw
+    return np.asarray(entries, dtype="datetime64[us]")

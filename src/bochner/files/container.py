@@ -1,0 +1,156 @@
+"""Files in the safetensors format with tensors and one JSON header, written atomically."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_safetensors
+
+from bochner._base.file_writing import check_model_file, replacing
+
+Tensors = dict[str, NDArray[Any]]
+
+FORMAT = 2
+"""Version of the format, raised by every change that older versions cannot read: the second one has
+packed tables, triangles and lists of numbers."""
+
+_KEY = "bochner"
+_LONGEST_HEADER = 40_000_000  # bytes; safetensors itself refuses headers of 100 MB
+_DTYPES = frozenset(
+    ("BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64", "F16", "F32", "F64")
+)
+_KINDS: Mapping[bytes, str] = {
+    b"PK": "a zip archive (like skops, .npz and .xlsx files)",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x80": "a Python pickle, which bochner never opens",
+    b"\x93NUMPY": "a NumPy array",
+    b"PAR1": "a Parquet table",
+}
+"""First bytes of files that are taken for models."""
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be read or written; the message gives the reason."""
+
+
+def write(path: Path, tree: object, tensors: Tensors) -> None:
+    """Write a model file: to a temporary name, flushed to the disk, and renamed.
+
+    ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays of the dtypes in
+    :mod:`bochner.files.stored_classes`. An existing file is replaced, or left unchanged after an
+    ``OSError``; a link is followed. Raises ``ModelFileError`` if ``path`` is a directory or its
+    folder does not exist, and ``ValueError`` if the tree takes more than 40 MB.
+    """
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a directory; give the name of a file in it.")
+    if not path.parent.is_dir():
+        raise ModelFileError(f"{path.parent} is not a directory; create it first.")
+    text = _dumps(tree)
+    if len(text) > _LONGEST_HEADER:
+        raise ValueError(f"The model has {len(text)} bytes besides arrays of numbers: too many.")
+    header = _dumps({"format": FORMAT, "sha256": _digest(text, tensors), "model": tree})
+    with replacing(path) as fresh:
+        fresh.write_bytes(to_safetensors(tensors, metadata={_KEY: header}))
+
+
+def read(path: Path) -> tuple[Any, Tensors]:
+    """Return the tree and tensors of a model file; ``ModelFileError`` if it cannot be read."""
+    try:
+        _check_file(path)
+        with safe_open(path, framework="np") as file:
+            header = _header(path, file.metadata())
+            tensors = {name: _tensor(path, file, name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as problem:
+        raise ModelFileError(_diagnosis(path, problem)) from problem
+    except OSError as problem:
+        raise ModelFileError(f"{path} cannot be read: {problem.strerror or problem}.") from problem
+    tree = header.get("model")
+    if header.get("sha256") != _digest(_dumps(tree), tensors):
+        raise ModelFileError(f"{path} is damaged: its contents do not match their checksum.")
+    return tree, tensors
+
+
+def _check_file(path: Path) -> None:
+    try:
+        check_model_file(path)
+    except ValueError as problem:
+        raise ModelFileError(str(problem)) from None
+
+
+def _dumps(tree: object) -> str:
+    return json.dumps(tree, allow_nan=False, separators=(",", ":"))
+
+
+def _digest(text: str, tensors: Tensors) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        array = tensors[name]
+        digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+    return digest.hexdigest()
+
+
+def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, object]:
+    if not metadata or _KEY not in metadata:
+        raise ModelFileError(f"{path} is a safetensors file, but not a model that bochner saved.")
+    try:
+        header = json.loads(
+            metadata[_KEY], parse_constant=_refuse_constant, parse_float=_finite_float
+        )
+    except ValueError as problem:
+        raise ModelFileError(f"{path} is damaged: its header is not JSON ({problem}).") from problem
+    except RecursionError as problem:
+        raise ModelFileError(f"{path} is damaged: its header is nested too deep.") from problem
+    if not isinstance(header, dict):
+        header = {}
+    version = header.get("format")
+    if type(version) is not int or version < 1:
+        raise ModelFileError(f"{path} is damaged: its header does not state a format.")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"{path} was made by a newer bochner (file format {version}; this one reads "
+            f"{FORMAT}); upgrade bochner to read it."
+        )
+    return header
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a number of double precision")
+    return value
+
+
+def _tensor(path: Path, file: Any, name: str) -> NDArray[np.generic]:
+    dtype = file.get_slice(name).get_dtype()
+    if dtype not in _DTYPES:
+        raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")
+    try:
+        tensor: NDArray[Any] = file.get_tensor(name)
+    except (ValueError, OverflowError) as problem:  # shapes beyond NumPy's, such as (0, 2**62)
+        raise ModelFileError(f"{path} has an unusable tensor {name!r}: {problem}.") from problem
+    return tensor
+
+
+def _diagnosis(path: Path, problem: SafetensorError) -> str:
+    """Return the reason why a file is not in the safetensors format."""
+    with path.open("rb") as file:
+        start = file.read(9)
+    size, announced = path.stat().st_size, int.from_bytes(start[:8], "little")
+    for first, kind in _KINDS.items():
+        if start.startswith(first) and start[8:] != b"{":
+            return f"{path} is not a model file but {kind}."
+    if start[8:] == b"{" and announced + 8 > size:
+        return f"{path} is cut off: its header alone should take {announced} bytes, it has {size}."
+    if start[8:] == b"{":
+        return f"{path} is cut off or damaged ({problem})."
+    return f"{path} is not a model file: it does not begin as one ({problem})."

@@ -1,0 +1,252 @@
+"""Lines of a file that are no rows: titles, column names, repeated names, footers, totals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bochner.files.number_units import is_unit
+from bochner.files.remarks import shown
+
+if TYPE_CHECKING:
+    pass
+
+Rows = Sequence[Sequence[str]]
+
+LOOKED_AT = 200
+"""Records at the beginning of a file that are looked at: a table shows its kind within them."""
+
+_MOST_FOOTERS = 8
+"""Most lines below a table that are taken for a footer."""
+
+_FEWEST_BELOW = 2
+"""Fewest records below a first line that is taken for data, or for a title."""
+
+_FEWEST_STEPS = 3
+"""Fewest numbers whose equal steps make them names, such as wavelengths."""
+
+_NUMERIC = 0.9
+"""Share of numbers from which a column is one of numbers."""
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
+_LETTER = re.compile(r"[^\W\d_]")
+_FOOTER = re.compile(
+    r"\W*(?:sources?|notes?|footnotes?|quelle|anmerkung|copyright|end of|downloaded|exported|"
+    r"generated|page|data from|\d+ rows?)\b.*|.*[:©]\s.*|\(.*\)|.*\s.*\s.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Remarks below a table: a source, a note, a count of rows, or a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Records before the first row: ``n_titles``, then ``n_names``, with the names and notes.
+
+    ``first`` has the entries of the first row if the file has no names.
+    """
+
+    n_titles: int
+    n_names: int
+    names: list[str]
+    notes: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+
+
+def find_heading(
+    rows: Rows,
+    *,
+    n_titles: int | None = None,
+    n_names: int | None = None,
+    is_recorded: bool = False,
+) -> Heading:
+    """Return the heading of the first records of a file, texts that are empty where missing.
+
+    ``n_titles`` and ``n_names`` are given, or None. If they are those of an earlier file, the lines
+    of names are as many unless the file shows that they are not.
+    """
+    notes: list[str] = []
+    titles = _count_titles(rows) if n_titles is None else n_titles
+    if titles and n_titles is None:
+        shown_title = shown(next(cell for cell in rows[0] if cell))
+        what = (
+            "The first line is a title" if titles == 1 else f"The first {titles} lines are titles"
+        )
+        notes.append(f"{what} and left out ({shown_title}); skip=0 (--skip 0) keeps all lines.")
+    rows = rows[titles:]
+    first, below = list(rows[0]) if rows else [], rows[1:]
+    count = n_names
+    positions = [f"column {i + 1}" for i in range(len(first))]
+    if count is None:
+        count = 0 if _is_data(first, below) else 2 if _are_second_names(first, below) else 1
+    elif is_recorded:
+        has_positions = count == 0 and [name.strip() for name in first] == positions
+        has_row = count > 1 and any(map(_is_number, rows[min(count, len(rows)) - 1]))
+        count = 1 if has_positions or has_row else count
+    if count == 0:
+        names = positions
+        if n_names is None or is_recorded:
+            notes.append(
+                f"The first line holds data ({shown(', '.join(first))}), so that columns are named "
+                "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
+            )
+        return Heading(titles, 0, names, tuple(notes), tuple(first))
+    if count == 1:
+        return Heading(titles, 1, first, tuple(notes))
+    names = _joined(rows[:count])
+    if n_names is None:
+        second = shown(", ".join(filter(None, rows[1])))
+        notes.append(
+            f"The second line belongs to the names ({second}) and is no row; header=1 (--header 1) "
+            "takes it for data."
+        )
+    return Heading(titles, count, names, tuple(notes))
+
+
+def _count_titles(rows: Rows) -> int:
+    """Return the number of records before the names that have one entry only."""
+    if not rows:
+        return 0
+    width = max(map(len, rows))
+    count = 0
+    for row in rows:
+        n_filled = sum(map(bool, row))
+        is_short = len(row) == 1 and width > 1
+        if n_filled != 1 or not (is_short or width > 2) or not _LETTER.search("".join(row)):
+            break
+        count += 1
+    below = rows[count:]
+    if not count or len(below) <= _FEWEST_BELOW:
+        return 0
+    # The names, not a row that has gaps, come after a title.
+    widths = [len(row) for row in below]
+    typical = max(set(widths), key=widths.count)
+    has_names = sum(map(bool, below[0])) > 1 and len(below[0]) == typical
+    return count if has_names else 0
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def _column(rows: Rows, place: int) -> list[str]:
+    return [row[place] for row in rows if len(row) > place and row[place]]
+
+
+def _is_numeric(entries: Sequence[str]) -> bool:
+    return bool(entries) and sum(map(_is_number, entries)) >= _NUMERIC * len(entries)
+
+
+def _is_data(first: Sequence[str], below: Rows) -> bool:
+    """Return whether a first line is data: numbers above numbers, and text that repeats below."""
+    if len(below) < _FEWEST_BELOW or not any(first) or list(first) in map(list, below):
+        return False
+    numbers, n_repeated = [], 0
+    for place, cell in enumerate(first):
+        entries = _column(below, place)
+        if not cell or not entries:
+            continue
+        if _is_number(cell) and _is_numeric(entries):
+            numbers.append(cell)
+        elif _is_number(cell) or cell not in entries:
+            return False
+        else:
+            n_repeated += 1
+    if not numbers:  # Text alone repeats in every column
+        return n_repeated > 1 and n_repeated == len(first)
+    if len(set(numbers)) < len(numbers):
+        return True
+    values = [_value(number) for number in numbers]
+    steps = np.diff(values)
+    are_names = bool((steps == 1.0).all()) and all(value == round(value) for value in values)
+    if len(values) >= _FEWEST_STEPS:
+        are_names |= bool(np.allclose(steps, steps[0], rtol=0.01))
+    if len(values) > _FEWEST_STEPS:
+        are_names |= bool((steps > 0.0).all())
+    return not are_names
+
+
+def _value(number: str) -> float:
+    """Return a number for comparisons of its size; separators count as decimal marks."""
+    digits = number.replace(" ", "").replace("'", "").replace(",", ".")
+    head, *rest = digits.split(".")
+    return float(f"{head}.{''.join(rest)}" if rest else head)
+
+
+def _are_second_names(first: Sequence[str], below: Rows) -> bool:
+    """Return whether the line below the names holds units or more names, above numbers."""
+    if len(below) <= _FEWEST_BELOW:
+        return False
+    second, rest = below[0], below[1:]
+    if any(map(_is_number, second)) or len(second) != len(first):
+        return False
+    n_numeric = n_named = 0
+    are_units = True
+    for place, cell in enumerate(second):
+        entries = _column(rest, place)
+        if not _is_numeric(entries):
+            if cell and cell in entries:
+                return False
+            continue
+        n_numeric += 1
+        if cell:
+            word = cell.strip("()[]")
+            if cell in entries or not (_LETTER.search(word) or word == "%"):
+                return False
+            n_named += 1
+            are_units &= is_unit(word)
+    has_gaps = any(not cell for cell in first) and len(first) > 2
+    distinct = len({cell for cell in second if cell}) > 1
+    enough = n_named >= 2 and (distinct or are_units)
+    return n_named > 0 and 2 * n_named >= n_numeric and (enough or are_units or has_gaps)
+
+
+def _joined(rows: Rows) -> list[str]:
+    """Return the names of several lines: the first one, or all joined if it has gaps or repeats."""
+    first = [name.strip() for name in rows[0]]
+    if all(first) and len(set(first)) == len(first):
+        return first
+    lines = []
+    for row in rows[:-1]:
+        line: list[str] = []
+        for cell in row:  # A name stands over all columns up to the next one
+            line.append(cell.strip() or (line[-1] if line else ""))
+        lines.append(line)
+    lines.append([cell.strip() for cell in rows[-1]])
+    width = len(first)
+    parts = ([line[i] for line in lines if i < len(line)] for i in range(width))
+    return [" ".join(dict.fromkeys(filter(None, some))) for some in parts]
+
+
+def count_footers(rows: Rows, width: int) -> int:
+    """Return the number of the last records of a file that are remarks below the table.
+
+    Remarks have one entry, which is a source, a note or a sentence.
+    """
+    count = 0
+    for row in reversed(rows[-_MOST_FOOTERS:]):
+        filled = [cell for cell in row if cell.strip()]
+        # A line of a single entry is a row if the table has hardly more columns.
+        is_short = len(row) < width or width > 2
+        text = " ".join(filled) if len(row) < width else "".join(filled)
+        is_remark = _LETTER.search(text) and _FOOTER.fullmatch(text) and not _is_number(text)
+        if not (is_short and is_remark) or (len(row) >= width and len(filled) != 1):
+            break
+        if len(row) < width and _is_number(row[0]):
+            break
+        count += 1
+    above = rows[: len(rows) - count]
+    is_usual = any(len(row) == width and sum(map(bool, row)) == 1 for row in above)
+    return 0 if is_usual or not above else count
+
+
+def footer_note(rows: Rows) -> str:
+    """Return the note on footers that are left out."""
+    text = shown(" ".join(filter(None, rows[0])))
+    lines = (
+        "The last line is a remark" if len(rows) == 1 else f"The last {len(rows)} lines are remarks"
+    )
+    return f"{lines} below the table and left out ({text}); skip=0 (--skip 0) keeps all lines."

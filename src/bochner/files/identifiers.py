@@ -1,0 +1,218 @@
+"""Identifier columns: a saved index, row numbers, names, codes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner.files.guesses import MARKERS
+from bochner.files.remarks import Remarks, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_INDEX = re.compile(r"unnamed: \d+(\.\d+)*|index|level_\d+", re.IGNORECASE)
+"""Names that a saved index of pandas has in a file."""
+
+_FEWEST_INDEX_ROWS = 2
+"""Fewest rows for the detection of an index: one row, numbered 0 or 1, is not evidence."""
+
+_FEWEST_ROWS = 20
+"""Fewest rows of other identifiers and of constant columns: few rows count, differ or are equal by
+chance."""
+
+_FEWEST_LEFT = 2
+"""Columns that must remain if a column of row numbers is left out: an input and a target."""
+
+_IDENTIFIER_NAMES = frozenset(
+    ("uuid", "guid", "key", "pk", "identifier", "index", "unnamed", "sku", "ssn", "isbn", "imei")
+)
+_IDENTIFIER_WORD = re.compile(
+    "(?:[cehopstu]|hh|fi|emp|user|cust|customer|client|member|person|patient|subj|subject|case|obs|"
+    "rec|record|row|study|item|prod|product|order|trans|transaction|resp|respondent|household|"
+    "parcel|property|house|student|player|device|sample|account|acct|invoice|ticket|doc|document|"
+    "image|file|event|session|visit|encounter|claim|policy|loan|listing|object)?ids?"
+)
+"""A word such as id, PID or customerid; humid and acid are none."""
+
+_NUMBERING_NAMES = frozenset(
+    ("number", "no", "num", "nr", "nbr", "code", "ref", "reference", "serial", "barcode", "ean",
+     "account", "invoice", "ticket", "order", "phone")
+)  # fmt: skip
+"""Last words of names of identifiers, and of some quantities: they are noted and stay."""
+
+_TIME_NAMES = frozenset(
+    ("year", "month", "week", "day", "date", "hour", "minute", "second", "time", "t", "period",
+     "quarter", "step", "age")
+)  # fmt: skip
+"""Words of names of quantities that often count by one."""
+
+_NEARLY_UNIQUE = 0.95
+"""Share of distinct texts from which a column of at least 20 rows is an identifier."""
+
+_MANY_LEVELS = 256
+"""Levels above which `TableEncoder` regards text as an identifier, if they are more than half."""
+
+_IDENTIFIER_SHARE = 0.5
+"""Share of distinct texts above which it does so, since most of them have a single row."""
+
+_SAMPLE_SIZE = 1000
+"""Rows, spread over the table, in which distinct texts are counted first."""
+
+_FEWEST_DISTINCT = 0.4
+"""Share of distinct texts in the sample below which the table cannot have half: in a sample of
+1,000 of a table with half, the share is larger, and its standard error is below 0.02."""
+
+
+def is_index(name: str) -> bool:
+    """Return whether a name is a usual name of a saved index."""
+    return _INDEX.fullmatch(name) is not None
+
+
+def may_identify(name: str, values: NDArray[np.generic]) -> bool:
+    """Return whether numbers (n,) may be identifiers: nearly all differ, and their name says so."""
+    present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if present.size < _FEWEST_ROWS or bool((present != np.round(present)).any()):
+        return False
+    if np.unique(present).size < _NEARLY_UNIQUE * present.size:
+        return False
+    words = _words(name)
+    if _names_identifiers(words):
+        return True
+    # A number alone is a count as often as not.
+    return (len(words) > 1 and words[-1] in _NUMBERING_NAMES) or words == ["code"]
+
+
+def _names_identifiers(words: Sequence[str]) -> bool:
+    return any(word in _IDENTIFIER_NAMES or _IDENTIFIER_WORD.fullmatch(word) for word in words)
+
+
+def leave_out(
+    columns: Mapping[str, pd.Series], keep: Collection[str], remarks: Remarks, only_index: bool
+) -> list[str]:
+    """Return the names of columns to leave out, with a remark on each and on constant columns.
+
+    Constant columns stay, because a part of a table may have some: the encoder leaves them out.
+
+    Parameters
+    ----------
+    columns : mapping of str to Series of shape (n,)
+        The table.
+    keep : collection of str
+        Columns that stay.
+    remarks : Remarks
+        Takes the remarks.
+    only_index : bool
+        Whether to look only for a saved index and unnamed columns without entries, not for
+        identifiers and other columns without entries.
+    """
+    left: list[str] = []
+    constant = set() if only_index else {n for n, s in columns.items() if _is_constant(s)}
+    for name, series in columns.items():
+        if name in keep:
+            continue
+        # Nothing can be predicted from a constant column.
+        remaining = len(columns.keys() - constant - {name, *left})
+        words = _reason(name, series, remaining, only_index=only_index)
+        if words:
+            left.append(name)
+            remarks.forget(name)
+            remarks.add(name, *words)
+        elif not only_index and series.dtype.kind in "iu" and may_identify(name, series.to_numpy()):
+            what = "in nearly every row and may be an identifier; --drop leaves it out"
+            remarks.add(name, f"differs {what}", f"differ {what}")
+        elif name in constant:
+            what = "the same entry in every row and"
+            words = f"has {what} is not used", f"have {what} are not used"
+            remarks.add(name, *words, shown(series.iloc[0]))
+    return left
+
+
+def _is_constant(series: pd.Series) -> bool:
+    """Return whether all rows have one entry, as `TableEncoder` finds it.
+
+    Tables of a few rows are often rows to predict, which are equal by chance.
+    """
+    if len(series) < _FEWEST_ROWS or series.isna().any():
+        return False
+    if series.dtype.kind == "O" and any(kind.__hash__ is None for kind in set(map(type, series))):
+        return False  # Lists of a Parquet file, which cannot be counted
+    return series.nunique() == 1
+
+
+def _reason(
+    name: str, series: pd.Series, remaining: int, *, only_index: bool
+) -> tuple[str, str] | None:
+    """Return the remark on a column that is to be left out, or None."""
+    if remaining < 1:
+        return None
+    if is_index(name) and name.lower().startswith("unnamed") and series.isna().all():
+        return _left_out("has no name and no entries", "have no names and no entries", "")
+    if not only_index and series.isna().all():
+        return _left_out("has no entries", "have no entries", "")
+    values = series.to_numpy() if series.dtype.kind in "iu" else np.empty(0, dtype=np.int64)
+    rises = values.size >= _FEWEST_INDEX_ROWS and bool((np.diff(values) == 1).all())
+    if is_index(name) and rises and values[0] in (0, 1):
+        return _left_out("counts the rows", "count the rows", "")
+    if only_index or len(series) < _FEWEST_ROWS:
+        return None
+    if values.size:
+        return _reason_of_numbers(name, values, remaining)
+    if _is_text(series) and _is_nearly_unique(series):
+        return _left_out("differs in nearly every row", "differ in nearly every row")
+    return None
+
+
+def _left_out(
+    singular: str, plural: str, advice: str = "; a type given for a column (--types FILE) keeps it"
+) -> tuple[str, str]:
+    return f"{singular} and is left out{advice}", f"{plural} and are left out{advice}"
+
+
+def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> tuple[str, str] | None:
+    words = _words(name)
+    steps = np.diff(values)
+    counts = bool((steps == 1).all() or (steps == -1).all())
+    if counts and remaining >= _FEWEST_LEFT and not _TIME_NAMES.intersection(words):
+        return _left_out("counts the rows", "count the rows")
+    if _names_identifiers(words):
+        n_distinct = np.unique(values).size
+        if n_distinct == values.size:
+            return _left_out("differs in every row", "differ in every row")
+        if n_distinct >= _NEARLY_UNIQUE * values.size:
+            return _left_out("differs in nearly every row", "differ in nearly every row")
+    return None
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name such as "customerId", "user_id" or "Unnamed: 0"."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z]+", spaced.lower())
+
+
+def _is_text(series: pd.Series) -> bool:
+    from pandas.api.types import infer_dtype
+
+    return infer_dtype(series.head(_SAMPLE_SIZE), skipna=True) in ("string", "categorical")
+
+
+def _without_words(series: pd.Series) -> pd.Series:
+    """Return the present texts (k,) that are not among the words for missing ones, such as NA."""
+    present = series.dropna().astype(str)
+    return present[~present.str.lower().isin(MARKERS)]
+
+
+def _is_nearly_unique(series: pd.Series) -> bool:
+    rows = np.linspace(0, len(series) - 1, min(_SAMPLE_SIZE, len(series))).astype(np.intp)
+    sample = _without_words(series.iloc[rows])
+    if sample.nunique() < _FEWEST_DISTINCT * len(sample):
+        return False
+    present = _without_words(series)
+    n_distinct, n_present = present.nunique(), len(present)
+    if n_distinct > max(_MANY_LEVELS, _IDENTIFIER_SHARE * n_present):
+        return True
+    return n_present >= _FEWEST_ROWS and n_distinct >= _NEARLY_UNIQUE * n_present

@@ -1,0 +1,303 @@
+"""Content of model files: types of values, fields of registered classes, and checks."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, Field, fields
+from functools import partial, reduce
+from operator import or_
+from types import UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from bochner._base.registry import Registration, is_registered, registration
+from bochner.files.container import ModelFileError
+from bochner.kernels import Kernel
+
+Node = dict[str, Any]
+"""An object of the tree, ``{"$": tag, ...}``; numbers, text and lists are stored directly."""
+
+Path = tuple[str, ...]
+"""Where in the model: the names of attributes and keys, and indices as text."""
+
+NUMERIC = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
+"""Names of the dtypes of tensors."""
+
+SCALARS: Mapping[str, type] = {"str": np.str_, **{name: np.dtype(name).type for name in NUMERIC}}
+"""NumPy's scalar types by name."""
+
+TYPES: Mapping[str, type] = {"float": float, "float32": np.float32, "float64": np.float64}
+"""Types that can themselves be parameters, as dtypes."""
+
+DTYPES = (*NUMERIC, "object")
+"""Names of dtypes that can themselves be values."""
+
+_DEPTH = 100  # of nested values: two for each of 40 nested kernels, far from 1000 calls
+_WIDEST = 256
+"""Characters of an array of fixed-width text for each one that its items hold.
+
+A file then takes at most a fixed multiple of its size in memory; columns of text of very different
+lengths are objects, which have no width."""
+
+
+def where(path: Path) -> str:
+    """Show a path: ``posterior_.coef`` for ``("posterior_", "coef")``."""
+    return ".".join(path) or "the model"
+
+
+def check_depth(path: Path) -> None:
+    """Raise ``ValueError`` for values nested more than 100 deep."""
+    if len(path) > _DEPTH:
+        raise ValueError(f"values are nested more than {_DEPTH} deep")
+
+
+def check_finite(array: NDArray[np.generic], name: str) -> None:
+    """Raise ``ValueError`` for infinite entries and NaN."""
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds infinite numbers or NaN")
+
+
+def check_texts(items: list[Any], width: int, name: str) -> None:
+    """Raise ``ValueError`` unless items are text, with a width not far above their mean length."""
+    if not all(isinstance(item, str) and len(item) <= width for item in items):
+        raise ValueError(f"{name} should be text of at most {width} characters")
+    n_held = sum(map(len, items)) + len(items)
+    if len(items) * width > _WIDEST * n_held:
+        raise ValueError(
+            f"{name} reserves {len(items)} times {width} characters for {n_held}, more than "
+            f"{_WIDEST} times as many; shorten its dtype"
+        )
+
+
+def conforms(value: object, hint: Any) -> bool:
+    """Tell whether a value and its elements conform to an annotated type.
+
+    ``hint`` is a class, ``Any``, a union, a literal, a typed dictionary, ``list[T]``, ``tuple[T,
+    ...]``, ``dict[str, T]`` or ``NDArray[T]``. A ``float`` is a finite number, an ``int`` is no
+    ``bool``, and an ``NDArray`` has a dtype derived from the one in the annotation. No value is a
+    ``Callable``: functions are code.
+    """
+    if hint is Any:
+        return True
+    if is_typeddict(hint):
+        return isinstance(value, dict) and _has_items(value, hint)
+    inside = _INSIDE.get(get_origin(hint))
+    if inside is not None:
+        return inside(value, get_args(hint))
+    if hint is float:
+        if isinstance(value, int):
+            return not isinstance(value, bool)
+        return isinstance(value, float) and math.isfinite(value)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, get_origin(hint) or hint)
+
+
+def _has_items(value: dict[Any, Any], dictionary: object) -> bool:
+    hints, marked = get_type_hints(dictionary), get_type_hints(dictionary, include_extras=True)
+    required = {k for k, hint in marked.items() if get_origin(hint) is not NotRequired}
+    has_keys = required <= value.keys() <= hints.keys()
+    return has_keys and all(conforms(item, hints[k]) for k, item in value.items())
+
+
+def _is_array(value: object, arguments: tuple[object, ...]) -> bool:
+    if not isinstance(value, np.ndarray):
+        return False
+    (scalar,) = get_args(arguments[1])
+    if scalar is Any:
+        return True
+    # No part of a model is in half precision, which compiled loops do not take.
+    is_half = value.dtype == np.float16
+    return not is_half and issubclass(value.dtype.type, get_origin(scalar) or scalar)
+
+
+def _is_sequence(
+    cls: type[list[Any] | tuple[Any, ...]], value: object, arguments: tuple[object, ...]
+) -> bool:
+    return isinstance(value, cls) and all(conforms(item, arguments[0]) for item in value)
+
+
+def _is_dict(value: object, arguments: tuple[object, ...]) -> bool:
+    if not isinstance(value, dict):
+        return False
+    key, item = arguments
+    return all(conforms(k, key) and conforms(v, item) for k, v in value.items())
+
+
+def _is_one_of(value: object, arguments: tuple[object, ...]) -> bool:
+    return any(conforms(value, argument) for argument in arguments)
+
+
+def _is_literal(value: object, arguments: tuple[object, ...]) -> bool:
+    return any(type(value) is type(literal) and value == literal for literal in arguments)
+
+
+_INSIDE: Mapping[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
+    Union: _is_one_of,
+    UnionType: _is_one_of,
+    Literal: _is_literal,
+    Callable: lambda value, arguments: False,  # model files hold no code
+    list: partial(_is_sequence, list),
+    tuple: partial(_is_sequence, tuple),
+    dict: _is_dict,
+    np.ndarray: _is_array,
+}
+
+
+_FROM_SCIKIT_LEARN: Mapping[str, Any] = {
+    "n_features_in_": int,
+    "feature_names_in_": NDArray[np.object_],
+    "_sklearn_output_config": dict[str, str],
+}
+"""Attributes that scikit-learn gives to any estimator, fitted or not."""
+
+
+def is_value(cls: type) -> bool:
+    """Tell whether model files may hold objects of a dataclass."""
+    return is_registered(cls) and not issubclass(cls, BaseEstimator)
+
+
+def is_estimator(cls: type) -> bool:
+    """Tell whether model files may hold estimators of a class."""
+    return is_registered(cls) and issubclass(cls, BaseEstimator)
+
+
+def not_saved(value: object) -> str:
+    """Return the error message for a value that model files cannot hold."""
+    cls = type(value)
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    if cls.__module__.partition(".")[0] == "sklearn":
+        return (
+            f"of scikit-learn's class {cls.__qualname__}, which a model file cannot hold: save it "
+            f"with joblib.dump or skops.io.dump."
+        )
+    return (
+        f"of type {name}, which a model file cannot hold: it takes classes registered with "
+        f"bochner.register, numbers, text, arrays, and lists, tuples and dictionaries of them."
+    )
+
+
+def holds_function(cls: type) -> bool:
+    """Tell whether a value class has a function for a field, which is code and not data."""
+    return any(get_origin(hint) is Callable for hint in get_type_hints(cls).values())
+
+
+def _registration(cls: type) -> Registration:
+    entry = registration(cls)
+    assert entry is not None  # callers ask about registered classes only
+    return entry
+
+
+def value_fields(cls: type) -> dict[str, Field[Any]]:
+    """Return the fields of a value class by their names in its constructor and in model files."""
+    names = _registration(cls).arguments
+    return {names.get(field.name, field.name): field for field in fields(cls)}
+
+
+def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, object]:
+    """Return the annotated attributes that ``fit`` sets.
+
+    They have no value in the class body, or a value and a name that ends in an underscore.
+    """
+    return {
+        name: _of_data(hint)
+        for name, hint in get_type_hints(cls).items()
+        if get_origin(hint) is not ClassVar
+        and hint is not KW_ONLY
+        and (not hasattr(cls, name) or name.endswith("_"))
+        and name not in _FROM_SCIKIT_LEARN
+    }
+
+
+def _of_data(hint: object) -> Any:
+    """Return a union without its functions, which model files do not hold."""
+    storable = [kind for kind in get_args(hint) if get_origin(kind) is not Callable]
+    is_union = get_origin(hint) in (Union, UnionType)
+    return reduce(or_, storable) if is_union and len(storable) < len(get_args(hint)) else hint
+
+
+def check_value(cls: type, values: Mapping[str, Any]) -> None:
+    """Raise ``ValueError`` unless values match the fields of a class in name, type and shape."""
+    hints, fields = get_type_hints(cls), value_fields(cls)
+    if _registration(cls).allow_nan:
+        unknown = (k for k, v in values.items() if isinstance(v, float) and not math.isfinite(v))
+        values = {**values, **dict.fromkeys(unknown, 0.0)}
+    _check_types(cls, values, {name: hints[field.name] for name, field in fields.items()})
+    missing = [name for name in fields if name not in values]
+    if missing:
+        raise ValueError(f"{cls.__name__} lacks {', '.join(missing)}")
+    sizes: dict[str, int] = {}
+    for name, letters in _registration(cls).shapes.items():
+        if values.get(name) is None or isinstance(values[name], float):
+            continue  # The type allows a number in place of an array
+        shape = np.shape(values[name])
+        expected = tuple(sizes.setdefault(a, n) for a, n in zip(letters, shape, strict=False))
+        if len(shape) != len(letters) or shape != expected:
+            raise ValueError(
+                f"{cls.__name__}.{name} has shape {shape}, which does not fit "
+                f"({', '.join(letters)}) with {sizes}"
+            )
+
+
+def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, object]) -> None:
+    """Raise ``ValueError`` unless attributes match a fitted or unfitted estimator of a class."""
+    hints = fitted_attributes(cls)
+    for name, hint in hints.items():
+        value = attributes.get(name)
+        takes_kernel = Kernel in (hint, *get_args(hint))
+        if takes_kernel and callable(value) and not isinstance(value, Kernel):
+            raise ModelFileError(
+                f"{cls.__name__}.{name} is the function {_name(value)}, which a model file cannot "
+                f"hold: functions are code, and loading runs none. Use a kernel that is made of "
+                f"numbers, such as Gaussian(length_scale) or Bilinear(kernel, left, right), or "
+                f"keep the function in a module of your own and fit the model again where it is "
+                f"needed."
+            )
+    _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **hints})
+    missing = [name for name in hints if name not in attributes and not hasattr(cls, name)]
+    if missing and any(name in attributes for name in hints):
+        raise ValueError(f"{cls.__name__} is fitted in part only: it lacks {', '.join(missing)}")
+
+
+def _check_types(cls: type, values: Mapping[str, object], hints: Mapping[str, object]) -> None:
+    for name, value in values.items():
+        if name not in hints:
+            raise ValueError(
+                f"{cls.__name__} has no attribute {name!r} among its annotations: a class of your "
+                f"own needs one for all that fit sets, such as {name}: float in its body"
+            )
+        if not conforms(value, hints[name]):
+            raise ValueError(
+                f"{cls.__name__}.{name} should be {_shown(hints[name])}, found {found(value)}"
+            )
+
+
+def _name(function: object) -> str:
+    return getattr(function, "__qualname__", None) or type(function).__qualname__
+
+
+def _shown(hint: object) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint)
+
+
+def found(value: object) -> str:
+    """Return a value in brief, with its type, or the type and shape of an array."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:56] + ' ...'} ({type(value).__name__})"

@@ -1,0 +1,382 @@
+"""A model as a tree of JSON and named tensors, and back; a tree from a file is not trusted."""
+
+import inspect
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from bochner._base.registry import registered_class
+from bochner.files.container import ModelFileError, Tensors
+from bochner.files.packing import (
+    TABLE_PARTS,
+    pack_table,
+    pack_triangle,
+    unpack_table,
+    unpack_triangle,
+)
+from bochner.files.sklearn_kernels import PROCESS_KERNELS, made_kernel
+from bochner.files.stored_classes import (
+    DTYPES,
+    NUMERIC,
+    SCALARS,
+    TYPES,
+    Node,
+    Path,
+    check_attributes,
+    check_depth,
+    check_finite,
+    check_texts,
+    check_value,
+    conforms,
+    holds_function,
+    is_estimator,
+    is_value,
+    not_saved,
+    value_fields,
+    where,
+)
+
+# What ``random_state`` may hold besides a number; files have None instead.
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+
+_LONG_LIST = 64
+"""Numbers from which a list is a tensor: as text they take two and a half times the space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """Turns values into JSON; numeric arrays become tensors, named by their place."""
+
+    tensors: Tensors = field(default_factory=dict)
+
+    def encode(self, value: Any, path: Path = ()) -> Any:
+        """Return the JSON of a value found at ``path``.
+
+        Raises ``TypeError`` if the value, or a value inside it, is of a type that model files do
+        not hold, and ``ModelFileError`` if it holds a function. Raises ``ValueError`` if an array
+        is not finite, an estimator is only partly fitted, or values are nested too deeply.
+        """
+        check_depth(path)
+        cls = type(value)
+        if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
+            return value
+        if cls is list:
+            return self._list(value, path)
+        if cls in _ENCODERS:
+            return _ENCODERS[cls](self, value, path)
+        if is_value(cls):
+            return self._value(value, path)
+        if is_estimator(cls):
+            return self._estimator(value, path)
+        raise TypeError(f"{where(path)} is {not_saved(value)}")
+
+    def _list(self, values: Sequence[object], path: Path) -> Node | list[Any]:
+        if len(values) < _LONG_LIST or not all(
+            type(v) is float and math.isfinite(v) for v in values
+        ):
+            return self._items(values, path)
+        return {"$": "floats", "items": self._tensor(np.array(values), path)}
+
+    def _items(self, values: Any, path: Path) -> list[Any]:
+        return [self.encode(value, (*path, str(i))) for i, value in enumerate(values)]
+
+    def _members(self, values: Mapping[str, object], path: Path) -> Node:
+        return {name: self.encode(value, (*path, name)) for name, value in values.items()}
+
+    def _dict(self, value: dict[Any, Any], path: Path) -> Node:
+        for key in value:
+            if type(key) is not str:
+                raise TypeError(f"{where(path)} has the key {key!r}; keys must be text.")
+        return {"$": "dict", "items": self._members(value, path)}
+
+    def _scalar(self, value: np.generic, path: Path) -> Node:
+        item = self.encode(value.item(), path)
+        return {"$": "scalar", "dtype": _name(type(value), SCALARS), "value": item}
+
+    def _type(self, value: type, path: Path) -> Node:
+        if value not in TYPES.values():
+            raise TypeError(f"{where(path)} is the class {value!r}; give an object of it.")
+        return {"$": "type", "name": _name(value, TYPES)}
+
+    def _array(self, value: NDArray[np.generic], path: Path) -> Node:
+        if value.dtype.kind in "UO":
+            return self._texts(value, path)
+        if value.dtype.name not in NUMERIC:
+            raise TypeError(f"{where(path)} is an array of {value.dtype}, which is not supported.")
+        check_finite(value, where(path))
+        # Matrix products round differently with the layout.
+        order = "F" if value.flags.fnc else "C"
+        if (parts := pack_table(value)) is not None:
+            packed = {key: self._tensor(part, (*path, key)) for key, part in parts.items()}
+            return {"$": "table", "parts": packed, "shape": list(value.shape), "order": order}
+        if (triangle := pack_triangle(value)) is not None:
+            entries, is_lower = triangle
+            size, packed = len(value), self._tensor(entries, path)
+            node = {"$": "triangle", "entries": packed, "size": size, "lower": is_lower}
+            return {**node, "order": order}
+        return {**self._tensor(value, path), "order": order}
+
+    def _tensor(self, value: NDArray[np.generic], path: Path) -> Node:
+        name = where(path).encode("ascii", "backslashreplace").decode()
+        while name in self.tensors:
+            name += "'"
+        self.tensors[name] = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
+        return {
+            "$": "array",
+            "tensor": name,
+            "dtype": value.dtype.name,
+            "shape": list(value.shape),
+            "order": "C",
+        }
+
+    def _texts(self, value: NDArray[np.generic], path: Path) -> Node:
+        width = value.dtype.itemsize // 4 if value.dtype.kind == "U" else None
+        items = self._items(value.ravel().tolist(), path)
+        if width is not None:
+            check_texts(items, width, where(path))
+        return {"$": "texts", "width": width, "shape": list(value.shape), "items": items}
+
+    def _value(self, value: object, path: Path) -> Node:
+        if holds_function(type(value)):
+            raise ModelFileError(
+                f"{where(path)} is {value!r}, whose function a model file cannot hold: functions "
+                f"are code, and loading runs none. Use a kernel that is made of numbers, such as "
+                f"TL1(tau) or NTK(), or keep the function in a module of your own and fit the "
+                f"model again where it is needed."
+            )
+        declared = value_fields(type(value)).items()
+        members = {name: getattr(value, field.name) for name, field in declared}
+        encoded = self._members(members, path)
+        check_value(type(value), members)
+        return {"$": "value", "class": type(value).__name__, "fields": encoded}
+
+    def _estimator(self, value: BaseEstimator, path: Path) -> Node:
+        left_out = ("_metadata_request", *getattr(value, "_recomputed", ()))
+        attributes = {k: v for k, v in vars(value).items() if k not in left_out}
+        names = value.get_params(deep=False)
+        parameters = {name: attributes.pop(name) for name in names}
+        if isinstance(parameters.get("random_state"), _GENERATORS):
+            parameters["random_state"] = None
+        check_attributes(type(value), attributes)
+        node = {
+            "$": "estimator",
+            "class": type(value).__name__,
+            "parameters": self._members(parameters, path),
+            "attributes": self._members(attributes, path),
+        }
+        _check_parameters(value, attributes)  # After values that no file holds
+        return node
+
+    def _kernel(self, value: Any, path: Path) -> Node:
+        parameters = self._members(value.get_params(deep=False), path)
+        return {"$": "kernel", "class": type(value).__name__, "parameters": parameters}
+
+
+def _name(cls: type, table: Mapping[str, type]) -> str:
+    return next(name for name, candidate in table.items() if candidate is cls)
+
+
+_ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = {
+    float: lambda encoder, value, path: {"$": "float", "value": repr(value)},
+    tuple: lambda encoder, value, path: {"$": "tuple", "items": encoder._items(value, path)},
+    dict: Encoder._dict,
+    type: Encoder._type,
+    slice: lambda encoder, value, path: {
+        "$": "slice",
+        "items": encoder._items((value.start, value.stop, value.step), path),
+    },
+    np.ndarray: Encoder._array,
+    **dict.fromkeys(PROCESS_KERNELS.values(), Encoder._kernel),
+    **dict.fromkeys(SCALARS.values(), Encoder._scalar),
+    **dict.fromkeys(
+        (type(np.dtype(name)) for name in DTYPES),
+        lambda encoder, value, path: {"$": "dtype", "name": value.name},
+    ),
+}
+
+
+def decode(tree: object, tensors: Tensors) -> Any:
+    """Return the value of a tree from ``json.loads``, which uses every one of the tensors.
+
+    ``ValueError``, ``TypeError`` or ``OverflowError`` if it is not as the encoder makes it.
+    """
+    decoder = _Decoder(tensors)
+    value = decoder.decode(tree)
+    unused = sorted(tensors.keys() - decoder.used)
+    if unused:
+        raise ValueError(f"it has a tensor {unused[0]!r} that its header does not name")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoder:
+    tensors: Tensors
+    used: set[str] = field(default_factory=set)
+
+    def decode(self, node: object, path: Path = ()) -> Any:
+        check_depth(path)
+        if isinstance(node, list):
+            return self._items(node, path)
+        if not isinstance(node, dict):
+            return node
+        return _DECODERS[_choice(node, "$", _DECODERS)](self, node, path)
+
+    def _items(self, nodes: Sequence[object], path: Path) -> list[Any]:
+        return [self.decode(node, (*path, str(i))) for i, node in enumerate(nodes)]
+
+    def _members(self, nodes: Node, path: Path) -> dict[str, object]:
+        return {name: self.decode(node, (*path, name)) for name, node in nodes.items()}
+
+    def _scalar(self, node: Node, path: Path) -> Any:
+        value = self.decode(_member(node, "value", Any), path)
+        if not isinstance(value, bool | int | float | str):
+            raise ValueError(f"{where(path)} should be a number or text")
+        dtype = _choice(node, "dtype", SCALARS)
+        with np.errstate(over="ignore"):
+            scalar = SCALARS[dtype](value)
+        if repr(scalar.item()) != repr(value):
+            raise ValueError(f"{where(path)} should be {dtype}, found {_shown(value)}")
+        return scalar
+
+    def _array(self, node: Node, path: Path) -> NDArray[np.generic]:
+        name = _member(node, "tensor", str)
+        if name not in self.tensors:
+            raise ValueError(f"the tensor {name!r} is missing")
+        if name in self.used:
+            raise ValueError(f"the tensor {name!r} is named twice")
+        self.used.add(name)
+        tensor = self.tensors[name]
+        held = (tensor.dtype.name, list(tensor.shape))
+        expected = (_choice(node, "dtype", NUMERIC), _member(node, "shape", list[int]))
+        if held != expected:
+            raise ValueError(
+                f"the tensor {name!r} should be {expected[0]} of shape {expected[1]}, found "
+                f"{held[0]} of shape {held[1]}"
+            )
+        check_finite(tensor, f"the tensor {name!r}")
+        return np.array(tensor, order=_order(node))
+
+    def _table(self, node: Node, path: Path) -> NDArray[np.generic]:
+        nodes, shape = _member(node, "parts", dict[str, Any]), _member(node, "shape", list[int])
+        parts = {key: self._array(nodes.get(key, {}), (*path, key)) for key in TABLE_PARTS}
+        if len(shape) != 2:
+            raise ValueError(f"{where(path)} is no table: its shape is {shape}")
+        return np.array(unpack_table(parts, (shape[0], shape[1])), order=_order(node))
+
+    def _triangle(self, node: Node, path: Path) -> NDArray[np.generic]:
+        entries = self._array(_member(node, "entries", dict[str, Any]), path)
+        size, is_lower = _member(node, "size", int), _member(node, "lower", bool)
+        return np.array(unpack_triangle(entries, size, is_lower), order=_order(node))
+
+    def _floats(self, node: Node, path: Path) -> list[float]:
+        items = self._array(_member(node, "items", dict[str, Any]), path)
+        if items.ndim != 1 or items.dtype != np.float64:
+            raise ValueError(f"{where(path)} should be a list of float64")
+        return list(items.tolist())
+
+    def _texts(self, node: Node, path: Path) -> NDArray[np.generic]:
+        items = self._items(_member(node, "items", list[Any]), path)
+        width = _member(node, "width", int | None)
+        if width is not None:
+            check_texts(items, width, where(path))
+        array = np.empty(len(items), dtype=object if width is None else f"U{width}")
+        for i, item in enumerate(items):
+            array[i] = item
+        shape = _member(node, "shape", list[int])
+        if any(size < 0 for size in shape):
+            raise ValueError(f"{where(path)} has the impossible shape {shape}")
+        return array.reshape(shape)
+
+    def _slice(self, node: Node, path: Path) -> slice:
+        items = self._items(_member(node, "items", list[int | str | None]), path)
+        if len(items) != 3:
+            raise ValueError(f"{where(path)} should have a start, a stop and a step")
+        return slice(*items)
+
+    def _value(self, node: Node, path: Path) -> Any:
+        fields = _member(node, "fields", dict[str, Any])
+        cls = _class_named(_member(node, "class", str), is_value)
+        members = self._members(fields, path)
+        check_value(cls, members)
+        return cls(**members)
+
+    def _estimator(self, node: Node, path: Path) -> BaseEstimator:
+        cls = _class_named(_member(node, "class", str), is_estimator)
+        parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
+        attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
+        for name in parameters:
+            if name not in inspect.signature(cls).parameters:
+                raise ValueError(f"{cls.__name__} has no parameter {name!r}")
+        check_attributes(cls, attributes)
+        estimator = cls(**parameters)
+        vars(estimator).update(attributes)
+        _check_parameters(estimator, attributes)
+        return estimator
+
+    def _kernel(self, node: Node, path: Path) -> Any:
+        cls = PROCESS_KERNELS[_choice(node, "class", PROCESS_KERNELS)]
+        return made_kernel(cls, self._members(_member(node, "parameters", dict[str, Any]), path))
+
+
+_DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
+    "array": _Decoder._array,
+    "dict": lambda self, node, path: self._members(_member(node, "items", dict[str, Any]), path),
+    "dtype": lambda self, node, path: np.dtype(_choice(node, "name", DTYPES)),
+    "estimator": _Decoder._estimator,
+    "floats": _Decoder._floats,
+    "float": lambda self, node, path: float(_choice(node, "value", ("nan", "inf", "-inf"))),
+    "kernel": _Decoder._kernel,
+    "scalar": _Decoder._scalar,
+    "slice": _Decoder._slice,
+    "table": _Decoder._table,
+    "texts": _Decoder._texts,
+    "triangle": _Decoder._triangle,
+    "tuple": lambda self, node, path: tuple(self._items(_member(node, "items", list[Any]), path)),
+    "type": lambda self, node, path: TYPES[_choice(node, "name", TYPES)],
+    "value": _Decoder._value,
+}
+
+
+def _class_named(name: str, is_of_kind: Callable[[type], bool]) -> type:
+    cls = registered_class(name)
+    if cls is None or not is_of_kind(cls):
+        raise ValueError(
+            f"bochner has no class {name!r} here; if it is your own, import the module that calls "
+            f"bochner.register before loading"
+        )
+    return cls
+
+
+def _check_parameters(estimator: BaseEstimator, attributes: Mapping[str, object]) -> None:
+    """Check the parameters of a fitted estimator as its fit does."""
+    if attributes and hasattr(estimator, "_check_parameters"):
+        estimator._check_parameters()
+
+
+def _member(node: Node, name: str, hint: object) -> Any:
+    if name not in node:
+        raise ValueError(f"its header lacks {name!r} where it is needed")
+    if not conforms(node[name], hint):
+        raise ValueError(f"its header has an unusable {name!r}: {_shown(node[name])}")
+    return node[name]
+
+
+def _choice(node: Node, name: str, known: Collection[str]) -> str:
+    chosen: str = _member(node, name, str)
+    if chosen not in known:
+        raise ValueError(f"its header has an unknown {name!r}: {_shown(chosen)}")
+    return chosen
+
+
+def _order(node: Node) -> Any:
+    """Return the layout of an array, "C" or "F"."""
+    return _choice(node, "order", ("C", "F"))
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:60]

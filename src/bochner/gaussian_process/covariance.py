@@ -1,0 +1,103 @@
+"""A kernel of scikit-learn as the covariance of a function and the variance of noise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bochner._base.arrays import Array, as_array, steps
+
+_SQUARE_ROWS = 64
+"""Rows of a square block whose diagonal is taken: 64 values are computed for each that is used,
+and a call of a kernel takes as long as some thousand values."""
+
+_BLOCK_VALUES = 2**24
+"""Largest number of kernel values of a block: 128 MiB, of which kernels need several copies."""
+
+_PROBED_ROWS = 64
+"""Rows whose entries are replaced to find how far a kernel reaches along a column."""
+
+_FLAT = 1e-3
+"""Loss of correlation along a column below which the column does not matter for neighbours."""
+
+_WINDOW = 32
+"""Lags whose losses are averaged: half the number of rows, for kernels that differ among rows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Covariance:
+    """The covariance of a function, and of observations of it with white noise.
+
+    Kernels of scikit-learn have white noise on the diagonal of ``kernel(X)`` and of
+    ``kernel.diag(X)``, and none in ``kernel(X, Y)``.
+    """
+
+    kernel: Any  # Of scikit-learn, on rows of numbers
+
+    def __call__(self, X: Array, Y: Array | None = None) -> Array:
+        """Return covariances (n, n2) of the function."""
+        return as_array(self.kernel(X, X if Y is None else Y))
+
+    def diag(self, X: Array) -> Array:
+        """Return variances (n,) of the function."""
+        blocks = steps(len(X), _SQUARE_ROWS)
+        return np.concatenate([np.diagonal(self(X[rows])) for rows in blocks])
+
+    def noise(self, X: Array) -> Array:
+        """Return variances (n,) of the kernel's noise."""
+        return np.maximum(as_array(self.kernel.diag(X)) - self.diag(X), 0.0)
+
+    def __repr__(self) -> str:
+        return repr(self.kernel)
+
+
+def row_steps(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Return slices of rows whose kernel values at some columns fit into a block."""
+    return iter(steps(n_rows, max(1, _BLOCK_VALUES // max(n_columns, 1))))
+
+
+def rates(covariance: Covariance, X: Array, rng: np.random.Generator) -> Array:
+    """Return one over the distance (d,) along each column at which half of the correlation is lost.
+
+    Entries of a column are exchanged for entries of other rows, so that every row may occur. What
+    is lost is relative to the largest loss along the column; without loss, the rate is zero.
+    """
+    n = len(X)
+    few = rng.permutation(n)[:_PROBED_ROWS]
+    rows = X[few]
+    own = covariance.diag(rows)
+    gaps = np.unique(np.geomspace(1, max(n - 1, 1), 16).astype(np.intp))
+    found = np.empty(X.shape[1])
+    for column in range(X.shape[1]):
+        entries = np.sort(X[:, column])
+        rank = np.searchsorted(entries, rows[:, column])
+        moved = np.repeat(rows, len(gaps), axis=0)
+        places = np.minimum(rank[:, None] + gaps, n - 1)
+        moved[:, column] = entries[places].ravel()
+        loss = _losses(covariance, rows, own, moved, len(gaps))
+        lag = np.abs(moved[:, column] - np.repeat(rows[:, column], len(gaps)))
+        found[column] = 1.0 / _half_loss(lag, loss)
+    return found
+
+
+def _losses(covariance: Covariance, rows: Array, own: Array, moved: Array, count: int) -> Array:
+    """Return one minus the correlation of each row with each of its ``count`` moved rows."""
+    values = np.empty(len(moved))
+    for i, row in enumerate(rows):
+        of_row = slice(i * count, (i + 1) * count)
+        values[of_row] = covariance(row[None], moved[of_row])[0]
+    scale = np.sqrt(np.repeat(own, count) * covariance.diag(moved))
+    return as_array(1.0 - np.divide(values, scale, out=np.ones_like(values), where=scale > 0.0))
+
+
+def _half_loss(lag: Array, loss: Array) -> float:
+    """Return the least lag at which the mean loss of near lags is half of the largest one."""
+    moved = lag > 0.0
+    if not moved.any() or loss[moved].max() < _FLAT:
+        return np.inf
+    order = np.argsort(lag[moved])
+    lag, loss = lag[moved][order], loss[moved][order]
+    window = min(len(loss), _WINDOW)
+    mean = np.convolve(loss, np.full(window, 1.0 / window), "valid")
+    return float(lag[np.argmax(mean >= 0.5 * mean.max()) + window // 2])

@@ -1,0 +1,262 @@
+"""Gaussian process regression of counts, censored or robust targets."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count
+from bochner._base.checks import validated_with_numbers
+from bochner._base.registry import register
+from bochner._base.warn import warn_user
+from bochner._base.whole_fits import all_or_nothing
+from bochner.gaussian_process.count_likelihoods import NegativeBinomialLikelihood, PoissonLikelihood
+from bochner.gaussian_process.kernel_glm_head import (
+    KernelGLM,
+    checked_exposure,
+    resolve_likelihood,
+    weighted_rows,
+)
+from bochner.gaussian_process.latent_rows import distinct_rows
+from bochner.gaussian_process.law_predictions import LawPredictions, check_shape
+from bochner.gaussian_process.likelihood import Likelihood, NumberLikelihood
+from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
+from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, StudentTLikelihood
+
+NUMBERS: Mapping[str, type[Likelihood]] = {
+    "gaussian": GaussianLikelihood,
+    "student_t": StudentTLikelihood,
+    "poisson": PoissonLikelihood,
+    "negative_binomial": NegativeBinomialLikelihood,
+}
+"""Likelihoods of numbers by name; a censored likelihood needs limits and has no name."""
+
+
+@register
+@dataclass(eq=False, repr=False)
+class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
+    r"""Gaussian process regression of counts, censored targets or targets with outliers.
+
+    Targets follow a likelihood :math:`p(y \mid f)` given a latent function
+    :math:`f(x) = z(x) \cdot w + r(x) + b`: a Gaussian process of covariance :math:`k / \alpha`.
+    The features :math:`z` are those of the kernel at landmarks among the rows, with
+    :math:`w \sim N(0, I / \alpha)`. The residual :math:`r(x)` has the variance that landmarks leave
+    out, and is independent between different rows (Snelson and Ghahramani, "Sparse Gaussian
+    processes using pseudo-inputs", 2006). With at least as many landmarks as rows the process is
+    that of the kernel. With fewer, the latent function has the right variance at each row, and
+    intervals are wider, because a residual does not tell about its neighbours.
+
+    The posterior of weights and residuals is approximated by a normal distribution at its mode
+    (Laplace's approximation), which Newton's method finds. ``alpha`` and the parameters of the
+    likelihood maximise the evidence of that approximation (Rasmussen and Williams, "Gaussian
+    Processes for Machine Learning", 2006, chapter 3, in terms of weights). For normal targets it is
+    exact.
+
+    Parameters
+    ----------
+    likelihood : str or NumberLikelihood, default="gaussian"
+        Distribution of the targets given the latent function: ``"gaussian"``, ``"student_t"``,
+        ``"poisson"``, ``"negative_binomial"``, or an object such as
+        ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are learned.
+    kernel, random_state
+        As in :class:`bochner.FourierFeatures`, except for functions ``k(X, Y)``; the kernel must be
+        positive definite. Random features, without residuals, are used for rows whose landmarks
+        would take more than 64 MiB (16,000 inputs for 512 landmarks). Their intervals are too
+        narrow if the kernel needs more features.
+    n_components : int, default=512
+        Largest number of landmarks. Fewer are used if they leave at most 1e-8 of the variance. A
+        fit takes :math:`n p^2` operations in each of some fifty Newton steps.
+    alpha : float or "evidence", default="evidence"
+        Precision of the weights: with a kernel that is one at lag zero, the latent function has
+        the prior variance ``1 / alpha``, in its squared unit. Log rates and log odds have the unit
+        one. (In :class:`bochner.KreinRidge`, ``alpha`` is the ratio of the variances of noise and
+        weights.)
+    length_scale : float, sequence of d floats, "median" or "evidence", default="median"
+        Length scale of a kernel given by name. ``"evidence"`` learns the kernel's parameters, as
+        in :class:`bochner.KreinRidge`, by the gradient of the evidence on at most 2,000 rows with
+        256 landmarks, which takes several seconds. Scales that are too long, as medians may be for
+        functions of several inputs, leave intervals of the latent function too narrow.
+    fit_intercept : bool, default=True
+        Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
+        target, with a standard deviation of ten units of the latent function. If ``False``, the
+        constant is fixed at the link of the mean target.
+    time_limit : float or None, default=None
+        Seconds for the fit. The number of features is reduced to what the machine can do in the
+        time, with a warning, but not below 32. The search for ``alpha``, the parameters of the
+        likelihood and those of the kernel begins no further step after the limit; a step in
+        progress and the mode of the weights are completed. With a limit, the result depends on the
+        speed of the machine.
+
+    Attributes
+    ----------
+    likelihood_ : NumberLikelihood
+        The likelihood with all parameters.
+    kernel_ : Kernel
+    features_ : LandmarkFeatures or Frequencies
+    alpha_ : float
+    log_evidence_ : float
+        Laplace's approximation of the log marginal likelihood.
+    posterior_ : LaplacePosterior
+        The normal approximation of the posterior of the weights.
+    n_iter_ : int
+        Number of Newton steps.
+
+    Examples
+    --------
+    Counts per year, observed for one or two years:
+
+    >>> import numpy as np
+    >>> from bochner import KernelGLMRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X, years = rng.uniform(0, 6, size=(300, 1)), rng.choice([1.0, 2.0], size=300)
+    >>> y = rng.poisson(years * np.exp(1.0 + np.sin(X[:, 0])))
+    >>> model = KernelGLMRegressor("poisson", n_components=64, random_state=0)
+    >>> model = model.fit(X, y, exposure=years)
+    >>> rate = model.predict([[1.5]])  # For an exposure of one; the true rate is 7.37
+    >>> bool(abs(rate[0] - 7.37) < 0.6)
+    True
+    >>> lower, upper = model.predict_interval([[1.5]], level=0.9, exposure=[2.0])
+    >>> float(lower[0]), float(upper[0])
+    (8.0, 21.0)
+    """
+
+    likelihood: Likelihood | str = "gaussian"
+
+    def _resolved_likelihood(self) -> NumberLikelihood:
+        also = "Classes are learned by KernelGLMClassifier."
+        likelihood = resolve_likelihood(self.likelihood, NUMBERS, NumberLikelihood, also)
+        assert isinstance(likelihood, NumberLikelihood)
+        return likelihood
+
+    def _check_likelihood(self) -> None:
+        self._resolved_likelihood()
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        r"""Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,)
+            Targets; counts are whole numbers.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows, at most a million. Whole numbers are counts: a row of weight three
+            is three independent rows. Other weights multiply the log-likelihood of a single
+            observation. If the noise scale is learned, other weights are precisions, with normal
+            noise of variance :math:`\sigma^2 / w`. A common factor of all precisions then only
+            changes the learned scale, which is the scale at weight one.
+        exposure : array-like of shape (n,), default=None
+            Time, area or population in which the counts of a row arose. The mean is multiplied by
+            it; ``None`` means ones. For counts only.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, targets are impossible under the likelihood, or the
+            kernel is not positive definite.
+        """
+        options = {"accept_sparse": "csr", "dtype": FLOATS}
+        X, y = validated_with_numbers(self, X, y, **options)
+        rows = weighted_rows(X, as_array(y), sample_weight)
+        likelihood = self._resolved_likelihood()
+        exposures = checked_exposure(exposure, len(rows), likelihood)
+        self._fit_rows(rows, exposures, likelihood)
+        if likelihood.takes_exposure and not rows.y.any():
+            warn_user(
+                "All counts are zero, which bounds their mean from above only. Predicted means are "
+                "far too large, as the approximate posterior reaches as far up as down: use "
+                "predict_quantiles."
+            )
+        return self
+
+    def predict(
+        self, X: MatrixLike, return_std: bool = False, exposure: ArrayLike | None = None
+    ) -> Any:
+        """Return means and, with ``return_std``, standard deviations of new targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new target, noise included. It is
+            infinite for Student-t noise with at most two degrees of freedom.
+        exposure : array-like of shape (n,), default=None
+            Exposures of the new counts; ones if ``None``, so that predictions are rates.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (n,)
+            The mean alone unless ``return_std``. Censored targets are predicted as if they were
+            not censored.
+        """
+        parts = [part.moments() for _, part in self._predictive(X, exposure)]
+        mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def predict_latent(
+        self, X: MatrixLike, exposure: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Return means and standard deviations (n,) of the latent function.
+
+        For counts the latent function is the logarithm of their rate, or of their mean if
+        ``exposure`` (n,) is given. Quantiles of the rate are ``np.exp(mean + z * std)``.
+        """
+        parts = self._latent(X, exposure)
+        mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return mean, as_array(np.sqrt(variance))
+
+    def sample_y(
+        self,
+        X: MatrixLike,
+        n_samples: int = 1,
+        random_state: RandomState = 0,
+        exposure: ArrayLike | None = None,
+    ) -> Array:
+        """Return samples (n, n_samples) of new targets, jointly for all rows.
+
+        The rows of one sample share the weights of the latent function. Its residuals are
+        independent, except for those of equal rows.
+        """
+        rows = self._validated(X)
+        exposures = checked_exposure(exposure, rows.shape[0], self.likelihood_)
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        rng = np.random.default_rng(seed)
+        weights = self.posterior_.draw(rng, as_count("n_samples", n_samples))[:, :, 0]
+        Z, residual = self._features(rows)
+        latent = Z @ weights.T + self.posterior_.centre
+        first, row = distinct_rows(rows)
+        noise = rng.normal(size=(len(first), n_samples))
+        latent += np.sqrt(residual / self.alpha_)[:, None] * noise[row]
+        if exposures is not None:
+            latent += np.log(exposures)[:, None]
+        return as_array(self.likelihood_.sample(rng, latent))
+
+    def _target_law(self) -> NumberLikelihood:
+        check_is_fitted(self, "posterior_")
+        assert isinstance(self.likelihood_, NumberLikelihood)
+        return self.likelihood_
+
+    def _predictive(
+        self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
+    ) -> Iterator[tuple[slice, LikelihoodMixture]]:
+        laws = (self._target_law(),)
+        check_shape(shape, X)
+        for rows, mean, covariance in self._latent_blocks(X, exposure):
+            yield rows, LikelihoodMixture(laws, mean[None, :, 0], covariance[None, :, 0, 0])
+
+    def _latent(self, X: object, exposure: ArrayLike | None) -> list[tuple[Array, Array]]:
+        """Return means and variances of latent values for each block of rows."""
+        blocks = self._latent_blocks(X, exposure)
+        return [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]

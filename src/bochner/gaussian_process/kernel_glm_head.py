@@ -1,0 +1,350 @@
+"""Base of the generalised linear models on features, fitted by Laplace's approximation."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._base.arrays import (
+    FLOATS,
+    Array,
+    InputRows,
+    MatrixLike,
+    as_array,
+    as_count,
+    row_blocks,
+)
+from bochner._base.checks import named, validated
+from bochner._base.converted import refuse_masked
+from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
+from bochner._base.threads import single_threaded_blas
+from bochner._base.warn import warn_user
+from bochner.features.approximation import approximate
+from bochner.features.chunks import Chunk
+from bochner.features.landmark_features import (
+    LandmarkFeatures,
+    LatentFeatures,
+    residual_variance,
+)
+from bochner.features.median_length_scales import AnyKernel, resolve_kernel
+from bochner.features.parameter_checks import (
+    KERNEL_CHECKS,
+    Check,
+    check_each,
+    length_scale_check,
+    unchecked,
+)
+from bochner.features.parameters import KernelParameters, generators
+from bochner.features.region import Region, check_rows
+from bochner.gaussian_process.laplace import LaplacePosterior
+from bochner.gaussian_process.laplace_evidence import LaplaceProblem
+from bochner.gaussian_process.laplace_selection import MOST_SEARCHED, select_latent_kernel
+from bochner.gaussian_process.laplace_sizes import affordable_features
+from bochner.gaussian_process.latent_rows import latent_features
+from bochner.gaussian_process.likelihood import Likelihood, checked_targets, prior_centre
+from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, LocationLikelihood
+from bochner.kernels import Kernel
+from bochner.kernels.adapter import native
+from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetric
+from bochner.linear.kernel_selection import canonical_rows
+from bochner.tables.efforts import measured_rate
+
+_SHARE_OF_FIT = 0.5
+"""Share of a time limit that is left for the fit to all rows if length scales are searched for."""
+
+_LANDMARK_BYTES = 64 * MEBIBYTE
+"""Largest memory of the landmarks: 512 of them in 16,000 inputs. Wider rows, mostly sparse ones,
+have random features, which also need less time there."""
+
+_MOST_WEIGHT = 1e6
+"""Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
+the likelihood."""
+
+_CHECKS: Mapping[str, Check] = {
+    **KERNEL_CHECKS,
+    "n_components": as_count,
+    "likelihood": unchecked,  # By _check_likelihood
+    "alpha": lambda _, value: checked_alpha(value),
+    "length_scale": length_scale_check("auto", "median", "evidence"),
+}
+"""Checks of the constructor parameters, by name."""
+
+
+@dataclass(eq=False, repr=False)
+class KernelGLM(KernelParameters, BaseEstimator, ABC):
+    """A generalised linear model on features of a kernel, by Laplace's approximation."""
+
+    likelihood: Likelihood | str
+    kernel: AnyKernel | str = "gaussian"
+    n_components: int = 512
+    alpha: float | str = "evidence"
+    _: KW_ONLY
+    length_scale: Any = "median"
+    fit_intercept: bool = True
+    random_state: Any = None
+    time_limit: float | None = None
+
+    kernel_: AnyKernel = field(init=False)
+    features_: LatentFeatures = field(init=False)
+    _region: Region | None = field(init=False)
+    likelihood_: Likelihood = field(init=False)
+    posterior_: LaplacePosterior = field(init=False)
+
+    @abstractmethod
+    def _check_likelihood(self) -> None:
+        """Raise an error for an unusable parameter ``likelihood``."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._check_likelihood()
+        check_each(self, _CHECKS)
+
+    @abstractmethod
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Fit the model."""
+
+    def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
+        """Fit to rows with numeric targets; an error keeps the attributes of an earlier fit."""
+        self._check_parameters()
+        deadline = np.inf
+        if self.time_limit is not None:
+            deadline = perf_counter() + float(self.time_limit)
+        alpha = checked_alpha(self.alpha)
+        y = checked_targets(likelihood, rows.y)
+        exposures = np.ones(len(rows)) if exposure is None else exposure
+        # Rows of weight zero must not influence the number of rows or the kernel.
+        used = np.flatnonzero(rows.weights > 0.0)
+        rows, y, exposures = rows[used], y[used], exposures[used]
+        unit = _weight_unit(rows, likelihood)
+        if unit != 1.0:
+            rows = replace(rows, weight=rows.weights / unit)
+        targets_and_weights = self._told(rows, y, exposures)
+        started = likelihood.started(*targets_and_weights)
+        centre = prior_centre(started, *targets_and_weights)
+        moved = started.shifted(centre)  # Targets far from zero would lose digits
+        problem = LaplaceProblem(
+            Chunk(rows.X, y if moved is None else y - centre, rows.weight),
+            np.log(exposures),
+            centre if moved is None else 0.0,
+            started if moved is None else moved,
+            likelihood.unknown,
+            alpha,
+            bool(self.fit_intercept) and started.has_constant,
+            deadline,
+        )
+        kernel, features, region = self._approximation(problem)
+        learned, posterior = problem.solved(features)
+        names = likelihood.unknown
+        self.kernel_, self.features_, self._region = kernel, features, region
+        fitted = started.with_vector(names, learned.vector(names))
+        log_evidence = posterior.log_evidence + _log_density_change(rows, fitted)
+        if unit != 1.0 and isinstance(fitted, LocationLikelihood):
+            scale = float(np.sqrt(unit)) * fitted.unit
+            fitted = replace(fitted, scale=scale)  # type: ignore[type-var]
+        self.likelihood_ = fitted
+        self.posterior_ = replace(posterior, centre=centre, log_evidence=log_evidence)
+
+    @property
+    def _is_by_evidence(self) -> bool:
+        return isinstance(self.length_scale, str) and self.length_scale == "evidence"
+
+    def _told(self, rows: Chunk, y: Array, exposures: Array) -> tuple[Array, Array, Array]:
+        """Return the targets, exposures and weights that initialise a likelihood.
+
+        If the kernel search uses all rows, equal rows are merged into one row of their total
+        weight, sorted by their entries: otherwise rounding could change which maximum of the
+        evidence the search finds.
+        """
+        if not self._is_by_evidence or len(rows) > MOST_SEARCHED:
+            return y, exposures, rows.weights
+        first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))
+        return y[first], exposures[first], total
+
+    def _n_features(self, problem: LaplaceProblem) -> int:
+        """Return the number of features, reduced to what a time limit allows."""
+        requested = int(self.n_components)
+        if self.time_limit is None:
+            return requested
+        with single_threaded_blas() as n_threads:
+            rate = measured_rate(n_threads)
+        seconds = problem.deadline - perf_counter()
+        if self._is_by_evidence:
+            seconds *= _SHARE_OF_FIT
+        n_latent = problem.likelihood.n_latent
+        count = affordable_features(requested, len(problem.rows), n_latent, seconds, rate)
+        if count < requested:
+            warn_user(
+                f"The model has {count} features in place of n_components={requested}, because of "
+                f"time_limit={self.time_limit:g}. Give it more seconds or fewer rows."
+            )
+        return count
+
+    def _approximation(
+        self, problem: LaplaceProblem
+    ) -> tuple[Kernel, LatentFeatures, Region | None]:
+        """Resolve the kernel and choose its landmarks, or draw its frequencies."""
+        kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
+        rows = problem.rows
+        count = self._n_features(problem)
+        kernel = native(self.kernel, rows.X.shape[1])
+        names = getattr(self, "feature_names_in_", None)
+        length_scale = self.length_scale
+        if self._is_by_evidence:
+            if isinstance(kernel, Kernel):
+                kernel = kernel.resolved(names, rows.X)
+            kernel = select_latent_kernel(kernel, problem, count, kernel_rng) or kernel
+            # Kernels without parameters to learn do not need a length scale.
+            length_scale = 1.0
+        kernel = resolve_kernel(kernel, length_scale, rows.X, kernel_rng, rows.weight, names=names)
+        refuse_asymmetric(kernel, associated=False)
+        if not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"kernel must be the name of a kernel or an object of bochner.kernels, got the "
+                f"function {kernel!r}: derive a class from bochner.kernels.Kernel for it."
+            )
+        is_small = 8 * rows.X.shape[1] * int(self.n_components) <= _LANDMARK_BYTES
+        if is_small and not kernel.has_noise:
+            return kernel, LandmarkFeatures.of(kernel, rows.X, count, data_rng), None
+        approximation = approximate(kernel, rows.X, (count + 1) // 2, draw_rng, data_rng)
+        if (
+            not approximation.frequencies.is_symmetric
+            or (approximation.frequencies.signature < 0.0).any()
+        ):
+            raise ValueError(
+                f"{kernel!r} is not the covariance of a Gaussian process: some of its features "
+                f"have negative signs or differ for its two arguments. Use a positive definite "
+                f"kernel, such as 'gaussian' or 'matern52'; KreinRidge and KreinRidgeClassifier "
+                f"accept indefinite kernels."
+            )
+        return kernel, approximation.frequencies, approximation.region
+
+    def _latent_blocks(
+        self, X: object, exposure: ArrayLike | None = None
+    ) -> Iterator[tuple[slice, Array, Array]]:
+        """Yield slices of rows with means (n, L) and covariances (n, L, L) of latent values."""
+        rows = self._validated(X)
+        exposures = checked_exposure(exposure, rows.shape[0], self.likelihood_)
+        posterior = self.posterior_
+        for part in row_blocks(rows.shape[0], 16 * len(posterior.coef)):
+            mean, covariance = posterior.latent(*self._features(rows[part]))
+            if exposures is not None:
+                mean += np.log(exposures[part])[:, None]
+            yield part, mean, covariance
+
+    def _validated(self, X: object) -> Any:
+        check_is_fitted(self, "posterior_")
+        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        check_rows(self.kernel_, self._region, X)
+        return X
+
+    def _features(self, X: InputRows) -> tuple[Array, Array]:
+        """Return features (n, P) of rows, and the variances (n,) that they leave out."""
+        q = self.features_.n_features
+        Z = latent_features(self.features_, X, len(self.posterior_.coef) > q)
+        return Z, residual_variance(self.features_, X, Z[:, :q])
+
+    @property
+    def alpha_(self) -> float:
+        """Precision of the weights in use."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.alpha
+
+    @property
+    def log_evidence_(self) -> float:
+        """Laplace's approximation of the log marginal likelihood of the training targets."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.log_evidence
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of Newton steps, over all values of alpha and of the parameters."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.n_iter
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def checked_exposure(exposure: ArrayLike | None, n: int, likelihood: Likelihood) -> Array | None:
+    """Return exposures (n,) or ``None``; raise ValueError if the likelihood takes none."""
+    if exposure is None:
+        return None
+    if not likelihood.takes_exposure:
+        raise ValueError(
+            f"exposure is for counts, and {type(likelihood).__name__} has none. Use the "
+            f"likelihood 'poisson' or 'negative_binomial'."
+        )
+    if np.iscomplexobj(exposure):
+        raise ValueError("exposure must hold real numbers, got complex ones.")
+    refuse_masked("exposure", exposure)
+    with named("exposure"):
+        exposures = as_array(exposure)
+    if exposures.shape != (n,) or not np.isfinite(exposures).all() or (exposures <= 0.0).any():
+        raise ValueError(
+            f"exposure must hold a positive, finite number for each of the {n} rows, got an "
+            f"array of shape {exposures.shape}"
+            + (f" with minimum {exposures.min():g}." if exposures.size else ".")
+        )
+    for value in (exposures.min(), exposures.max()):
+        if not 1.0 / LARGEST_WEIGHT <= value <= LARGEST_WEIGHT:
+            raise ValueError(
+                f"exposure must be between {1.0 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, got "
+                f"{value:g}: give it in another unit."
+            )
+    return exposures
+
+
+def resolve_likelihood(
+    likelihood: object, choices: Mapping[str, type[Likelihood]], kind: Any, also: str
+) -> Likelihood:
+    """Return the likelihood object for a name or object; ``also`` extends the error message."""
+    if isinstance(likelihood, str) and likelihood in choices:
+        return choices[likelihood]()
+    if isinstance(likelihood, Likelihood) and isinstance(likelihood, kind):
+        return likelihood
+    names = ", ".join(map(repr, choices))
+    message = (
+        f"likelihood must be one of {names}, or an object of bochner.gaussian_process derived from "
+        f"{kind.__name__}, got {likelihood!r}. {also}"
+    )
+    raise ValueError(message) if isinstance(likelihood, str) else TypeError(message)
+
+
+def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
+    r"""Return the unit of weights: weights are divided and the squared scale multiplied by it.
+
+    Precisions then have the mean one, so that the likelihood
+    :math:`\prod_i p(y_i \mid f_i)^{w_i}` depends on the scale of normal noise as that of ``n``
+    observations with variances :math:`\sigma^2 / w_i` does.
+    """
+    is_learned = isinstance(likelihood, LocationLikelihood) and likelihood.scale is None
+    return 1.0 if not is_learned or rows.units.are_counts else float(rows.weights.mean())
+
+
+def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
+    """Return the gain in log density of normal targets from weights as precisions, not powers."""
+    if not isinstance(likelihood, GaussianLikelihood) or rows.units.are_counts:
+        return 0.0
+    weights, variance = rows.weights, likelihood.noise_variance
+    gains = np.log(weights) + (weights - 1.0) * np.log(2.0 * np.pi * variance)
+    return 0.5 * float(gains.sum())
+
+
+def weighted_rows(X: object, y: NDArray[np.generic], sample_weight: ArrayLike | None) -> Chunk:
+    """Return validated rows with checked weights."""
+    weight = checked_weight(sample_weight, X)
+    if weight is not None and weight.max() > _MOST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must be at most {_MOST_WEIGHT:g}, as a row of weight w counts as w "
+            f"rows, got {weight.max():g}."
+        )
+    return Chunk(X, y, weight)

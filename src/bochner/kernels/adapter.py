@@ -1,0 +1,385 @@
+"""Conversion between scikit-learn's kernels of Gaussian processes and kernels of this package."""
+
+from collections.abc import Callable
+from functools import reduce, singledispatch
+from operator import add, mul
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.gaussian_process import kernels as sk
+
+from bochner._base.arrays import Array, LengthScale, as_array
+from bochner._base.intervals import Interval
+from bochner.kernels.base import Kernel, Product, Scaled, Sum
+from bochner.kernels.function import refuse_mixed
+from bochner.kernels.linear import Constant, Linear, White
+from bochner.kernels.periodic import Periodic
+from bochner.kernels.stationary import Exponential, Gaussian, Laplacian, Matern, RationalQuadratic
+
+BOUNDS = (1e-5, 1e5)
+"""Bounds of the hyper-parameters of converted kernels, in their own units: scikit-learn's."""
+
+_STEP = 1e-5
+"""Half the difference of logarithms, or of log odds, for a derivative: its square, 1e-10, is the
+error relative to third derivatives, and rounding of the values has as much."""
+
+
+def is_sklearn_kernel(kernel: object) -> bool:
+    """Tell whether an object is a kernel of ``sklearn.gaussian_process.kernels``."""
+    return isinstance(kernel, sk.Kernel)
+
+
+def from_sklearn(kernel: object, dim: int) -> Kernel:
+    """Return the kernel of this package that equals a kernel of scikit-learn.
+
+    Estimators of this package convert scikit-learn's kernels themselves, wherever they take a
+    kernel. Constant factors stay factors of the kernel, that is signal variances, and white noise
+    becomes :class:`White`.
+
+    Parameters
+    ----------
+    kernel : sklearn.gaussian_process.kernels.Kernel
+        A ``RBF``, ``Matern``, ``RationalQuadratic``, ``ExpSineSquared`` (of one input),
+        ``DotProduct``, ``ConstantKernel``, ``WhiteKernel`` or ``PairwiseKernel`` (with the metric
+        ``"rbf"``, ``"laplacian"`` or ``"linear"``), or sums, products and powers of them.
+    dim : int
+        Number of inputs.
+
+    Raises
+    ------
+    TypeError
+        If ``kernel`` is not a kernel of scikit-learn.
+    ValueError
+        If this package has no such kernel. :class:`bochner.GaussianProcessRegressor` with
+        ``solver="exact"`` takes all kernels of scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+    >>> from bochner.kernels import from_sklearn
+    >>> from_sklearn(4.0 * RBF([0.5, 2.0]) + WhiteKernel(0.1), dim=2)
+    4.0 * Gaussian(length_scale=(0.5, 2.0)) + White(noise=0.1)
+    """
+    refuse_mixed(kernel)
+    if not is_sklearn_kernel(kernel):
+        raise TypeError(
+            f"from_sklearn takes a kernel of sklearn.gaussian_process.kernels, got {kernel!r}."
+        )
+    return _converted(kernel, dim)
+
+
+def native(kernel: object, dim: int) -> Any:
+    """Return a kernel of scikit-learn for ``dim`` inputs converted, and anything else as it is."""
+    return from_sklearn(kernel, dim) if is_sklearn_kernel(kernel) else kernel
+
+
+def to_sklearn(kernel: Kernel, bounds: tuple[float, float] = BOUNDS) -> sk.Kernel:
+    """Return a kernel object for scikit-learn's Gaussian processes that equals ``kernel``.
+
+    Kernels that scikit-learn has too become its own: a :class:`Gaussian` becomes an ``RBF``. All
+    others become a :class:`KernelAdapter`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A symmetric kernel.
+    bounds : pair of floats, default=(1e-5, 1e5)
+        Bounds of all hyper-parameters, and of the odds of those between two numbers.
+
+    Raises
+    ------
+    TypeError
+        If ``kernel`` is not a kernel of this package.
+    ValueError
+        If ``kernel`` is not symmetric.
+
+    Examples
+    --------
+    >>> from bochner.kernels import Gaussian, Laplacian, White, to_sklearn
+    >>> to_sklearn(4.0 * Gaussian((0.5, 2.0)) + White(0.1))
+    2**2 * RBF(length_scale=[0.5, 2]) + WhiteKernel(noise_level=0.1)
+    >>> to_sklearn(Laplacian(0.5)).theta.round(4)
+    array([-0.6931])
+    """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"to_sklearn takes a kernel of bochner.kernels, got {kernel!r}.")
+    if not kernel.is_symmetric:
+        raise ValueError(
+            f"{kernel!r} is not symmetric, and a covariance is: use its symmetric part, "
+            f"kernel.symmetrised, or bochner.AsymmetricKernelRidge."
+        )
+    counterpart = _counterpart(kernel, bounds)
+    return KernelAdapter(kernel, bounds) if counterpart is None else counterpart
+
+
+class KernelAdapter(sk.Kernel):  # type: ignore[misc]
+    r"""A kernel of this package as a kernel object of scikit-learn.
+
+    Its hyper-parameters are those of ``kernel.learnable()``. ``theta`` has the logarithms of
+    length scales, variances, factors, periods and values, and the log odds of correlations and
+    inclusions, which are between two numbers. Derivatives are central differences.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A symmetric, positive definite kernel.
+    parameter_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+        Bounds of all hyper-parameters, and of the odds of correlations and inclusions;
+        ``"fixed"`` learns none of them.
+
+    Examples
+    --------
+    >>> from bochner.kernels import KernelAdapter, Laplacian
+    >>> adapter = KernelAdapter(2.0 * Laplacian((0.5, 1.0)))
+    >>> [(each.name, each.n_elements) for each in adapter.hyperparameters]
+    [('factor', 1), ('kernel__length_scale', 2)]
+    >>> adapter.clone_with_theta([0.0, 0.0, 0.0]).kernel
+    1.0 * Laplacian(length_scale=(1.0, 1.0))
+    """
+
+    def __init__(self, kernel: Kernel, parameter_bounds: object = BOUNDS) -> None:
+        self.kernel = kernel
+        self.parameter_bounds = parameter_bounds
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; ``deep`` includes those of the kernel."""
+        parameters = {"kernel": self.kernel, "parameter_bounds": self.parameter_bounds}
+        nested = self.kernel.get_params() if deep else {}
+        return parameters | {f"kernel__{name}": value for name, value in nested.items()}
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters by the names of :meth:`get_params`; the kernel is replaced by a copy."""
+        inner = {k.removeprefix("kernel__"): v for k, v in params.items() if "__" in k}
+        for name in params.keys() - {f"kernel__{k}" for k in inner}:
+            if name not in ("kernel", "parameter_bounds"):
+                raise ValueError(f"Invalid parameter {name} for kernel KernelAdapter.")
+            setattr(self, name, params[name])
+        self.kernel = self.kernel.with_params(**inner)
+        return self
+
+    @property
+    def hyperparameters(self) -> list[sk.Hyperparameter]:
+        """The parameters that are learned, each a number or one number per input."""
+        params = self.kernel.get_params()
+        return [
+            sk.Hyperparameter(name, "numeric", self.parameter_bounds, np.size(params[name]))
+            for name in self.kernel.learnable()
+        ]
+
+    @property
+    def theta(self) -> Array:
+        """Logarithms or log odds of the hyper-parameters that are not fixed."""
+        params = self.kernel.get_params()
+        numbers = [domain.free(np.ravel(params[name])) for name, domain in self._free.items()]
+        return np.concatenate(numbers) if numbers else np.zeros(0)
+
+    @theta.setter
+    def theta(self, theta: ArrayLike) -> None:
+        self.kernel = self._moved(np.asarray(theta, dtype=np.float64))
+
+    def _moved(self, theta: Array) -> Kernel:
+        """Return the kernel with other values of its hyper-parameters."""
+        params, changes, end = self.kernel.get_params(), dict[str, object](), 0
+        for name, domain in self._free.items():
+            start, end = end, end + np.size(params[name])
+            changes[name] = domain.values(theta[start:end]).reshape(np.shape(params[name])).tolist()
+        return self.kernel.with_params(**changes)
+
+    @property
+    def _free(self) -> dict[str, Interval]:
+        """The domains of the hyper-parameters that are not fixed, by name."""
+        return {} if isinstance(self.parameter_bounds, str) else self.kernel.learnable()
+
+    def __call__(
+        self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """Return the Gram matrix, and its derivatives by ``theta`` with ``eval_gradient``."""
+        K = self.kernel(X, Y)
+        if not eval_gradient:
+            return K
+        if Y is not None:
+            raise ValueError("Gradient can only be evaluated when Y is None.")
+        theta = self.theta
+        slopes = np.empty((*K.shape, len(theta)))
+        for index, step in enumerate(_STEP * np.eye(len(theta))):
+            above, below = self._moved(theta + step)(X), self._moved(theta - step)(X)
+            slopes[:, :, index] = (above - below) / (2.0 * _STEP)
+        return K, slopes
+
+    def diag(self, X: ArrayLike) -> Array:
+        """Return the values ``k(x_i, x_i)`` of rows (n, d), of shape (n,)."""
+        return as_array(self.kernel.diag(X))
+
+    def is_stationary(self) -> bool:
+        """Tell whether the kernel is known to depend on the lag only."""
+        return False
+
+    def __repr__(self) -> str:
+        return repr(self.kernel)
+
+
+def _converted(kernel: object, dim: int) -> Kernel:
+    """Return the conversion by the class itself: a user's subclass may have other values."""
+    rule: Callable[[Any, int], Kernel] = _rule.registry.get(type(kernel), _refused)
+    return rule(kernel, dim)
+
+
+def _refused(kernel: object, dim: int) -> Kernel:
+    raise ValueError(
+        f"{kernel!r} has no counterpart in bochner.kernels. Sums, products and powers of RBF, "
+        f"Matern, RationalQuadratic, ExpSineSquared, DotProduct, ConstantKernel and WhiteKernel "
+        f"are converted. bochner.GaussianProcessRegressor(kernel, solver='exact') takes any kernel "
+        f"of scikit-learn."
+    )
+
+
+_rule = singledispatch(_refused)
+
+
+@_rule.register
+def _(kernel: KernelAdapter, dim: int) -> Kernel:
+    return kernel.kernel
+
+
+@_rule.register
+def _(kernel: sk.ConstantKernel, dim: int) -> Kernel:
+    return Constant(float(kernel.constant_value))
+
+
+@_rule.register
+def _(kernel: sk.WhiteKernel, dim: int) -> Kernel:
+    return White(float(kernel.noise_level))
+
+
+@_rule.register
+def _(kernel: sk.RBF, dim: int) -> Kernel:
+    return Gaussian(_scale(kernel.length_scale))
+
+
+@_rule.register
+def _(kernel: sk.Matern, dim: int) -> Kernel:
+    scale = _scale(kernel.length_scale)
+    return Gaussian(scale) if np.isinf(kernel.nu) else Matern(scale, float(kernel.nu))
+
+
+@_rule.register
+def _(kernel: sk.RationalQuadratic, dim: int) -> Kernel:
+    return RationalQuadratic(_scale(kernel.length_scale), float(kernel.alpha))
+
+
+@_rule.register
+def _(kernel: sk.ExpSineSquared, dim: int) -> Kernel:
+    if dim != 1:
+        raise ValueError(
+            f"{kernel!r} depends on the distance between rows, and has a counterpart for one input "
+            f"only; there are {dim} inputs. bochner.kernels.Periodic(period, length_scale) repeats "
+            f"along every input, and Periodic(...).on(column) along one."
+        )
+    return Periodic(float(kernel.periodicity), float(kernel.length_scale))
+
+
+@_rule.register
+def _(kernel: sk.DotProduct, dim: int) -> Kernel:
+    offset = float(kernel.sigma_0) ** 2
+    return Linear() + Constant(offset) if offset > 0.0 else Linear()
+
+
+@_rule.register
+def _(kernel: sk.PairwiseKernel, dim: int) -> Kernel:
+    gamma = float(kernel.gamma)
+    kernels: dict[str, Callable[[], Kernel]] = {
+        "rbf": lambda: Gaussian(float(np.sqrt(0.5 / gamma))),
+        "laplacian": lambda: Laplacian(1.0 / gamma),
+        "linear": Linear,
+    }
+    if not isinstance(kernel.metric, str) or kernel.metric not in kernels:
+        raise ValueError(
+            f"{kernel!r} is converted with the metrics {', '.join(map(repr, kernels))} only. "
+            f"bochner.GaussianProcessRegressor(kernel, solver='exact') takes any of them."
+        )
+    return kernels[kernel.metric]()
+
+
+@_rule.register
+def _(kernel: sk.Sum, dim: int) -> Kernel:
+    return _converted(kernel.k1, dim) + _converted(kernel.k2, dim)
+
+
+@_rule.register
+def _(kernel: sk.Product, dim: int) -> Kernel:
+    return _product(_converted(kernel.k1, dim), _converted(kernel.k2, dim))
+
+
+@_rule.register
+def _(kernel: sk.Exponentiation, dim: int) -> Kernel:
+    inner, power = kernel.kernel, float(kernel.exponent)
+    if power == 1.0:
+        return _converted(inner, dim)
+    if power > 0.0:
+        root = np.sqrt(power)
+        # Powers of these kernels are kernels of the same class, whether whole numbers or not.
+        if isinstance(inner, sk.ConstantKernel):
+            return Constant(float(inner.constant_value**power))
+        if type(inner) is sk.RBF or (type(inner) is sk.Matern and np.isinf(inner.nu)):
+            return Gaussian(_scale(np.asarray(inner.length_scale) / root))
+        if isinstance(inner, sk.RationalQuadratic):
+            scale = float(inner.length_scale) / root
+            return RationalQuadratic(scale, float(inner.alpha) * power)
+        if isinstance(inner, sk.Exponentiation):
+            flat = sk.Exponentiation(inner.kernel, float(inner.exponent) * power)
+            return _converted(flat, dim)
+        if power.is_integer():
+            return reduce(_product, [_converted(inner, dim)] * int(power))
+    raise ValueError(
+        f"{kernel!r} is no kernel of this package: the exponent must be a whole number from 1, or "
+        f"positive for RBF, RationalQuadratic and ConstantKernel; got {power:g}."
+    )
+
+
+def _product(left: Kernel, right: Kernel) -> Kernel:
+    """Return a product in which constants are factors, and factors of noise are its variance."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Constant):
+            if isinstance(other, Constant):
+                return Constant(one.value * other.value)
+            if isinstance(other, White):
+                return White(one.value * other.noise)
+            if isinstance(other, Sum):
+                return Sum(tuple(_product(one, term) for term in other.terms))
+            return Scaled(other, one.value)
+    return left * right
+
+
+def _scale(length_scale: object) -> LengthScale:
+    """Return a length scale as a number or a tuple."""
+    values = np.asarray(length_scale, dtype=np.float64)
+    return float(values) if values.ndim == 0 else tuple(values.tolist())
+
+
+def _counterpart(kernel: Kernel, bounds: tuple[float, float]) -> sk.Kernel | None:
+    """Return scikit-learn's kernel of the same values; ``None`` if it has none."""
+    match kernel:
+        case Gaussian(scale):
+            return sk.RBF(_listed(scale), bounds)
+        case Exponential(scale):
+            return sk.Matern(_listed(scale), bounds, nu=0.5)
+        case Matern(scale, nu):
+            return sk.Matern(_listed(scale), bounds, nu=nu)
+        case RationalQuadratic(float() as scale, alpha):
+            return sk.RationalQuadratic(scale, alpha, bounds, bounds)
+        case Constant(value) if value > 0.0:
+            return sk.ConstantKernel(value, bounds)
+        case White(noise):
+            return sk.WhiteKernel(noise, bounds)
+        case Scaled(inner, factor) if factor > 0.0:
+            return sk.Product(sk.ConstantKernel(factor, bounds), to_sklearn(inner, bounds))
+        case Sum(terms):
+            return reduce(add, (to_sklearn(term, bounds) for term in terms))
+        case Product(factors):
+            return reduce(mul, (to_sklearn(factor, bounds) for factor in factors))
+    return None
+
+
+def _listed(scale: object) -> object:
+    return list(scale) if isinstance(scale, tuple) else scale

@@ -1,0 +1,126 @@
+"""The tables that resolve a kernel's name."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
+
+from bochner._base.arrays import LengthScale
+from bochner._base.naming import nearest
+from bochner._base.registry import registered_kernel_names, reserve_kernel_names
+from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
+from bochner.kernels.base import Kernel
+from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
+from bochner.kernels.sphere import NTK, ArcCosine, SphericalPolynomial
+from bochner.kernels.stationary import (
+    Cauchy,
+    Correlation,
+    Exponential,
+    Gaussian,
+    Laplacian,
+    Matern,
+    RationalQuadratic,
+)
+
+NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Correlation]] = MappingProxyType(
+    {
+        "gaussian": Gaussian,
+        "rbf": Gaussian,
+        "laplacian": Laplacian,
+        "exponential": Exponential,
+        "matern": Matern,
+        "matern12": partial(Matern, nu=0.5),
+        "matern32": partial(Matern, nu=1.5),
+        "matern52": partial(Matern, nu=2.5),
+        "cauchy": Cauchy,
+        "rational_quadratic": RationalQuadratic,
+    }
+)
+"""Kernels that are made from a length scale, as functions of it."""
+
+KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
+    {
+        "tl1": lambda dim: TL1(0.7 * dim),
+        "tanh": lambda dim: Tanh(1.0 / dim, 1.0),
+        "polynomial": lambda dim: Polynomial(3, float(dim)),
+        "spherical_polynomial": lambda dim: SphericalPolynomial(2, 2.0),
+        "delta_gaussian": lambda dim: DeltaGaussian(1.0, 10.0),
+        "arccosine0": lambda dim: ArcCosine(0),
+        "arccosine1": lambda dim: ArcCosine(1),
+        "ntk": lambda dim: NTK(),
+        "hellinger": lambda dim: Hellinger(),
+        "shift_gaussian": lambda dim: ShiftGaussian(2.0, 2.0 / dim),
+        "sinh_gaussian": lambda dim: SinhGaussian(2.0, 0.5 * math.pi / dim),
+        "cosh_gaussian": lambda dim: CoshGaussian(2.0, 0.5 * math.pi / dim),
+    }
+)
+"""Kernels that are not made from a length scale, as functions of the number of inputs.
+
+``"tl1"`` is for inputs scaled to [0, 1], and so are the asymmetric ones, which have the parameters
+of He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022, Section 5.
+``"tanh"`` and ``"polynomial"`` are scikit-learn's sigmoid and polynomial kernels at their defaults,
+the latter times ``dim ** 3``.
+"""
+
+_OTHER_MEANINGS = frozenset({"auto", "precomputed"})
+"""Values of the parameter ``kernel`` here and in scikit-learn that name no kernel."""
+
+reserve_kernel_names((*NAMED_KERNELS, *KERNELS_BY_DIMENSION, *_OTHER_MEANINGS))
+
+
+def has_length_scale(name: str) -> bool:
+    """Return whether the kernel called ``name`` is made from a length scale."""
+    registered = registered_kernel_names().get(name)
+    return name not in KERNELS_BY_DIMENSION and (registered is None or registered[1])
+
+
+def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Correlation]:
+    """Return the function from a length scale to the kernel called ``name``.
+
+    The names in ``also``, which mean something to the caller, are suggested too by the
+    ``ValueError`` for an unknown name or a kernel that is not made from a length scale.
+
+    >>> from bochner.kernels import named_kernel
+    >>> named_kernel("matern52")(0.3)
+    Matern(length_scale=0.3, nu=2.5)
+    """
+    registered = registered_kernel_names()
+    by_scale: dict[str, Callable[[LengthScale], Correlation]] = {**NAMED_KERNELS}
+    by_scale |= {n: cls for n, (cls, is_scaled) in registered.items() if is_scaled}
+    if name in by_scale:
+        return by_scale[name]
+    if name in KERNELS_BY_DIMENSION or name in registered:
+        raise ValueError(
+            f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
+            f"of kernels that are: {', '.join(dict.fromkeys([*also, *by_scale]))}; or give a "
+            f"Kernel object."
+        )
+    kernel_names = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *registered]))
+    near = nearest(name, kernel_names)
+    hint = f" Did you mean {near!r}?" if near else ""
+    raise ValueError(
+        f"No kernel is called {name!r}.{hint} Names: {', '.join(kernel_names)}; or give a Kernel "
+        f"object."
+    )
+
+
+def kernel_called(
+    name: str, dim: int, length_scale: LengthScale | Callable[[], LengthScale] = 1.0
+) -> Kernel:
+    """Return the kernel called ``name`` for ``dim`` inputs.
+
+    The length scale, in the units of the inputs, may be a function without arguments that returns
+    it; it is called only if the kernel has one. An unknown name raises ``ValueError``, which
+    suggests the nearest.
+
+    >>> from bochner.kernels import kernel_called
+    >>> kernel_called("gaussian", 2, 0.5), kernel_called("tanh", 4)
+    (Gaussian(length_scale=0.5), Tanh(scale=0.25, offset=1.0))
+    """
+    if name in KERNELS_BY_DIMENSION:
+        return KERNELS_BY_DIMENSION[name](dim)
+    constructor, is_scaled = registered_kernel_names().get(name, (Kernel, True))
+    if not is_scaled:
+        made: Kernel = constructor()
+        return made
+    return named_kernel(name)(length_scale() if callable(length_scale) else length_scale)

@@ -1,0 +1,23 @@
+"""Kernels learned from data: chains over frequencies, and mixtures."""
+
+from typing import TYPE_CHECKING
+
+from bochner._base.on_demand import on_demand
+
+if TYPE_CHECKING:
+    from bochner.learned.chain_plan import Sampler as Sampler
+    from bochner.learned.chain_starts import DenseStructure as DenseStructure
+    from bochner.learned.chain_starts import SparseStructure as SparseStructure
+    from bochner.learned.chain_starts import Structure as Structure
+else:
+    __getattr__, __dir__, __all__ = on_demand(
+        __name__,
+        {
+            "bochner.learned.chain_plan": ("Sampler",),
+            "bochner.learned.chain_starts": (
+                "DenseStructure",
+                "SparseStructure",
+                "Structure",
+            ),
+        },
+    )

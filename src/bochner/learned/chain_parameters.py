@@ -1,0 +1,229 @@
+"""Validation, resolution and documentation of the parameters of learned-kernel models."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, TypeVar
+
+from sklearn.base import BaseEstimator
+
+from bochner._base.arrays import LARGEST_COUNT, as_positive_scalar
+from bochner._base.threads import checked_n_jobs
+from bochner.features.parameters import check_dtype, check_seed
+from bochner.learned.chain_models import LocallyStationaryModel, StationaryModel
+from bochner.learned.chain_plan import Sampler, SamplerSettings
+from bochner.learned.chain_sizes import default_sizes
+from bochner.learned.chain_starts import DenseStructure, SparseStructure, Structure
+from bochner.learned.moves import LOCAL_MOVES
+from bochner.learned.moves.hamiltonian import Hamiltonian
+from bochner.learned.moves.move import Move, PriorParameters
+from bochner.learned.moves.precision import PrecisionWalk
+from bochner.learned.moves.replacement import ReplacementSweep
+from bochner.papers.models import (
+    FIXED_PRECISION_MOVES,
+    IndependentStructure,
+    PublishedBaNK,
+    PublishedGaBaSR,
+)
+
+ModelClass = TypeVar("ModelClass", bound=type)
+
+_HIGHEST_DEGREE = 2
+"""Largest degree of the trend: cubes of outliers would dominate the predictions."""
+
+STRUCTURES: Mapping[str, tuple[Structure, ...]] = {
+    "auto": (SparseStructure(), DenseStructure()),
+    "sparse": (SparseStructure(),),
+    "dense": (DenseStructure(),),
+}
+"""Structures by name; the evidence chooses between several structures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model, moves and structures that a value of ``sampler`` selects."""
+
+    sampler: Sampler
+    model: type[Any]  # Class of the model to sample
+    # The only structures of a published sampler; with None the parameter ``structure`` decides
+    structures: tuple[Structure, ...] | None = None
+
+
+# Hamiltonian trajectories cannot change which inputs are active; toggles and swaps can.
+_TRAJECTORY = (Hamiltonian(), PrecisionWalk(), PriorParameters())
+_SAMPLERS = {
+    "auto": Sampler(LOCAL_MOVES),
+    "pcn": Sampler(LOCAL_MOVES),
+    "hmc": Sampler(_TRAJECTORY, (ReplacementSweep(), *_TRAJECTORY)),
+}
+
+
+def _choices(model: type[Any], published: Choice) -> Mapping[str, Choice]:
+    sampler_choices = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
+    return {**sampler_choices, "mh": published}
+
+
+_INDEPENDENT = (IndependentStructure(),)
+BANK_CHOICES = _choices(StationaryModel, Choice(Sampler(LOCAL_MOVES), PublishedBaNK, _INDEPENDENT))
+"""Samplers of stationary models by name."""
+
+GABASR_CHOICES = _choices(
+    LocallyStationaryModel, Choice(Sampler(FIXED_PRECISION_MOVES), PublishedGaBaSR, _INDEPENDENT)
+)
+"""Samplers of locally stationary models by name."""
+
+
+def sampler_choice(sampler: object, choices: Mapping[str, Choice]) -> Choice:
+    """Return the choice for a sampler: a name, a `Sampler`, or a sequence of moves."""
+    if isinstance(sampler, Sampler):
+        return Choice(sampler, choices["auto"].model)
+    if isinstance(sampler, Iterable) and not isinstance(sampler, str):
+        moves = tuple(sampler)
+        if moves and all(isinstance(move, Move) for move in moves):
+            return Choice(Sampler(moves), choices["auto"].model)
+    elif isinstance(sampler, str) and sampler in choices:
+        return choices[sampler]
+    kind = ValueError if isinstance(sampler, str) else TypeError
+    raise kind(
+        f"sampler must be one of {', '.join(map(repr, choices))}, a Sampler or a sequence of "
+        f"moves (instances, not classes), got {sampler!r}."
+    )
+
+
+def settings_of(model: BaseEstimator, choice: Choice, n_rows: int) -> SamplerSettings:
+    """Return the settings of a model's chains, from its parameters and the number of rows.
+
+    A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.
+    """
+    check_dtype(model.dtype)
+    check_seed(model.random_state)
+    leasts = {"n_frequencies": 1, "n_samples": 1, "n_chains": 1, "n_burn_in": 0}
+    counts = default_sizes(n_rows)
+    for name, least in leasts.items():
+        if getattr(model, name) is not None or name not in counts:
+            counts[name] = _count(model, name, least)
+    is_auto = isinstance(model.thin, str) and model.thin == "auto"
+    thin = None if is_auto else _count(model, "thin", least=1)
+    if _count(model, "trend", least=0) > _HIGHEST_DEGREE:
+        raise ValueError(f"trend must be 0, 1 or 2, got {model.trend!r}.")
+    limit = model.time_limit
+    if limit is not None:
+        limit = as_positive_scalar("time_limit", limit)
+    return SamplerSettings(
+        **counts,
+        structures=_structures(model.structure, choice),
+        sampler=choice.sampler,
+        thin=thin,
+        n_jobs=checked_n_jobs(model.n_jobs),
+        time_limit=limit,
+    )
+
+
+def _structures(structure: Any, choice: Choice) -> tuple[Structure, ...]:
+    if isinstance(structure, Structure):
+        structures: tuple[Structure, ...] = (structure,)
+    else:
+        check_name("structure", structure, STRUCTURES)
+        structures = STRUCTURES[structure]
+    if choice.structures is None:
+        return structures
+    if not any(each.name == choice.structures[0].name for each in structures):
+        raise ValueError(
+            "sampler='mh' is the paper's independence proposal for dense frequencies; "
+            "use structure='dense' with it, or sampler='pcn'."
+        )
+    return choice.structures
+
+
+def _count(model: object, name: str, least: int) -> int:
+    """Return a parameter that is an integer of at least ``least``."""
+    value = getattr(model, name)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}.")
+    if int(value) < least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}.")
+    if int(value) > LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most {LARGEST_COUNT}, got {value!r}.")
+    return int(value)
+
+
+def check_name(name: str, value: object, names: Iterable[str]) -> None:
+    """Raise ``TypeError`` or ``ValueError`` unless a parameter is one of some names."""
+    if not isinstance(value, str) or value not in names:
+        kind = ValueError if isinstance(value, str) else TypeError
+        raise kind(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")
+
+
+_FRAGMENTS: Mapping[str, str] = {
+    "structure": """structure : {"auto", "sparse", "dense"} or Structure, default="auto"
+    Prior of the frequencies. ``"dense"``: every frequency acts on all inputs, and their law
+    is a Dirichlet-process mixture of Gaussians. ``"sparse"``: a frequency acts on few inputs,
+    whose number and choice are learned. ``"auto"`` compares the evidence of short runs; a
+    single input is dense.""",
+    "iterations": """n_burn_in, n_samples : int or None
+    Numbers of burn-in iterations and of kept iterations of each chain. ``None`` means 10 and 10
+    or, from 5,000 rows on, 80 and 20.""",
+    "chains": """thin : int or "auto", default="auto"
+    Rounds of moves per iteration; ``"auto"`` makes up to four where they cost little.
+n_chains : int or None
+    Number of independent chains; predictions average all of them. ``None`` means eight or, from
+    5,000 rows on, two.
+n_jobs : int or None, default=None
+    Number of processes for the chains, at most one per chain.
+trend : {0, 1, 2}, default=0
+    Degree of a polynomial with a flat prior: a constant, straight lines, squares.
+time_limit : float or None, default=None
+    Seconds after which sampling stops early; several classes share them. Every chain has at least
+    one iteration of burn-in and one that is kept. The start of the chains and what follows sampling
+    come on top: about as long again for 1,000 rows of 60 inputs and a limit of five seconds.
+dtype : {None, "float32", "float64"}, default=None
+    Type of the features; ``None`` means float64. Sums over rows are always float64.
+verbose : bool, default=False
+    Whether to print a line per iteration.
+random_state : int, RandomState instance or None, default=None
+    Seed of the sampler.""",
+    "amplitudes": """pairs : {"matched", "grid"}, default="matched"
+    Whether every frequency has a separate amplitude, or ``n_envelope`` amplitudes are
+    combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
+amplitudes : {"cosines", "windows"}, default="cosines"
+    Amplitudes that vary are cosines, or Gaussian windows. Each window has a centre and widths along
+    few inputs or none, which suits functions that vary quickly in one place and slowly in another.
+    A wave in a window has a harmonizable kernel. Windows need ``pairs="matched"``.
+n_envelope : int, default=8
+    Number of amplitudes with ``pairs="grid"`` and with ``sampler="mh"``.""",
+    "learned": """learned_ : list of Learned
+    Draws, their trace and the structure in use: one entry, or one for every class where there
+    are more than two.
+trace_ : Trace
+    Log evidence, acceptance, components and step sizes by iteration; a list of traces where
+    there are more than two classes.
+relevance_ : Relevance
+    ``inclusion`` and ``importance`` of every input.
+interactions_ : ndarray of shape (d, d)
+    Shares of the mean squares of the function's second derivatives: how much the slope along
+    an input depends on another input or, on the diagonal, on the input itself.
+convergence_ : list of Convergence
+    R-hat and effective sample sizes. A fit of one chain warns if they are bad; several short chains
+    stay near different modes, and left-out rows judge their average.""",
+    "left out": """With several chains, each leaves out a random block of the rows: every row is
+predicted by a chain that has not learned from it. Equal rows, and the copies that an integer
+weight counts, are independent and left out one by one. These predictions give ``score_`` and
+calibrate the model's uncertainty. Each chain learns from at most 8,000 different rows. Where rows
+suffice, frequencies of all chains are pooled, and their weights fitted to all rows. Nothing is left
+out with a trend, with ``sampler="mh"``, or with fewer than five rows for each chain.""",
+}
+"""Descriptions of parameters and attributes that several models share."""
+
+
+def documented(cls: ModelClass) -> ModelClass:
+    """Replace lines ``<name>`` of a class's docstring by shared descriptions."""
+    lines = []
+    for line in (cls.__doc__ or "").split("\n"):
+        name = line.strip().removeprefix("<").removesuffix(">")
+        if line.strip() == f"<{name}>" and name in _FRAGMENTS:
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [indent + each for each in _FRAGMENTS[name].split("\n")]
+        else:
+            lines.append(line)
+    cls.__doc__ = "\n".join(lines)
+    return cls

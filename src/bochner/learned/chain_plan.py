@@ -1,0 +1,279 @@
+"""Plans a fit: the stages of chains, given data and settings. Runs the chains."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.random import Generator
+
+from bochner._base.progress import Progress, silent
+from bochner._base.threads import single_threaded_blas
+from bochner.learned.chain import CollapsedChain
+from bochner.learned.chain_models import BANK, Model
+from bochner.learned.chain_sizes import warm_ups
+from bochner.learned.chain_starts import Start, Structure
+from bochner.learned.driver import Chain, ChainRun, PreparedChain, Stage, run
+from bochner.learned.moves import LOCAL_MOVES
+from bochner.learned.moves.move import Move
+from bochner.learned.pooling import ChainRows
+from bochner.learned.preparation import frequency_scales
+from bochner.learned.training_data import ScaledData
+
+_BURN_IN_SHARE = 0.6
+"""Share of the time limit at which burn-in ends at the latest."""
+
+_TRIAL_ROWS = 1000
+"""Number of rows of a trial of a structure: the time of a trial is proportional to it."""
+
+_TRIAL_FREQUENCIES = 100
+"""Largest number of frequencies of a trial."""
+
+_TRIAL_ROUNDS = 80
+"""Number of rounds of a trial. The evidence is averaged over the last quarter."""
+
+_TRIAL_SHARE = 0.15
+"""Share of the time limit after which a trial ends."""
+
+_SECONDS_PER_ITERATION = 0.25
+"""Seconds of an iteration with several rounds of moves."""
+
+_MOST_ROUNDS = 4
+"""Largest number of rounds per iteration."""
+
+_FLOPS = 2e10
+"""Floating-point operations per second of one core in matrix products of these sizes."""
+
+_SECONDS_PER_PROPOSAL = 1.5e-4
+"""Seconds per proposal in addition to the matrix products."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """The moves that make up a round of a Markov chain over frequencies.
+
+    Parameters
+    ----------
+    moves : tuple of Move, default=LOCAL_MOVES
+        The moves of a round, in order.
+    discrete_moves : tuple of Move, default=None
+        The moves of a round for frequencies with discrete parts, such as those of
+        :class:`SparseStructure`; ``None`` means ``moves``.
+
+    Examples
+    --------
+    >>> from bochner import LearnedKernelRegressor
+    >>> from bochner.learned import Sampler, SparseStructure
+    >>> from bochner.learned.moves import LOCAL_MOVES, Hamiltonian
+    >>> sampler = Sampler((Hamiltonian(), *LOCAL_MOVES), discrete_moves=LOCAL_MOVES)
+    >>> model = LearnedKernelRegressor(structure=SparseStructure(), sampler=sampler)
+    """
+
+    moves: tuple[Move, ...] = LOCAL_MOVES
+    discrete_moves: tuple[Move, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for move in (*self.moves, *(self.discrete_moves or ())):
+            if not isinstance(move, Move):
+                raise TypeError(
+                    f"A sampler takes instances of classes derived from Move, not classes or "
+                    f"functions, got {move!r}."
+                )
+            if not isinstance(getattr(move, "name", None), str):
+                raise TypeError(
+                    f'{type(move).__name__} needs a name: write name = "..." in the body of the '
+                    f"class."
+                )
+
+    def moves_for(self, structure: Structure) -> tuple[Move, ...]:
+        """Return the moves of a round for frequencies of a structure."""
+        if structure.is_discrete and self.discrete_moves is not None:
+            return self.discrete_moves
+        return self.moves
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerSettings:
+    """Settings of the sampler; see :class:`bochner.LearnedKernelRegressor`."""
+
+    n_frequencies: int
+    # Candidates, of which the one with the greatest evidence in short trials is used
+    structures: tuple[Structure, ...]
+    sampler: Sampler
+    n_burn_in: int
+    n_samples: int
+    thin: int | None  # Rounds per iteration; None derives them from the sizes
+    n_chains: int
+    n_jobs: int | None
+    time_limit: float | None
+    n_threads: int = 1
+    model: Model = BANK
+
+    @property
+    def structure(self) -> Structure:
+        """The structure after the choice among candidates."""
+        (structure,) = self.structures
+        return structure
+
+    @property
+    def seconds_per_chain(self) -> float | None:
+        """The time limit of one chain; chains of one process run one after another."""
+        if self.time_limit is None:
+            return None
+        return self.time_limit / -(-self.n_chains // self.n_processes)
+
+    @property
+    def n_processes(self) -> int:
+        """The number of processes, at most one per chain."""
+        return 1 if self.n_chains == 1 else min(effective_n_jobs(self.n_jobs), self.n_chains)
+
+    def less(self, seconds: float) -> "SamplerSettings":
+        """Return the settings with the time limit reduced by some seconds."""
+        if self.time_limit is None:
+            return self
+        return replace(self, time_limit=max(0.0, self.time_limit - seconds))
+
+
+def learn(
+    seed: np.random.SeedSequence,
+    data: ScaledData,
+    settings: SamplerSettings,
+    *,
+    parts: Sequence[ChainRows] | None = None,
+    report: Progress = silent,
+) -> tuple[Structure, list[ChainRun]]:
+    """Return the structure in use, and the draws and records of every chain.
+
+    With ``parts``, each chain has its part of the rows, with weights.
+    """
+    structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
+    start: Start | None = None
+    if len(settings.structures) > 1:
+        before = perf_counter()
+        rng = np.random.default_rng(structure_seed)
+        structure, start = choose_structure(rng, data, settings)
+        settings = replace(settings, structures=(structure,)).less(perf_counter() - before)
+
+    def run_one(index: int, report: Progress) -> ChainRun:
+        rng = np.random.default_rng(chain_seeds[index])
+        rows_of_chain = data if parts is None else data.weighted_subset(*parts[index])
+        # Worker processes do not inherit the limit on BLAS threads.
+        with single_threaded_blas():
+            chain = prepared(rng, rows_of_chain, settings, start)
+            return run(chain, seconds=settings.seconds_per_chain, report=report)
+
+    n_chains = settings.n_chains
+    if n_chains == 1 or settings.n_jobs in (None, 1):
+        return settings.structure, [run_one(index, report) for index in range(n_chains)]
+    # Processes share the cores, so that BLAS does not start more threads than cores.
+    shared = max(1, settings.n_threads // settings.n_processes)
+    settings = replace(settings, n_threads=shared)
+    # Worker processes cannot report: this process reports each finished chain.
+    parallel = Parallel(n_jobs=settings.n_processes, return_as="generator")
+    chains: list[ChainRun] = []
+    for finished in parallel(delayed(run_one)(index, silent) for index in range(n_chains)):
+        chains.append(finished)
+        report("finished chain", len(chains), n_chains)
+    return settings.structure, chains
+
+
+def prepared(
+    rng: Generator, data: ScaledData, settings: SamplerSettings, trial: Start | None = None
+) -> PreparedChain:
+    """Return a chain with its stages; it starts at the end of a trial, if there was one."""
+    start_rng, run_rng = rng.spawn(2)
+    n_frequencies = settings.model.n_stationary(settings.n_frequencies)
+    if trial is None:
+        omega, prior = starting_point(start_rng, data, settings.structure, n_frequencies)
+    else:
+        omega, prior = trial[1].extended(start_rng, trial[0], n_frequencies)
+    # The model adds amplitudes to the frequencies.
+    omega, prior = settings.model.start(start_rng, omega, prior)
+    precision = settings.model.precision(settings.n_frequencies)
+    return PreparedChain(run_rng, stages_of(start_rng, data, settings), omega, prior, precision)
+
+
+def starting_point(rng: Generator, data: ScaledData, structure: Structure, size: int) -> Start:
+    """Return frequencies (size, d) and the prior of a structure, to start a chain from."""
+    X = np.asarray(data.X, dtype=np.float64)
+    return structure.start(rng, frequency_scales(X, rng), size, X, data.y)
+
+
+def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> list[Stage]:
+    """Return the stages: warm-ups on increasing numbers of rows, then burn-in and sampling."""
+    stages, burn_in, order = [], settings.n_burn_in, rng.permutation(len(data.y))
+
+    def stage(chain: Chain, n_rows: int, n_iterations: int, until: float) -> Stage:
+        rounds = settings.thin or rounds_an_iteration(n_rows, settings.n_frequencies)
+        return Stage(chain, n_iterations, rounds, adapting=until < 1.0, until=until)
+
+    for n_rows, n_iterations, is_binary, until in warm_ups(len(order), burn_in):
+        part = data.subset(np.sort(order[:n_rows]))
+        # The first warm-up treats labels as numbers, whose chain needs no latent variables.
+        part = replace(part, is_binary=data.is_binary and is_binary)
+        stages.append(stage(chain_of(part, settings), n_rows, n_iterations, until))
+        burn_in -= n_iterations
+    full_chain = chain_of(data, settings)
+    if burn_in:
+        stages.append(stage(full_chain, data.n_samples, burn_in, _BURN_IN_SHARE))
+    return [*stages, stage(full_chain, data.n_samples, settings.n_samples, 1.0)]
+
+
+def chain_of(data: ScaledData, settings: SamplerSettings) -> Chain:
+    """Return the chain with the likelihood of the data and the moves of the sampler."""
+    rows = data.rows(settings.n_threads)
+    moves = settings.sampler.moves_for(settings.structure)
+    if data.is_binary:
+        return settings.model.chain_of_labels(rows, moves)
+    return CollapsedChain(rows, settings.model.likelihood(), moves)
+
+
+def choose_structure(
+    rng: Generator, data: ScaledData, settings: SamplerSettings
+) -> tuple[Structure, Start | None]:
+    """Return the structure with the greatest evidence after short runs on some rows.
+
+    The second result is the last state of its run, or ``None`` if there is a single candidate.
+    """
+    candidates = [each for each in settings.structures if each.suits(data.X.shape[1])]
+    if len(candidates) == 1:
+        return candidates[0], None
+    rows = rng.permutation(len(data.y))[:_TRIAL_ROWS]
+    # Trials have constant amplitudes. Chains with varying amplitudes start from their frequencies.
+    n_frequencies = settings.model.n_stationary(settings.n_frequencies)
+    settings = replace(settings, model=BANK, n_frequencies=n_frequencies)
+    part = replace(data.subset(np.sort(rows)), is_binary=False, basis=BANK.basis(0))
+    trials = [_trial(rng, part, settings, structure) for structure in candidates]
+    # Evidences of different priors are comparable: both have the same rows and weights.
+    best = max(range(len(trials)), key=lambda index: trials[index][0])
+    return candidates[best], trials[best][1]
+
+
+def _trial(
+    rng: Generator, part: ScaledData, settings: SamplerSettings, structure: Structure
+) -> tuple[float, Start]:
+    """Return the mean log evidence at the end of a short run of a structure, and its state."""
+    few = min(settings.n_frequencies, _TRIAL_FREQUENCIES)
+    settings = replace(settings, structures=(structure,), sampler=Sampler())
+    omega, prior = starting_point(rng, part, structure, few)
+    chain = chain_of(part, settings)
+    state = chain.init(rng, omega, prior, BANK.precision(few))
+    values: list[float] = []
+    limit, before = settings.time_limit, perf_counter()
+    for _ in range(_TRIAL_ROUNDS):
+        if values and limit is not None and perf_counter() - before > _TRIAL_SHARE * limit:
+            break
+        values.append(chain.step(rng, state, adapting=True)["log_evidence"])
+    reached = float(np.mean(values[-len(values) // 4 :]))
+    return reached, (state.omega, state.prior)
+
+
+def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
+    """Return the number of rounds per iteration, by a cost model.
+
+    It depends on sizes only, and on no measured time, so that the same data give the same chain.
+    """
+    p = 2.0 * n_frequencies
+    seconds = p**2 * (2.0 * n_samples + 5.0 * p) / _FLOPS + _SECONDS_PER_PROPOSAL * n_frequencies
+    return int(np.clip(round(_SECONDS_PER_ITERATION / seconds), 1, _MOST_ROUNDS))

@@ -1,0 +1,238 @@
+"""Posterior draws of a chain (frequencies and weights of stored states) and their predictions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from bochner._base.arrays import Array, row_blocks
+from bochner._base.registry import register
+from bochner.learned.amplitude_waves import WaveFeatures
+from bochner.learned.basis import PLAIN, Basis
+from bochner.learned.chain_evidence import ChainEvidence
+from bochner.learned.gaussian_components import Components
+from bochner.learned.moves.noise_field import log_factor
+from bochner.learned.prior import FrequencyPrior
+
+
+@register(
+    shapes={
+        "omega": "smd",
+        "coef": "sp",
+        "precision": "s",
+        "noise_variance": "s",
+        "log_density": "s",
+        "whitener": "wpp",
+        "whitened": "w",
+        "field_omega": "ski",
+        "field_weights": "se",
+    }
+)
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    r"""Posterior draws of frequencies, each with its posterior of weights.
+
+    Features are cosines and sines in turn, scaled by :math:`m^{-1/2}`, then the fixed columns.
+    """
+
+    omega: Array  # (S, k, D): Units of the basis: for plain waves, their frequencies
+    coef: Array  # (S, p): Posterior means of the weights
+    precision: Array  # (S,): lambda_0
+    noise_variance: Array  # (S,)
+    log_density: Array  # (S,): Log evidence, or log likelihood of a classification
+    # (W, p, p): Upper triangular U with U U' = P, the weights' covariance over the noise variance
+    whitener: NDArray[np.float32]
+    whitened: NDArray[np.int64]  # (W,): Indices of the draws with a whitener
+    basis: Basis = PLAIN
+    field_omega: Array | None = None  # (S, K, d) if noise varies: see NoiseField
+    field_weights: Array | None = None  # (S, 2K)
+    noise_unit: float = 1.0  # Noise variance of an observation of weight one, in noise_variance
+
+    def __post_init__(self) -> None:
+        if not np.isin(self.whitened, np.arange(self.n_draws)).all():
+            raise ValueError(f"whitened must be indices of the {self.n_draws} draws")
+        if (self.field_omega is None) != (self.field_weights is None) or (
+            self.field_omega is not None
+            and self.field_weights is not None
+            and self.field_weights.shape[1] != 2 * self.field_omega.shape[1]
+        ):
+            raise ValueError("field_weights must have two columns for each of field_omega")
+        if not (self.noise_variance > 0.0).all():
+            raise ValueError("noise_variance must be positive")
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws, ``S``."""
+        return len(self.omega)
+
+    @property
+    def best(self) -> int:
+        """Index of the draw of greatest log density."""
+        return int(np.argmax(self.log_density))
+
+    @property
+    def n_waves(self) -> int:
+        """Number of waves of a draw, ``m``."""
+        return self.basis.n_waves(self.omega.shape[1])
+
+    @property
+    def frequencies(self) -> Array:
+        """Frequencies (S, m, d) of all waves, without the frequencies of amplitudes."""
+        return np.stack([self.waves(index).omega for index in range(self.n_draws)])
+
+    def waves(self, index: int) -> WaveFeatures:
+        """Return the waves of one draw."""
+        return self.basis.waves(self.omega[index])
+
+    def signal_std(self, inputs: Array) -> Array:
+        r"""Return the root (n,) of :math:`\sigma^2 k(x, x) / \lambda_0`, averaged over draws."""
+        total = np.zeros(inputs.shape[1])
+        for index in range(self.n_draws):
+            level = self.noise_variance[index] / self.precision[index]
+            total += np.sqrt(level * self.waves(index).variance(inputs))
+        return total / self.n_draws
+
+    def activations(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield blocks of rows of ``inputs`` (d, n) with each draw's mean function, (S, block)."""
+        for part in self._blocks(inputs.shape[1]):
+            values = np.empty((self.n_draws, part.stop - part.start))
+            for index, coef in enumerate(self.coef):
+                values[index] = coef @ self.features(index, inputs[:, part], fixed[:, part])
+            yield part, values
+
+    def spreads(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
+        r"""Yield blocks of rows with :math:`\phi^\top P \phi` of the whitened draws, (W, block)."""
+        for part in self._blocks(inputs.shape[1]):
+            values = np.empty((len(self.whitened), part.stop - part.start))
+            for place, index in enumerate(self.whitened):
+                Z = self.features(int(index), inputs[:, part], fixed[:, part])
+                # In single precision, as whiteners are stored: standard deviations need few digits.
+                half = self.whitener[place].T @ Z.astype(np.float32)
+                values[place] = np.einsum("pn,pn->n", half, half, dtype=np.float64)
+            yield part, values
+
+    def covariance(self, inputs: Array, fixed: Array) -> Array:
+        """Return the covariance (n, n) of new observations at inputs (d, n), noise included.
+
+        It is the covariance of the mean functions of draws, plus the mean covariance given a draw.
+        """
+        parts = [values for _, values in self.activations(inputs, fixed)]
+        deviation = np.concatenate(parts, axis=1)
+        # The covariance between draws of their mean functions.
+        deviation -= deviation.mean(axis=0)
+        covariance: Array = deviation.T @ deviation / self.n_draws
+        for place, index in enumerate(self.whitened):
+            Z = self.features(int(index), inputs, fixed)
+            half = (self.whitener[place].T @ Z.astype(np.float32)).astype(np.float64)
+            within = self.noise_variance[index] * (half.T @ half)
+            within[np.diag_indices_from(within)] += self.noise(int(index), inputs)
+            covariance += within / len(self.whitened)
+        return covariance
+
+    def noise(self, index: int, inputs: Array) -> Array:
+        """Return the noise variance (n,) of one draw at inputs (d, n), for weights of one."""
+        variance = self.noise_unit * float(self.noise_variance[index])
+        if self.field_omega is None or self.field_weights is None:
+            return np.full(inputs.shape[1], variance)
+        field = log_factor(inputs, self.field_omega[index], self.field_weights[index])
+        return variance * np.exp(field)
+
+    def pick(self, rng: Generator) -> tuple[int, int, int]:
+        """Return a random draw for the mean function, and a whitened draw for deviations from it.
+
+        Both are the same draw if it is whitened, so that functions have the moments of the mixture
+        of all draws. The last result is the position of the second draw in ``whitened``.
+        """
+        mean, place = int(rng.integers(self.n_draws)), int(rng.integers(len(self.whitened)))
+        places = np.flatnonzero(self.whitened == mean)
+        # The random position is drawn in any case, so that streams do not depend on the draw.
+        place = int(places[0]) if len(places) else place
+        return mean, int(self.whitened[place]), place
+
+    def features(self, index: int, inputs: Array, fixed: Array) -> Array:
+        """Return features of one draw, of shape (p, n)."""
+        waves = self.waves(index)
+        out = np.empty((self.coef.shape[1], inputs.shape[1]))
+        waves.features(inputs, 1.0 / np.sqrt(len(waves)), out[: 2 * len(waves)])
+        out[2 * len(waves) :] = fixed
+        return out
+
+    def _blocks(self, n_samples: int) -> Iterator[slice]:
+        return row_blocks(n_samples, 8 * self.coef.shape[1], least=64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChainDraw:
+    """The stored part of one state of a chain; see :class:`Draws`."""
+
+    omega: Array
+    coef: Array
+    precision: float
+    noise_variance: float
+    log_density: float
+    whitener: NDArray[np.float32] | None
+    components: Components | None
+    field_omega: Array | None = None
+    field_weights: Array | None = None
+
+
+def drawn(
+    evidence: ChainEvidence, prior: FrequencyPrior | None, log_density: float, *, in_full: bool
+) -> ChainDraw:
+    """Return the stored draw of a state; ``in_full`` adds covariance and spectral mixture."""
+    return ChainDraw(
+        omega=evidence.omega.copy(),
+        coef=evidence.mean.copy(),
+        precision=evidence.precision,
+        noise_variance=evidence.noise.variance(evidence.residual, evidence.degrees),
+        log_density=log_density,
+        whitener=_whitener(evidence) if in_full else None,
+        components=prior.components() if in_full and prior is not None else None,
+    )
+
+
+def point_draw(
+    omega: Array,
+    coef: Array,
+    precision: float,
+    log_density: float,
+    prior: FrequencyPrior,
+    *,
+    in_full: bool,
+) -> ChainDraw:
+    """Return a draw of frequencies (k, D) and weights (p,) without posterior covariance."""
+    whitener = np.zeros((len(coef), len(coef)), dtype=np.float32) if in_full else None
+    parts = omega.copy(), coef.copy(), precision, 1.0, log_density, whitener
+    return ChainDraw(*parts, prior.components() if in_full else None)
+
+
+def stacked(draws: Sequence[ChainDraw], basis: Basis = PLAIN, noise_unit: float = 1.0) -> Draws:
+    """Return the draws of a chain as arrays with a leading axis of draws."""
+
+    def all_of(name: str) -> Any:
+        """Return a field of all draws that have it as one array, or ``None``."""
+        values = [getattr(draw, name) for draw in draws]
+        present = [value for value in values if value is not None]
+        return np.stack(present) if present else None
+
+    names = ("omega", "coef", "precision", "noise_variance", "log_density")
+    fields = ("field_omega", "field_weights")
+    whitener, p = all_of("whitener"), len(draws[0].coef)
+    return Draws(
+        **{name: all_of(name) for name in (*names, *fields)},
+        whitener=np.empty((0, p, p), dtype=np.float32) if whitener is None else whitener,
+        whitened=np.flatnonzero([draw.whitener is not None for draw in draws]),
+        basis=basis,
+        noise_unit=noise_unit,
+    )
+
+
+def _whitener(evidence: ChainEvidence) -> NDArray[np.float32]:
+    """Return ``U`` with ``U U' = P``, from the lower factor of ``A``: its transposed inverse."""
+    lower, _ = lapack.dpotrf(evidence.posterior_precision(), lower=1, overwrite_a=1, clean=1)
+    inverse, _ = lapack.dtrtri(lower, lower=1)
+    return np.ascontiguousarray(inverse.T, dtype=np.float32)

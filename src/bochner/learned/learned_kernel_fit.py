@@ -1,0 +1,277 @@
+"""Base class of the models that learn their kernel by sampling (BaNK)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._base.arrays import Array, MatrixLike, as_flag
+from bochner._base.checks import validated
+from bochner._base.progress import Callback, Progress
+from bochner._base.threads import single_threaded_blas
+from bochner._base.whole_fits import all_or_nothing
+from bochner.features.parameters import check_dtype, drawn_seed
+from bochner.features.transformer import FourierFeatures
+from bochner.features.weight_meaning import Units
+from bochner.kernels import Kernel
+from bochner.learned.chain_models import BANK, Model
+from bochner.learned.chain_parameters import BANK_CHOICES, Choice, sampler_choice, settings_of
+from bochner.learned.chain_plan import Sampler, SamplerSettings, learn
+from bochner.learned.chain_starts import Structure
+from bochner.learned.gaussian_components import waves_in_units
+from bochner.learned.learned_kernel import Convergence, Learned
+from bochner.learned.moves.move import Move
+from bochner.learned.pooling import LeftOutRows, blocks_of, parts_of, scored_of
+from bochner.learned.preparation import Scaling, Trend
+from bochner.learned.relevance import Relevance, averaged, relevance_of
+from bochner.learned.target_columns import (
+    Problems,
+    mean_kernel,
+    one_share,
+    warn_of_convergence,
+    with_pooled_draws,
+)
+from bochner.learned.training_data import ScaledData
+
+
+@dataclass(eq=False, repr=False)
+class BaNK(BaseEstimator, ABC):
+    """A kernel learned from data: posterior draws of frequencies and weights."""
+
+    _is_classifier: ClassVar[bool]
+    _choices: ClassVar[Mapping[str, Choice]] = BANK_CHOICES
+
+    n_frequencies: int = 200
+    structure: str | Structure = "auto"
+    sampler: str | Sampler | Sequence[Move] = "auto"
+    n_burn_in: int | None = None
+    n_samples: int | None = None
+    _: KW_ONLY
+    thin: int | str = "auto"
+    n_chains: int | None = None
+    n_jobs: int | None = None
+    trend: int = 0
+    time_limit: float | None = None
+    dtype: Any = None
+    verbose: bool = False
+    random_state: Any = None
+
+    learned_: list[Learned] = field(init=False)
+    convergence_: list[Convergence] = field(init=False)
+    kernel_: Kernel = field(init=False)
+    relevance_: Relevance = field(init=False)
+    score_: float | None = field(init=False)
+    _scaling: Scaling = field(init=False)
+    _trend: Trend = field(init=False)
+
+    @property
+    def trace_(self) -> Any:
+        """Records of every iteration of the chains: a Trace, or a list with one for each class."""
+        check_is_fitted(self, "learned_")
+        traces = [learned.trace for learned in self.learned_]
+        return traces[0] if len(traces) == 1 else traces
+
+    @property
+    def interactions_(self) -> Array:
+        """Shares (d, d) of two inputs in the mean squared second derivatives of the function."""
+        check_is_fitted(self, "learned_")
+        return self.relevance_.interactions
+
+    def features(self, draw: str = "best") -> FourierFeatures:
+        """Return the features of one posterior draw, as a fitted transformer.
+
+        Parameters
+        ----------
+        draw : {"best", "last"}, default="best"
+            The draw of greatest log evidence, or the last draw of the chain. With several classes,
+            the features of all classes are concatenated.
+
+        Returns
+        -------
+        features : FourierFeatures
+            With ``2 * n_frequencies`` features (for every class), in the original units of the
+            inputs; more where the class has pooled draws.
+        """
+        check_is_fitted(self, "learned_")
+        if draw not in ("best", "last"):
+            raise ValueError(f"draw must be 'best' or 'last', got {draw!r}.")
+        waves = [
+            learned.draws.waves(learned.draws.best if draw == "best" else -1)
+            for learned in self.learned_
+        ]
+        frequencies = reduce(add, (waves_in_units(each, self._scaling) for each in waves))
+        weight = frequencies.weight / len(waves)
+        return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        callback: Callback | None = None,
+    ) -> Self:
+        r"""Sample the posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Inputs.
+        y : array-like of shape (n,)
+            Targets: numbers for a regression, at least two labels for a classification.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows. Whole numbers are counts: a row of weight three is three
+            independent rows. A row of any other weight ``w`` is one observation. In a regression
+            its noise variance is :math:`\sigma^2 / w`, and predictions are for weight one. In a
+            classification its log-likelihood is multiplied by ``w``.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` after every iteration or,
+            if chains run in separate processes, after every chain. If it returns ``False``,
+            sampling ends as at a time limit: every remaining stage has one iteration. Chains in
+            other processes run to their end.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the data are unusable, or there is only one class.
+        """
+        is_verbose = as_flag("verbose", self.verbose)
+        progress = Progress(print if callback is None and is_verbose else callback)
+        self._learn(self._problems(X, y, sample_weight), progress)
+        return self
+
+    def _learn(self, problems: Problems, progress: Progress) -> None:
+        """Sample all problems."""
+        choice = self._choice()
+        self._check_parameters()
+        settings = settings_of(self, choice, len(problems.X))
+        self._scaling = Scaling.of(problems.X)
+        scaled = self._scaling.apply(problems.X)
+        self._trend = Trend.of(scaled, self.trend)
+        settings = replace(settings, model=self._model(choice, scaled))
+        columns = self._columns(problems, scaled, settings)
+        seed = drawn_seed(self.random_state)
+        rng, block, parts = np.random.default_rng(seed), None, None
+        if settings.n_chains > 1 and self.trend == 0 and settings.model == BANK:
+            # Each chain predicts a block of rows that it leaves out, for score and calibration.
+            codes = problems.codes if self._is_classifier else None
+            block = blocks_of(rng, problems.units, codes, settings.n_chains)
+            parts = None if block is None else parts_of(rng, problems.units, block)
+        learned_problems = self._sampled(columns, settings, seed, parts, progress)
+        self.learned_ = [
+            replace(each, draws=replace(each.draws, noise_unit=problems.unit))
+            for each in learned_problems
+        ]
+        self.kernel_ = mean_kernel([learned.kernel for learned in self.learned_])
+        points = scaled.T, self._trend.columns(scaled).T
+        self.convergence_ = [Convergence.of(learned, *points) for learned in self.learned_]
+        # Several short chains stay near different modes, so that a large R-hat is expected.
+        if settings.n_chains == 1:
+            warn_of_convergence(self.convergence_)
+        self._judge(problems, points, block, rng, settings.n_chains)
+        # Pooled weights are fitted to all rows, so that pooling must follow the score.
+        if block is not None:
+            self.learned_ = with_pooled_draws(self.learned_, columns, settings, rng)
+        self.relevance_ = averaged(
+            [self._relevance(learned, scaled, problems.weight) for learned in self.learned_]
+        )
+
+    def _columns(
+        self, problems: Problems, scaled: Array, settings: SamplerSettings
+    ) -> list[ScaledData]:
+        """Return the training data of every problem."""
+        inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
+        return [
+            ScaledData(
+                inputs,
+                target,
+                self._trend.columns(scaled),
+                problems.weight,
+                self._is_classifier,
+                basis=settings.model.basis(settings.n_frequencies),
+                repeats=problems.repeats,
+            )
+            for target in np.ascontiguousarray(problems.task.columns(problems.codes).T)
+        ]
+
+    def _sampled(
+        self,
+        columns: Sequence[ScaledData],
+        settings: SamplerSettings,
+        seed: int,
+        parts: Any,
+        progress: Progress,
+    ) -> list[Learned]:
+        """Return the posterior draws, trace and kernel of every problem."""
+        learned = []
+        seeds = np.random.SeedSequence(seed).spawn(len(columns))
+        # Threads share blocks of rows: the matrices of a block are too small to use several.
+        with single_threaded_blas() as n_threads:
+            settings = one_share(settings, len(columns), n_threads)
+            for data, own_seed in zip(columns, seeds, strict=True):
+                structure, chains = learn(own_seed, data, settings, parts=parts, report=progress)
+                learned.append(Learned.of(chains, structure.name, self._scaling, data.basis))
+        return learned
+
+    def _judge(
+        self,
+        problems: Problems,
+        points: tuple[Array, Array],
+        block: Any,
+        rng: np.random.Generator,
+        n_chains: int,
+    ) -> None:
+        """Compute the score and a calibration from the held-out rows of the chains."""
+        left_out = None
+        if block is not None:
+            rows, chain_of_row = scored_of(rng, block)
+            weights = problems.unit * problems.units.weights[rows]
+            units = Units(weights, block[rows, chain_of_row].astype(np.float64))
+            inputs, fixed = (part[:, rows] for part in points)
+            left_out = LeftOutRows(
+                n_chains, chain_of_row, inputs, fixed, problems.codes[rows], units
+            )
+        self._calibrate(left_out, problems.task)
+
+    def _choice(self) -> Choice:
+        """Return the model, moves and structures that the parameter ``sampler`` selects."""
+        return sampler_choice(self.sampler, self._choices)
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        settings_of(self, self._choice(), n_rows=1)
+
+    def _model(self, choice: Choice, scaled: Array) -> Model:
+        """Return the model to sample, given scaled rows."""
+        model: Model = choice.model()
+        return model
+
+    def _relevance(self, learned: Learned, scaled: Array, weight: Array | None) -> Relevance:
+        draws = learned.draws
+        fixed = draws.coef[:, 2 * draws.n_waves :]
+        return relevance_of(draws, self._trend.polynomial(fixed, scaled.shape[1]), scaled, weight)
+
+    def _rows(self, X: object) -> tuple[Array, Array]:
+        """Return scaled inputs (d, n) and fixed columns (q, n) of rows to predict at."""
+        check_is_fitted(self, "learned_")
+        rows = validated(self, X, dtype=np.float64, reset=False)
+        scaled = self._scaling.apply(rows)
+        return scaled.T, self._trend.columns(scaled).T
+
+    @abstractmethod
+    def _calibrate(self, left_out: LeftOutRows | None, task: Any) -> None:
+        """Compute ``score_`` and a calibration from held-out predictions; none without them."""
+
+    @abstractmethod
+    def _problems(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> Problems:
+        """Return checked, distinct rows and the task of the targets."""

@@ -1,0 +1,115 @@
+"""The data of the inference: similarities of a few rows, and the choice of these rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import svd
+from scipy.spatial.distance import cdist
+
+from bochner._base.arrays import Array
+
+# Random rows at the start of a spread sketch: their 45 pairs give differences of typical length.
+_N_RANDOM = 10
+# Rows among which a spread sketch is chosen. Time and memory are proportional to it; rows that
+# lie farther out than all of them are about one in 10,000.
+_N_CANDIDATES = 10_000
+# Pairs of rows that the bound sums over. Its memory and time are proportional to this number:
+# 8,192 pairs times 5 components times 8 bytes are 0.3 MiB for each intermediate array.
+_MOST_PAIRS = 8_192
+# Singular values of the centred rows below this fraction of the largest are rounding error.
+_RANK_TOLERANCE = 1e-9
+# Mean self-similarities below this fraction of the mean of all similarities are rounding error.
+_ZERO_DIAGONAL = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """Rows (n, d), their similarities (n, n), and a typical distance of the data, positive."""
+
+    rows: Array
+    gram: Array
+    distance: float  # Priors expect frequencies of the order of its inverse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairSimilarities:
+    """Differences of rows, in the span of all differences, and their similarities.
+
+    The self-similarities of all rows are one observation: their mean. ``unit`` is the mean size of
+    self-similarities, or of all similarities if self-similarities are zero up to rounding.
+    """
+
+    deltas: Array  # (P, q): Differences in ``basis``, in units of the typical distance
+    values: Array  # (P,): Mean similarities at each difference, in units of ``unit``
+    counts: Array  # (P,): Numbers of similarities averaged
+    spread: float  # Sum of squared deviations from the averages
+    unit: float
+    basis: Array  # (d, q): Orthonormal basis of the span
+
+    @property
+    def total(self) -> float:
+        """Number of similarities."""
+        return float(self.counts.sum())
+
+
+def observed(sketch: Sketch, rng: Generator) -> PairSimilarities:
+    """Return the similarities of all pairs of rows, or of 8,192 random pairs if there are more."""
+    basis = _span(sketch.rows)
+    coordinates = sketch.rows @ basis / sketch.distance
+    first, second = np.triu_indices(len(sketch.rows), k=1)
+    share = 1.0
+    # A random subset of pairs, with weights so that self-similarities count as before.
+    if len(first) > _MOST_PAIRS:
+        share = _MOST_PAIRS / len(first)
+        chosen = rng.choice(len(first), _MOST_PAIRS, replace=False)
+        first, second = first[chosen], second[chosen]
+    unit, mean_size = (
+        float(np.mean(np.abs(values))) for values in (np.diagonal(sketch.gram), sketch.gram)
+    )
+    if unit <= _ZERO_DIAGONAL * mean_size:
+        unit = mean_size
+    self_similarities = np.diagonal(sketch.gram) / unit
+    zero = np.zeros((1, basis.shape[1]))
+    return PairSimilarities(
+        deltas=np.concatenate((zero, coordinates[first] - coordinates[second])),
+        values=np.append(self_similarities.mean(), sketch.gram[first, second] / unit),
+        counts=np.append(share * len(self_similarities), np.ones(len(first))),
+        spread=share * float(np.sum((self_similarities - self_similarities.mean()) ** 2)),
+        unit=unit,
+        basis=basis,
+    )
+
+
+def _span(rows: Array) -> Array:
+    """Return an orthonormal basis (d, q) of the span of differences; q is at least one."""
+    _, values, directions = svd(rows - rows.mean(axis=0), full_matrices=False)
+    rank = int(np.count_nonzero(values > _RANK_TOLERANCE * values[0]))
+    basis: Array = directions[: max(rank, 1)].T
+    return basis
+
+
+def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
+    """Return the indices of ``n`` rows: ten random rows, and rows that are far apart.
+
+    Each further row is drawn with a probability proportional to its squared distance from the
+    nearest row chosen before, as in Arthur and Vassilvitskii, "k-means++: the advantages of careful
+    seeding", 2007. A kernel learned from random rows only is wrong for the few rows far from all
+    others. Candidates are at most 10,000 random rows, or ``n`` if that is more.
+    """
+    order = rng.permutation(len(rows))[: max(n, _N_CANDIDATES)]
+    candidates = rows[order]
+    square = cdist(candidates, candidates[:_N_RANDOM], "sqeuclidean").min(axis=1)
+    chosen = list(range(min(n, _N_RANDOM, len(order))))
+    left = np.ones(len(order), dtype=bool)
+    left[chosen] = False
+    while len(chosen) < min(n, len(order)):
+        weight = square * left
+        if not weight.any():  # all other rows are copies of chosen ones
+            weight = left.astype(np.float64)
+        chosen.append(int(rng.choice(len(order), p=weight / weight.sum())))
+        left[chosen[-1]] = False
+        last = candidates[chosen[-1:]]
+        square = np.minimum(square, cdist(candidates, last, "sqeuclidean")[:, 0])
+    return order[chosen]

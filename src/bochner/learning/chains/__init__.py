@@ -1,1 +1,0 @@
-"""Markov chains over frequencies: evidence, proposals, priors and the driver of chains."""

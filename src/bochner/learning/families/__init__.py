@@ -1,1 +1,0 @@
-"""Families of kernels whose parameters the evidence chooses."""

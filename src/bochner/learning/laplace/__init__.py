@@ -1,1 +1,0 @@
-"""The Laplace approximation for any likelihood, and the choice of its parameters."""

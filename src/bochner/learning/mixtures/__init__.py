@@ -1,1 +1,0 @@
-"""Mixtures of Gaussians over frequencies, and their conjugate laws."""

@@ -1,1 +1,0 @@
-"""Ridge regression on features: posteriors, solvers and predictions of left-out rows."""

@@ -1,1 +1,0 @@
-"""Forecasts of series in time: sums of processes whose hidden states form a Markov chain."""

@@ -1,1 +1,0 @@
-"""Weighted sums of base models (*laws*: kernels and trees), scored by left-out rows."""

@@ -1,0 +1,295 @@
+"""A diagnosis as text: facts, a table of errors, advice, and all on one page."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import astuple
+from functools import partial
+from typing import Any, Protocol
+
+from bochner.features.median_length_scales import kernel_name
+from bochner.kernels import Definiteness, Kernel
+from bochner.linear.feature_errors import Features
+from bochner.linear.singular_values import SingularValues, Spectrum
+
+# Names of the fields of FeatureErrors, in their order.
+HEADINGS = ("features", "total variation", "max error", "predicted", "sampled", "least squares")
+_PREDICTED = {
+    "designed": "predicted for orthogonal frequencies",
+    "closed form": "predicted for independent frequencies",
+}
+_VERDICTS = {
+    True: "positive definite",
+    False: "not positive definite",
+    None: "not known whether positive definite",
+}
+
+# Characters in a line: a page fits into a terminal of 90 columns and a docstring.
+_WIDTH = 88
+
+# Coordinates shown of a point.
+_N_SHOWN = 3
+
+
+class KernelFindings(Protocol):
+    """The attributes of a :class:`~bochner.Diagnosis` that its text shows."""
+
+    @property
+    def kernel(self) -> Any: ...
+
+    @property
+    def n_samples(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def in_domain(self) -> bool: ...
+
+    @property
+    def domain_message(self) -> str: ...
+
+    @property
+    def n_outside(self) -> int: ...
+
+    @property
+    def symmetric(self) -> bool | None: ...
+
+    @property
+    def asymmetry(self) -> float | None: ...
+
+    @property
+    def spectrum(self) -> Spectrum | None: ...
+
+    @property
+    def singular_values(self) -> SingularValues | None: ...
+
+    @property
+    def definiteness(self) -> Definiteness | None: ...
+
+    @property
+    def features(self) -> Features | None: ...
+
+    @property
+    def advice(self) -> str: ...
+
+
+def facts(diagnosis: KernelFindings) -> Mapping[str, str]:
+    """Return names and values of all facts except the advice."""
+    outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
+    values = {
+        "kernel": kernel_name(diagnosis.kernel),
+        "rows": f"{diagnosis.n_rows} of {diagnosis.n_samples}, with {diagnosis.dim} inputs",
+        "domain": "contains all rows" if diagnosis.in_domain else outside,
+    }
+    if diagnosis.spectrum is not None:
+        values["symmetric"] = (
+            "yes"
+            if diagnosis.symmetric
+            else f"no; the asymmetric part has {diagnosis.asymmetry:.3g} of the Frobenius norm; "
+            f"the eigenvalues are those of the symmetric part"
+        )
+        values |= _spectrum(diagnosis.spectrum)
+    if diagnosis.definiteness is not None:
+        values["on all inputs"] = _definiteness(diagnosis.definiteness)
+    if diagnosis.singular_values is not None:
+        values["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
+    features = diagnosis.features
+    if features is not None:
+        has_measure = features.measure != "none"
+        values["measure"] = f"{features.sign}, {features.measure}" if has_measure else "not known"
+    return values
+
+
+def error_rows(diagnosis: KernelFindings) -> list[tuple[str, ...]]:
+    """Return the cells of the table of errors, under ``HEADINGS``."""
+    rows = []
+    for errors in () if diagnosis.features is None else diagnosis.features.errors:
+        n_components, *values = astuple(errors)
+        rows.append((str(n_components), *("" if v is None else f"{v:.3g}" for v in values)))
+    return rows
+
+
+def legend(diagnosis: KernelFindings) -> str:
+    """Return an explanation of the table of errors."""
+    features = diagnosis.features
+    if features is None:
+        return ""
+    ordered = "" if diagnosis.symmetric else " in either order"
+    words = [f"Errors are relative, over pairs of distinct rows{ordered}"]
+    if features.errors[0].predicted_error is not None:
+        words.append(_PREDICTED.get(features.measure, "predicted"))
+    if features.fitted is not None:
+        words.append("the last two columns are measured on held-out rows")
+    if features.measure == "numerical":
+        words.append("max error is aliasing and truncation of the transform")
+    return "; ".join(words) + "."
+
+
+def page(diagnosis: KernelFindings) -> str:
+    """Return the whole diagnosis as lines of text."""
+    values = facts(diagnosis)
+    indent = max(map(len, values)) + 2
+    lines = [_wrapped(value, name.ljust(indent), indent) for name, value in values.items()]
+    table = [HEADINGS, *error_rows(diagnosis)]
+    if len(table) > 1:
+        widths = [len(head) for head in HEADINGS]
+        lines += ["", *("  ".join(map(str.rjust, cells, widths)) for cells in table)]
+        lines.append(_wrapped(legend(diagnosis)))
+    return "\n".join([*lines, "", _wrapped(diagnosis.advice)])
+
+
+def _wrapped(text: str, start: str = "", indent: int = 0) -> str:
+    wrap = partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
+    return wrap(text, _WIDTH, initial_indent=start, subsequent_indent=" " * indent)
+
+
+def _spectrum(spectrum: Spectrum) -> dict[str, str]:
+    values = {
+        "definiteness": f"{spectrum.definiteness} on these rows",
+        "eigenvalues": f"{spectrum.n_positive} positive, {spectrum.n_negative} negative, "
+        f"{spectrum.n_zero} zero (at most {spectrum.tolerance:.1g} of the largest absolute value)",
+    }
+    if spectrum.n_negative:
+        values["negative part"] = (
+            f"{spectrum.negative_share:.3g} of the sum of absolute values; the most negative "
+            f"eigenvalue is {spectrum.most_negative:.3g} of the largest absolute value"
+        )
+    values["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
+    return values
+
+
+def _definiteness(verdict: Definiteness) -> str:
+    shown = "" if verdict.witness is None else f", at {_points(verdict.witness)}"
+    return f"{_VERDICTS[verdict.holds]}: {verdict.reason}{shown}"
+
+
+def _points(points: tuple[tuple[float, ...], ...]) -> str:
+    named = dict.fromkeys(
+        "("
+        + ", ".join(f"{entry:.3g}" for entry in point[:_N_SHOWN])
+        + (", ...)" if len(point) > _N_SHOWN else ")")
+        for point in points
+    )
+    return " and ".join(named)
+
+
+def _rank(ranks: Spectrum | SingularValues, values: str, total: str) -> str:
+    return f"{ranks.effective_rank:.3g}; {ranks.rank_99} {values} make up 99 % of their {total}"
+
+
+# Relative error of features above which a better approximation is suggested.
+_POOR_ERROR = 0.05
+
+# Ratio of errors below which least-squares weights are suggested. Half of the sampled error
+# would otherwise take four times as many features.
+_MUCH_BETTER = 0.5
+
+# Effective rank per row above which few features cannot represent the kernel.
+_NEARLY_FULL_RANK = 0.5
+
+
+def advise(diagnosis: KernelFindings) -> str:
+    """Recommend an estimator in one to three sentences, with ``kernel`` for the kernel."""
+    if not diagnosis.in_domain:
+        return diagnosis.domain_message
+    return " ".join(filter(None, (_what_to_use(diagnosis), _how_to_improve(diagnosis))))
+
+
+def _what_to_use(diagnosis: KernelFindings) -> str:
+    spectrum, features = diagnosis.spectrum, diagnosis.features
+    assert spectrum is not None
+    assert features is not None
+    declared = not isinstance(diagnosis.kernel, Kernel) or diagnosis.kernel.is_symmetric
+    if not (declared and diagnosis.symmetric):
+        return _for_both_arguments(diagnosis, features, declared)
+    if features.measure == "none":
+        return _without_a_measure(diagnosis.kernel, features, spectrum)
+    if features.positive:
+        return (
+            "Positive definite: use FourierFeatures(kernel) before any linear model, or "
+            "KreinRidge(kernel)."
+        )
+    if spectrum.n_negative:
+        return (
+            f'{spectrum.definiteness.capitalize()}: KreinRidge(kernel, alpha="evidence") learns in '
+            f"the kernel's Krein space. To learn in the associated Hilbert space, use "
+            f"KreinRidge(kernel, associated=True), or a linear SVM on FourierFeatures(kernel)."
+        )
+    return (
+        "No negative eigenvalue on these rows, but a signed measure: KreinRidge(kernel, "
+        'alpha="evidence") uses the signs of the features; a linear model on '
+        "FourierFeatures(kernel) ignores them, so it learns with a different kernel."
+    )
+
+
+def _for_both_arguments(diagnosis: KernelFindings, features: Features, declared: bool) -> str:
+    """Recommend an estimator for a kernel whose two arguments have different features."""
+    arguments = "kernel.__call__" if features.refused else "kernel"
+    if features.measure == "none":
+        arguments += ', weights="least_squares"'
+    finding = "Asymmetric"
+    if diagnosis.symmetric:
+        finding = "Symmetric on these rows, but the kernel is not declared symmetric"
+    even = "(kernel(X, Y) + kernel(Y, X).T) / 2" if declared else "kernel.symmetrised"
+    advice = (
+        f"{finding}: FourierFeatures({arguments}) returns features of both arguments, by "
+        f"transform and transform_right; AsymmetricKernelRidge({arguments}) learns from rows, "
+        f"AsymmetricPairRidge({arguments}) from pairs of rows. KreinRidge takes symmetric "
+        f"kernels only: use {even} if the order of the arguments does not matter."
+    )
+    return " ".join(filter(None, (advice, features.reason)))
+
+
+def _without_a_measure(kernel: object, features: Features, spectrum: Spectrum) -> str:
+    name = "kernel.__call__" if features.refused else "kernel"
+    # A fixed alpha may be close to a negative eigenvalue.
+    alpha = ', alpha="evidence"' if spectrum.n_negative else ""
+    fitted = (
+        f'KreinRidge({name}, weights="least_squares"{alpha}), or FourierFeatures({name}, '
+        f'weights="least_squares") before a linear model'
+    )
+    if isinstance(kernel, Kernel):
+        return f"{features.reason} Without a measure, use {fitted}."
+    return (
+        f"{spectrum.definiteness.capitalize()} on these rows. The spectral measure of a function "
+        f"is unknown: use {fitted}. If it depends only on the Euclidean distance or the inner "
+        f"product, use Radial(function) or DotProduct(function)."
+    )
+
+
+def _how_to_improve(diagnosis: KernelFindings) -> str:
+    """Return advice on how to lower the error of the features if it is high."""
+    features, ranks = diagnosis.features, diagnosis.singular_values or diagnosis.spectrum
+    assert ranks is not None
+    assert features is not None
+    if ranks.effective_rank > _NEARLY_FULL_RANK * diagnosis.n_rows >= 1.0:
+        return (
+            f"The effective rank is {ranks.effective_rank:.3g} for {diagnosis.n_rows} rows: kernel "
+            f"values of different rows are close to zero, and few features cannot represent them. "
+            f"Use a longer length scale, or scale the inputs."
+        )
+    tried = features.fitted
+    if tried is None or tried.least_squares_error is None:
+        return ""
+    sampled, fitted = tried.sampled_error, tried.least_squares_error
+    if (fitted if sampled is None else sampled) <= _POOR_ERROR:
+        return ""
+    m, advice = tried.n_components, []
+    if sampled is not None and fitted < _MUCH_BETTER * sampled:
+        change = f"from {sampled:.2g} to {fitted:.2g}"
+        advice.append(f'weights="least_squares" lowers the error with {m} features {change}.')
+    if fitted > _POOR_ERROR and ranks.rank_99 <= m:
+        values = "eigenvalues" if diagnosis.symmetric else "singular values"
+        name = "KreinNystroem" if diagnosis.symmetric else "AsymmetricNystroem"
+        advice.append(
+            f"{ranks.rank_99} {values} make up 99 % of the spectrum: bochner.features."
+            f"{name}(kernel, n_components={m}) may have a lower error."
+        )
+    elif fitted > _POOR_ERROR:
+        advice.append(f"The error with {m} features is {fitted:.2g} at best: use more.")
+    return " ".join(advice)

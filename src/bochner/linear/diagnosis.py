@@ -1,0 +1,229 @@
+"""The diagnosis of a kernel on given data."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from bochner._base.arrays import Array, InputRows, MatrixLike, RandomState, dense_rows
+from bochner._base.checks import check_rows_given, column_names
+from bochner._base.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING, MOST_DIAGNOSED
+from bochner.features.median_length_scales import (
+    exact_values,
+    is_symmetric,
+    kernel_name,
+    resolve_kernel,
+    rounding_of,
+)
+from bochner.features.parameters import count_frequencies, generators
+from bochner.kernels import Definiteness, Kernel, LocallyStationary
+from bochner.linear.advice import advise, page
+from bochner.linear.feature_errors import Features, HeldOutSplit, features_of
+from bochner.linear.singular_values import SingularValues, Spectrum, singular_values_of, spectrum_of
+
+# Share of rows held out to measure errors on: twice leaves half of the rows to fit weights, half
+# leaves a quarter as many pairs to measure on.
+_HELD_OUT_SHARE = 0.25
+
+# Rows that a function is evaluated on again, to check that each value depends on its pair only.
+_N_PROBED = 3
+
+# Relative difference between both evaluations that counts as rounding, in float32 or with
+# another order of summation.
+_SAME_VALUES = 1e-4
+
+# Rows from which on some are held out: a quarter of eight are two, which make one pair.
+_FEWEST_TO_SPLIT = 8
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis:
+    """The properties of a kernel on given data; its repr is a table.
+
+    Attributes
+    ----------
+    kernel : Kernel or callable
+    n_samples, n_rows, dim : int
+        Number of rows of the data, of examined rows, and of inputs.
+    in_domain : bool
+        Whether the kernel is defined on all rows. If not, the attributes below are ``None``.
+    domain_message : str
+        Message on a row outside of the domain, with advice; empty if all rows are in the domain.
+    n_outside : int
+        Number of examined rows outside of the domain.
+    symmetric : bool or None
+        Whether :math:`|K - K^T|` is at most 1e-8 of the greatest entry.
+    asymmetry : float or None
+        Frobenius norm of the asymmetric part relative to that of the Gram matrix, 0 to 1.
+    spectrum : Spectrum or None
+        Eigenvalues of the symmetric part of the exact Gram matrix.
+    singular_values : SingularValues or None
+        Singular values of the exact Gram matrix, if it is not symmetric.
+    definiteness : Definiteness or None
+        For a locally stationary kernel, the check of positive definiteness on all inputs.
+    features : Features or None
+        Measure and errors of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import diagnose, kernels
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = diagnose(kernels.Tanh(), X, random_state=0)
+    >>> found.spectrum.most_negative < 0.0, found.singular_values is None
+    (True, True)
+    """
+
+    kernel: Any
+    n_samples: int
+    n_rows: int
+    dim: int
+    in_domain: bool
+    domain_message: str = ""
+    n_outside: int = 0
+    symmetric: bool | None = None
+    asymmetry: float | None = None
+    spectrum: Spectrum | None = None
+    singular_values: SingularValues | None = None
+    definiteness: Definiteness | None = None
+    features: Features | None = None
+
+    @property
+    def advice(self) -> str:
+        """Advice on the choice of an estimator, with ``kernel`` for the kernel."""
+        return advise(self)
+
+    def __repr__(self) -> str:
+        return page(self)
+
+
+def diagnose(
+    kernel: Any,
+    X: MatrixLike,
+    *,
+    n_components: int | Iterable[int] = (128, 512, 2048),
+    random_state: RandomState = None,
+) -> Diagnosis:
+    """Analyse a kernel on rows: spectrum, errors of its random features, and a recommendation.
+
+    At most 1000 rows are examined. The diagnosis covers the symmetry and the eigenvalues of their
+    exact Gram matrix, and the kernel's spectral measure. If there are at least eight rows, errors
+    of features made from three quarters of the rows are computed on the held-out quarter. Both
+    arguments of an asymmetric kernel are the same rows.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+        Object of :mod:`bochner.kernels`, name such as ``"tl1"`` (with the median distance of rows
+        as length scale), or function ``k(X, Y)`` that returns Gram matrices, symmetric or not.
+    X : {array-like, sparse matrix} of shape (n, d)
+        At least two rows.
+    n_components : int or iterable of int, default=(128, 512, 2048)
+        Numbers of features, even. Least-squares weights are tried for the middle one.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice of rows and of the frequencies.
+
+    Returns
+    -------
+    diagnosis : Diagnosis
+        Rows outside of the kernel's domain are not an error: the diagnosis reports them, and how
+        to transform them.
+
+    Raises
+    ------
+    ValueError
+        If the data are unusable, no kernel has that name, its parameters do not fit the number
+        of inputs, its arguments have different widths, a function's values are not finite or not
+        of shape (n, n2), or a number of features is odd or not positive.
+    TypeError
+        If ``kernel`` is neither a kernel, nor a name, nor a function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import diagnose, kernels
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> found = diagnose(kernels.Gaussian() - kernels.Gaussian(3.0), X, random_state=0)
+    >>> found.symmetric, found.spectrum.definiteness, found.features.measure
+    (True, 'indefinite', 'designed')
+    >>> found.advice[:49]
+    'Indefinite: KreinRidge(kernel, alpha="evidence") '
+    >>> diagnose("ntk", X).in_domain
+    False
+    >>> diagnose(kernels.ShiftGaussian(shift=0.5), X, random_state=0).features.sign
+    'complex (polar)'
+    """
+    names = column_names(X)
+    inputs = check_rows_given(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    n_frequencies = _counts(n_components)
+    scale_rng, rows_rng, draw_rng = generators(random_state, 3)
+    kernel = resolve_kernel(kernel, "median", inputs, scale_rng, names=names)
+    chosen = rows_rng.permutation(inputs.shape[0])[:MOST_DIAGNOSED]
+    size = inputs.shape[0], len(chosen), inputs.shape[1]
+    message = _domain_message(kernel, inputs)
+    if message:
+        n_outside = sum(bool(_domain_message(kernel, inputs[[row]])) for row in chosen.tolist())
+        return Diagnosis(kernel, *size, False, message, n_outside)
+    rows = dense_rows(inputs, chosen)
+    gram, tolerance = _exact_gram(kernel, rows)
+    symmetric = is_symmetric(gram, FUNCTION_ROUNDING)
+    held = max(2, round(_HELD_OUT_SHARE * len(rows))) if len(rows) >= _FEWEST_TO_SPLIT else 0
+    split = HeldOutSplit(rows[held:], rows[:held], gram[:held, :held])
+    return Diagnosis(
+        kernel,
+        *size,
+        in_domain=True,
+        symmetric=symmetric,
+        asymmetry=_asymmetry(gram),
+        spectrum=spectrum_of(gram, tolerance),
+        singular_values=None if symmetric else singular_values_of(gram),
+        definiteness=(
+            kernel.positive_definite(inputs.shape[1])
+            if isinstance(kernel, LocallyStationary)
+            else None
+        ),
+        features=features_of(kernel, split, n_frequencies, draw_rng),
+    )
+
+
+def _exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
+    """Return the checked Gram matrix (n, n), and the relative rounding error of its eigenvalues."""
+    gram = exact_values(kernel, rows, rows)
+    if not isinstance(kernel, Kernel):
+        few = min(_N_PROBED, len(rows))
+        part = exact_values(kernel, rows[:few], rows)
+        if np.abs(part - gram[:few]).max() > _SAME_VALUES * np.abs(gram).max():
+            raise ValueError(
+                f"{kernel_name(kernel)} is not a function of pairs: its values for the same two "
+                f"rows changed when other rows were left out. Expected k(X, Y) with entries "
+                f"k(x_i, y_j)."
+            )
+    return gram.astype(np.float64), rounding_of(gram, EIGENVALUE_ROUNDING)
+
+
+def _asymmetry(gram: Array) -> float:
+    r"""Return :math:`\|K - K^\top\|_F / (2 \|K\|_F)`, the size of the asymmetric part; 0 to 1."""
+    return 0.5 * float(np.linalg.norm(gram - gram.T)) / (float(np.linalg.norm(gram)) or 1.0)
+
+
+def _counts(n_components: Any) -> tuple[int, ...]:
+    numbers = (n_components,) if isinstance(n_components, Integral) else tuple(n_components)
+    if not numbers:
+        raise ValueError("n_components must have at least one number of features, got none.")
+    return tuple(count_frequencies(number) for number in numbers)
+
+
+def _domain_message(kernel: object, X: InputRows) -> str:
+    """Return why the kernel is not defined on all rows, or an empty string if it is."""
+    if not isinstance(kernel, Kernel):
+        return ""
+    kernel.check_widths(X.shape[1], X.shape[1])
+    try:
+        kernel.check_inputs(X)
+        if not kernel.is_symmetric:
+            kernel.check_right_inputs(X)
+    except ValueError as problem:
+        return str(problem)
+    return ""

@@ -1,0 +1,276 @@
+"""Validation of rows, weights, alpha and kernels that users pass to estimators."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sized
+from numbers import Real
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+from bochner._base.arrays import FLOATS, Array, as_finite_scalar, as_scale
+from bochner._base.checks import check_rows_given, check_weights, labels, named
+from bochner._base.converted import not_numbers, refuse_masked
+from bochner.engines.collected import Collected
+from bochner.engines.partitioned_rows import PartitionedRows
+from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
+from bochner.features.median_length_scales import AnyKernel
+from bochner.kernels import Kernel
+from bochner.spectral.frequencies import Frequencies
+
+Check = Callable[[Any, Any, Any, bool], Chunk]
+"""Validates rows, targets and weights, given whether they are the first, or raises an error."""
+
+_PARQUET = (
+    "Pass chunks (X, y) of the batches from pyarrow.parquet.ParquetFile({path}).iter_batches()."
+)
+_TEXT = (
+    "Read it with pandas.read_csv({path}), and pass X and y from its columns; or, for many rows, "
+    "chunks (X, y) of the tables from pandas.read_csv({path}, chunksize=...)."
+)
+_READERS: Mapping[str, str] = {
+    ".parquet": _PARQUET,
+    ".pq": _PARQUET,
+    ".csv": _TEXT,
+    ".npy": "Pass numpy.load({path}, mmap_mode='r'), and y, in its place.",
+}
+_ANY_READER = "Read it into an array or a table first, or pass a generator of chunks."
+_WHY = (
+    "This model uses the features of one argument only. Phases cancel in their products, and it "
+    "would learn with another kernel"
+)
+_ASSOCIATED = "; or associated=True, which learns with Z Z' as it is"
+
+
+def check_one_spread(return_std: object, return_cov: object) -> None:
+    """Raise ``ValueError`` if both standard deviations and covariances are requested."""
+    if return_std and return_cov:
+        raise ValueError(
+            "return_std and return_cov are both true; ask for one of them. The standard deviations "
+            "are the roots of the covariances' diagonal."
+        )
+
+
+def is_dask(X: object) -> bool:
+    """Return whether ``X`` is a Dask array or data frame."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def _is_stream(X: object, y: ArrayLike | None) -> bool:
+    """Return whether ``X`` is an iterable of chunks, without targets, and not an array or table."""
+    array_like = any(hasattr(X, name) for name in ("shape", "__array__", "__dataframe__"))
+    if y is not None or array_like or not isinstance(X, Iterable):
+        return False
+    return not isinstance(X, list | tuple) or bool(X and isinstance(X[0], tuple))
+
+
+def row_chunks(
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    check: Check,
+    *,
+    numeric: bool = True,
+) -> RowChunks:
+    """Return the rows passed to ``fit``; chunks are validated when they are read.
+
+    ``numeric`` is whether targets are numbers instead of labels. Chunks without rows are skipped.
+    Raises TypeError for a path or a function, and ValueError for weights next to chunks.
+    """
+    _refuse_unread(X)
+    if is_dask(X):
+        from bochner.engines.dask_rows import collect
+
+        return collect(X, y, sample_weight, numeric=numeric).validated(check)
+    if isinstance(X, PartitionedRows):
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "Targets and weights of PartitionedRows are in the partitions: pass fit(rows), "
+                "without y and sample_weight."
+            )
+        return Collected.of_partitioned(X, numeric=numeric).validated(check)
+    if not _is_stream(X, y):
+        return ArrayChunks(check(X, y, sample_weight, True))
+    if sample_weight is not None:
+        raise ValueError("Pass the weights of chunks in each chunk: (X, y, sample_weight).")
+    is_first = True
+
+    def checked(raw_chunk: object) -> Chunk | None:
+        nonlocal is_first
+        parts = _unpacked(raw_chunk)
+        if _is_empty(parts):
+            return None
+        chunk = check(*parts, is_first)
+        is_first = False
+        return chunk
+
+    return StreamChunks(X, checked)
+
+
+def first_rows(
+    X: object,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    check: Check,
+    forgetting: float,
+    *,
+    numeric: bool = True,
+) -> RowChunks:
+    """Return the rows of a first batch, with weights by age if ``forgetting`` is below one."""
+    if forgetting < 1.0:
+        return ArrayChunks(check(X, y, sample_weight, True).aged(forgetting))
+    return row_chunks(X, y, sample_weight, check, numeric=numeric)
+
+
+def labels_of(rows: RowChunks, X: Any) -> NDArray[np.generic]:
+    """Return the sorted labels of all rows, which takes one pass over a stream ``X``.
+
+    Raises ValueError if the stream is an iterator, which can be read only once, or has no rows.
+    """
+    if isinstance(rows, ArrayChunks):
+        return np.unique(rows.head.y)
+    if isinstance(rows, Collected):
+        return rows.labels()
+    if not rows.is_repeatable:
+        raise ValueError(
+            "An iterator of chunks cannot be read a second time for the classes. Pass a list of "
+            "chunks, or an object whose __iter__ restarts; or call partial_fit with classes."
+        )
+    labels_of_chunks = [
+        np.unique(labels(parts[1])) for parts in map(_unpacked, X) if not _is_empty(parts)
+    ]
+    if not labels_of_chunks:
+        raise ValueError(NO_ROWS)
+    return np.unique(np.concatenate(labels_of_chunks))
+
+
+def _unpacked(raw_chunk: object) -> tuple[Any, Any, Any]:
+    if not (isinstance(raw_chunk, tuple) and len(raw_chunk) in (2, 3)):
+        raise ValueError(
+            "A chunk must be a tuple (X, y) or (X, y, sample_weight), got an object of type "
+            f"{type(raw_chunk).__name__}."
+        )
+    X, y, *weight = raw_chunk
+    return X, y, weight[0] if weight else None
+
+
+def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
+    """Return whether rows, targets and weights have length zero."""
+
+    def has_none(part: object) -> bool:
+        shape = getattr(part, "shape", None)
+        if shape is not None:
+            return len(shape) > 0 and shape[0] == 0
+        return isinstance(part, Sized) and len(part) == 0
+
+    X, y, weight = parts
+    return has_none(X) and has_none(y) and (weight is None or has_none(weight))
+
+
+def _refuse_unread(X: object) -> None:
+    """Raise TypeError for a path or a function."""
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        advice = _READERS.get(PurePath(path).suffix.lower(), _ANY_READER).format(path=repr(path))
+        raise TypeError(
+            f"X is the path {path!r}, and rows were expected: an array, a table, a Dask "
+            f"collection or an iterable of chunks (X, y). {advice}"
+        )
+    if callable(X) and not isinstance(X, Iterable):
+        raise TypeError(
+            "X is a function, and rows were expected; call it and pass the array, or the chunks "
+            "(X, y), that it returns."
+        )
+
+
+def checked_weight(sample_weight: ArrayLike | None, X: Any) -> Array | None:
+    """Return weights of shape (n,), or ``None``; raise ValueError for invalid weights."""
+    if sample_weight is None:
+        return None
+    refuse_masked("sample_weight", sample_weight)
+    with named("sample_weight"):
+        if foreign_entries := not_numbers(sample_weight):
+            raise ValueError(f"sample_weight must hold numbers, got {foreign_entries}. Convert it.")
+        _check_number_of_weights(sample_weight, X.shape[0])
+        weight: Array = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+    check_weights(weight)
+    return weight
+
+
+def _check_number_of_weights(of_rows: Any, n_rows: int) -> None:
+    """Raise ValueError if weights in a sequence, an array or a column are not one for each row."""
+    # Of other objects, which only promise to become arrays, scikit-learn's check reads the shape.
+    is_sequence = isinstance(of_rows, list | tuple | np.ndarray) or hasattr(of_rows, "iloc")
+    if is_sequence and np.ndim(of_rows) == 1 and len(of_rows) != n_rows:
+        raise ValueError(
+            f"sample_weight must have an entry for each of the {n_rows} rows, got {len(of_rows)}."
+        )
+
+
+def checked_forgetting(forgetting: object) -> float:
+    """Return the validated factor of the weights of earlier rows, in (0, 1]."""
+    factor = as_finite_scalar("forgetting", forgetting)
+    if not 0.0 < factor <= 1.0:
+        raise ValueError(
+            f"forgetting must be greater than zero and at most one, such as 0.999, got {factor}."
+        )
+    return factor
+
+
+def checked_alpha(alpha: object) -> float | None:
+    """Return ``alpha`` as a positive float, or ``None`` for ``"evidence"``."""
+    if isinstance(alpha, str) and alpha == "evidence":
+        return None
+    if not isinstance(alpha, Real) or not 0.0 < alpha < np.inf:  # type: ignore[operator]
+        raise ValueError(f"alpha must be a positive number or 'evidence', got {alpha!r}.")
+    return as_scale("alpha", alpha)
+
+
+def checked_right(right: object, name: str = "right", *, dim: int | None = None) -> Any:
+    """Return rows of the right argument as a finite float array or CSR matrix of ``dim`` columns.
+
+    ``None`` accepts any number of columns.
+    """
+    rows = check_rows_given(right, name, accept_sparse="csr", dtype=FLOATS)
+    if dim is not None and rows.shape[1] != dim:
+        raise ValueError(
+            f"{name} has {rows.shape[1]} columns; the rows of the right argument had {dim} in fit."
+        )
+    return rows
+
+
+def refuse_asymmetric(kernel: AnyKernel, *, associated: bool = True) -> None:
+    """Raise ``ValueError`` for an asymmetric kernel object; functions are not checked.
+
+    ``associated`` is whether the model has a parameter of that name for the message to suggest.
+    """
+    if not isinstance(kernel, Kernel) or kernel.is_symmetric:
+        return
+    raise ValueError(
+        f"{kernel!r} is asymmetric: k(x, y) and k(y, x) may differ. {_WHY}. Use "
+        f"AsymmetricKernelRidge(kernel); or kernel.symmetrised, if the order of the arguments does "
+        f"not matter; for a Stationary whose function is even, set symmetric=True"
+        f"{_ASSOCIATED if associated else ''}."
+    )
+
+
+def refuse_two_sided(kernel: AnyKernel, frequencies: Frequencies) -> None:
+    """Raise ``ValueError`` if the left and right features of the kernel differ."""
+    if frequencies.is_symmetric:
+        return
+    if isinstance(kernel, Kernel):
+        raise ValueError(
+            f"{kernel!r} has different features for its two arguments. {_WHY}. Use "
+            f"AsymmetricKernelRidge(kernel), or fit weights to its values alone: "
+            f"kernel.__call__ with weights='least_squares'{_ASSOCIATED}."
+        )
+    raise ValueError(
+        f"The function {kernel!r} is not symmetric on these data. {_WHY}. Use "
+        f"AsymmetricKernelRidge(kernel, weights='least_squares'); or a function that returns "
+        f"(kernel(X, Y) + kernel(Y, X).T) / 2, if the order of the arguments does not matter"
+        f"{_ASSOCIATED}."
+    )

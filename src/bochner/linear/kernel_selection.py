@@ -1,0 +1,197 @@
+"""Selects the parameters of a kernel by the evidence of its features and its gradient."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise, starmap
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bochner._base.arrays import Array, as_array, dense_rows
+from bochner._base.spreads import rounded, spreads
+from bochner._base.threads import single_threaded_blas
+from bochner.features.chunks import Chunk
+from bochner.features.median_length_scales import AnyKernel
+from bochner.kernels import Kernel
+from bochner.linear.kernel_families import in_units, parameterised
+from bochner.linear.landmark_search import shortened
+from bochner.linear.reparameterised import ParameterisedKernel
+from bochner.linear.ridge_search import FeatureSearch, GramSearch, RidgeSearch
+from bochner.spectral.layouts import Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStage:
+    """Largest numbers of rows, frequencies and steps of a search."""
+
+    n_rows: int
+    n_frequencies: int
+    n_steps: int
+
+
+_STAGES = (SearchStage(1000, 128, 15), SearchStage(8192, 256, 30), SearchStage(2**15, 512, 40))
+"""Stages of a search. The first stage runs from every start, and the best end continues with more
+rows and frequencies. More rows distinguish short length scales from noise, and more frequencies
+approximate them. With half of the last frequencies, length scales of rough functions are longer
+than those of the exact evidence; twice as many take four times as long. A few steps suffice to
+compare starts, and later stages mostly end by their tolerance."""
+
+_EXACT_STAGES = (SearchStage(400, 0, 60), SearchStage(1000, 0, 60))
+"""Stages of a search by the exact evidence: with 1,000 rows a step takes a second for five
+components. A few dozen parameters need more steps than length scales do."""
+
+_KERNEL_VALUES = 10**7
+"""Largest number of kernel values, plus inputs of their rows, for a step by the exact evidence: a
+tenth of a second."""
+
+_PRODUCTS = 2**33
+"""Largest number of rows times squared features of a step: one second on two cores."""
+
+_MOST_ENTRIES = 2**24
+"""Largest number of frequencies times inputs: 128 MiB for an array of base draws."""
+
+_LEAST_FREQUENCIES = 16
+"""Least number of frequencies for any number of inputs."""
+
+
+def canonical(rows: Chunk) -> Chunk:
+    """Return the distinct rows, sorted, with their numbers of repeats.
+
+    Targets are divided by their standard deviations and rounded. The selected kernel then does not
+    depend on repetitions, on the order of rows or on units: otherwise the last digit could decide
+    between two maxima of the evidence.
+    """
+    first, weight, repeats = canonical_rows(rows, rows.y)
+    targets = _rounded(rows.y, rows.weights)[first]
+    return Chunk(rows.X[first], targets, weight, repeats, rows.are_precisions)
+
+
+def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return sorted indices of rows, a random sample if there are more than ``most``."""
+    return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
+
+
+def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return the first of each set of equal rows, sorted, with total weights and repeats.
+
+    Equal rows have equal ``numbers`` (n, t), such as targets, and equal weights if weights are
+    precisions. The total number of observations does not change.
+    """
+    units = rows.units
+    # Columns are compared in units of their deviations, so that rounding suits any unit.
+    scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
+    columns = np.column_stack((_rounded(numbers, rows.weights), units.weights))
+    keys = _sortable(rounded(scaled), columns)
+    _, first, number = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    totals, counts = (
+        as_array(np.bincount(number.ravel(), each)) for each in (units.totals, units.counts)
+    )
+    return first, totals, counts
+
+
+def _rounded(numbers: Array, weights: Array) -> Array:
+    """Return numbers (n, t) divided by their standard deviations, rounded to some digits."""
+    return as_array(rounded(numbers / spreads(numbers, weights)))
+
+
+def _sortable(X: Any, y: Array) -> NDArray[np.generic]:
+    """Return rows and their targets as an array of numbers, or of bytes if sparse."""
+    if isinstance(X, np.ndarray):
+        return np.column_stack((X, y))
+    X.sort_indices()
+    keys = [
+        X.indices[row].tobytes() + X.data[row].tobytes() + target.tobytes()
+        for row, target in zip(starmap(slice, pairwise(X.indptr)), y, strict=True)
+    ]
+    return np.array(keys, dtype=object)
+
+
+def select_kernel(
+    kernel: AnyKernel | str,
+    rows: Chunk,
+    n_frequencies: int,
+    scheme: Scheme | str,
+    alpha: float | None,
+    rng: np.random.Generator,
+    *,
+    fit_intercept: bool = False,
+    n_landmarks: int | None = None,
+) -> Kernel | None:
+    """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
+
+    The evidence is penalised by a weak prior of the parameters. Searches from several starts are
+    compared on at most 1000 rows with 128 frequencies. The best search continues with at most 512
+    frequencies and 32,768 rows, where shorter length scales of single inputs are tried, too. Each
+    search has separate base draws, and learns ``alpha`` unless it is a number. If there are no more
+    rows than features, the last search uses the exact kernel, whose evidence does not depend on
+    draws. Otherwise the shortest length scale is shortened while the evidence with ``n_landmarks``
+    increases, if landmarks are used.
+
+    ``rows`` have targets (n, t). The result does not depend on the units of targets and, for a
+    name, of columns.
+    """
+    # Separate streams: repetitions of rows instead of weights must not change the base draws.
+    row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
+    present = drawn_rows(np.flatnonzero(rows.weights > 0), _STAGES[-1].n_rows, row_rng)
+    rows, units = in_units(kernel, rows[present])
+    rows = canonical(rows)
+    family = parameterised(kernel, rows, units, median_rng)
+    if family is None:
+        return None
+    if family.is_exact:
+        return _by_values(family, rows, alpha, row_rng, start_rng, fit_intercept)
+    room = max(_LEAST_FREQUENCIES, _MOST_ENTRIES // rows.X.shape[1])
+
+    def features(stage: SearchStage) -> FeatureSearch:
+        m = min(n_frequencies, max(stage.n_frequencies, family.least), room)
+        n_rows = min(stage.n_rows, _PRODUCTS // (2 * m) ** 2)
+        some = drawn_rows(np.arange(len(rows)), n_rows, row_rng)
+        # New base draws for each stage, so that the fit to one set of draws is not continued.
+        draws = family.draw(m, int(draw_rng.integers(2**32)), scheme)
+        return FeatureSearch(family, rows[some], alpha, fit_intercept, draws)
+
+    few, some = map(features, _STAGES[:2])
+    most: RidgeSearch = features(_STAGES[2])
+    n, d = rows.X.shape
+    values = (1 + family.origin.size) * n * (n + d)
+    if n <= 2 * min(n_frequencies, _STAGES[2].n_frequencies) and values <= _KERNEL_VALUES:
+        few_rows = replace(rows, X=dense_rows(rows.X, np.arange(n)))
+        most = GramSearch(family.in_units, few_rows, alpha, fit_intercept)
+    with single_threaded_blas():
+        starts = map(few.started, family.starts(start_rng))
+        ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
+        point = min(ends, key=itemgetter(1))[0]
+        for wider, stage in zip((some, most), _STAGES[1:], strict=True):
+            point = wider.explored(point, stage.n_steps)
+    # The last coordinate is the logarithm of alpha.
+    theta = point[:-1]
+    if n_landmarks is not None and isinstance(most, FeatureSearch):
+        theta = shortened(most, theta, n_landmarks, int(draw_rng.integers(2**32)))
+    return family.kernel(theta)
+
+
+def _by_values(
+    family: ParameterisedKernel[Any],
+    rows: Chunk,
+    alpha: float | None,
+    row_rng: np.random.Generator,
+    start_rng: np.random.Generator,
+    fit_intercept: bool,
+) -> Kernel:
+    """Return the kernel of greatest exact evidence on at most 1000 rows."""
+    order = row_rng.permutation(len(rows))
+
+    def search(stage: SearchStage) -> GramSearch:
+        some = np.sort(order[: stage.n_rows])
+        few = replace(rows[some], X=dense_rows(rows.X, some))
+        return GramSearch(family.in_units, few, alpha, fit_intercept)
+
+    few, most = map(search, _EXACT_STAGES)
+    with single_threaded_blas():
+        starts = map(few.started, family.starts(start_rng))
+        ends = [few.climbed(start, _EXACT_STAGES[0].n_steps) for start in starts]
+        point = min(ends, key=itemgetter(1))[0]
+        point, _ = most.climbed(point, _EXACT_STAGES[1].n_steps)
+    return family.kernel(point[:-1])

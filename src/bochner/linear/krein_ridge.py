@@ -1,0 +1,381 @@
+"""Ridge regression on random features."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import norm
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._base.arrays import Array, MatrixLike, as_array, as_flag
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
+from bochner.features.checks import N_CHECKS
+from bochner.features.chunks import Chunk
+from bochner.features.targets import Numbers
+from bochner.linear.functions import SampledFunctions, linear_functions
+from bochner.linear.inputs import check_one_spread, checked_forgetting, first_rows
+from bochner.linear.predictions import RegressionAttributes, with_uncertainty
+from bochner.linear.ridge_head import RidgeHead
+from bochner.linear.ridge_posterior import RidgePosterior
+from bochner.linear.sampled_functions import FunctionDraws
+
+
+@register
+class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, FunctionDraws, RidgeHead):
+    r"""Ridge regression on random features, for positive definite and indefinite kernels.
+
+    With the signs of the features, ``signature_``, on the diagonal of :math:`J`, the weights are
+
+    .. math:: w = (Z^\top Z + \alpha J)^{-1} Z^\top y,
+
+    so that predictions equal those of kernel ridge regression with the approximate Gram matrix
+    :math:`K = Z J Z^\top`: :math:`K (K + \alpha I)^{-1} y` on the training rows. The cost is
+    linear in the number of rows.
+
+    If every sign is positive, this is ridge regression, the posterior mean of a Gaussian process
+    with the prior :math:`y \sim N(0, s^2 Z Z^\top + \sigma^2 I)`, :math:`\alpha = \sigma^2 /
+    s^2`. Standard deviations, covariances and draws are those of the error of this mean under the
+    kernel itself: they contain what the features miss. A second draw of 128 frequencies estimates
+    them; see the user guide, "What the features miss". An indefinite kernel has none.
+
+    If a sign is negative, the weights are the stationary point of
+    :math:`\|y - f\|^2 + \alpha \langle f, f \rangle_K` in the Krein space of the kernel (Ong, Mary,
+    Canu and Smola, "Learning with non-positive kernels", 2004; Liu, Shi, Huang, Yang and Suykens,
+    "Analysis of regularized least squares in reproducing kernel Krein spaces", 2021). This model
+    has no likelihood, hence no standard deviations and no evidence. The stationary point does not
+    exist at the poles, where :math:`-\alpha` is an eigenvalue of ``K``. ``associated=True`` learns
+    with :math:`Z Z^\top` instead of ``K``: the kernel of the associated Hilbert space, which again
+    defines a Gaussian process.
+
+    Parameters
+    ----------
+    n_components : int, default=512
+        Number of real features, even.
+    alpha : float or "evidence", default=1.0
+        Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
+        maximises the marginal likelihood of the process on the features, which counts what the
+        features miss as noise; both variances are estimated afterwards. Use it with an indefinite
+        kernel: it then minimises generalised cross-validation away from the poles. A number that
+        is a pole is moved, and one within ten per cent of a pole kept, each with a
+        ``RuntimeWarning``.
+    length_scale : float, sequence of d floats, "auto", "median" or "evidence", default="auto"
+        Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column,
+        times the median distance between standardised rows: the units of the columns do not matter.
+        ``"median"`` is the median distance between rows as they are, one length scale for all
+        inputs; ``"auto"`` is the same for more than 100 inputs. ``"evidence"`` learns one
+        length scale for each of up to 100 inputs by the gradient of the marginal likelihood, on at
+        most 32,768 rows (of the first batch or chunk, if there are several). It also learns the
+        hyper-parameters of a kernel object, starting from the values of the object, except for
+        those whose descriptions say that they are given: of all parts of sums, products and
+        kernels on columns, with the shares of the terms of a sum.
+        Kernels with a part that has no positive spectral measure in closed form are not changed.
+    kernel, scheme, weights, decomposition, pairs, random_state
+        As in :class:`bochner.FourierFeatures`.
+    fit_intercept : bool, default=False
+        Whether to add a constant with a flat prior. If ``False``, the prior mean is zero: centre
+        the targets.
+    associated : bool, default=False
+        Whether to learn with :math:`Z Z^\top`, ignoring the signs of the features and the phases
+        of an asymmetric kernel.
+    solver : {"auto", "cholesky", "cg"}, default="auto"
+        ``"cholesky"`` forms the Gram matrix of the features, in :math:`n p^2` operations;
+        ``"cg"`` only computes the weights, by preconditioned conjugate gradients (minimal
+        residuals in a Krein space), in about ten passes of :math:`4 n p` operations over the rows,
+        without standard deviations, evidence and :meth:`partial_fit`. ``"auto"`` uses ``"cg"``
+        if ``"cholesky"`` is predicted to take more than ten seconds and twice as long as ``"cg"``,
+        or does not fit into memory.
+    tol : float, default=1e-4
+        Tolerance of ``"cg"``, below 1: about the relative error of predictions on the training
+        rows.
+    memory_limit : int or str, default=None
+        Memory that a fit may allocate in addition to the rows: bytes, ``"1GB"`` or ``"512MiB"``.
+        The fit uses blocks that stay below the limit, or raises an error.
+    residual : int, default=None
+        Number of landmarks (inducing points), rows at which the kernel is exact. Features of the
+        kernel values at the landmarks are added to the random features, which approximate the
+        residual kernel; see :class:`~bochner.features.residual.ResidualFeatures`. Means and
+        variances converge to those of the exact Gaussian process as the number of features or
+        landmarks grows. With as many landmarks as rows the mean is exact. Far from the training
+        rows the variance is the prior variance. ``length_scale="evidence"`` can then also find
+        length scales that are too short for random features. ``None`` means no landmarks. Needs a
+        positive definite kernel and NumPy arrays. Use it for smooth functions of one or two inputs
+        with little noise: without landmarks, intervals between the rows may be too narrow.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+    frequencies_ : Frequencies
+    residual_ : ResidualFeatures or None
+        The random features joined with the features of at most ``residual`` landmarks. The model
+        has ``n_components`` random features and one feature per landmark.
+    checks_ : Frequencies or None
+        Check frequencies, an independent draw from the spectral measure of the kernel. ``None`` for
+        indefinite kernels, for functions without a measure, whose standard deviations do not
+        contain what the features miss, and after conjugate gradients.
+    signature_ : ndarray of shape (n_components,)
+    alpha_ : float
+        The regularisation in use.
+    coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
+    intercept_ : float or ndarray of shape (n_targets,)
+    noise_variance_ : float or ndarray of shape (n_targets,)
+        Variance of the noise, without what the features miss; after conjugate gradients with it.
+        Not available in a Krein space.
+    log_evidence_ : float
+        Log marginal likelihood of the process on the features, summed over targets. Not available
+        in a Krein space.
+    condition_number_ : float
+        Ratio of the greatest to the least eigenvalue of the system for the weights. Not available
+        in a Krein space.
+    sums_ : FeatureSums or None
+        Sums that :meth:`partial_fit` adds to, of features and check features. With an intercept,
+        targets are relative to the mean of the first batch. ``None`` after conjugate gradients.
+    n_iter_ : int or None
+        Number of products with the matrix of the system in conjugate gradients.
+
+    Notes
+    -----
+    Products of features are computed in float32, whatever the type of ``X``, if ``alpha`` is a
+    number at least a thousand times the rounding error of their weighted sum, there are enough
+    rows for it to matter, and the kernel is positive definite; the sums are in float64.
+    Predictions then differ from those in float64 by a few millionths of the spread of the targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import KreinRidge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(300, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=300)
+    >>> model = KreinRidge(alpha="evidence", length_scale="evidence", random_state=0).fit(X, y)
+    >>> mean, std = model.predict(X, return_std=True)
+    >>> bool(0.07 < np.median(std) < 0.13)
+    True
+    """
+
+    @all_or_nothing
+    def fit(
+        self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        r"""Fit to all rows at once.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} (n, d), Dask collection, PartitionedRows or chunks
+            Memory-mapped arrays are read in blocks. Rows of Dask arrays and data frames, and
+            :class:`~bochner.engines.PartitionedRows` of Ray, Spark and other engines, stay on
+            the workers, which return sums; other quantities, such as the median distance, are
+            computed from 100,000 rows. Chunks are an iterable of tuples ``(X, y)`` or
+            ``(X, y, sample_weight)``, such as a generator. The first chunk fixes the length scale
+            and the frequencies, as in :meth:`partial_fit`, and the model is solved once, after the
+            last chunk. Chunks without rows are skipped.
+        y : array-like of shape (n,) or (n, n_targets), or Dask collection
+            Targets; ``None`` with chunks and with ``PartitionedRows``, which contain the targets.
+        sample_weight : array-like of shape (n,), default=None
+            Whole numbers are counts: a row of weight three is three independent rows. Other
+            weights are precisions: a row of weight ``w`` is one observation with noise variance
+            :math:`\sigma^2 / w`, and ``noise_variance_`` is the variance at weight one. Weights are
+            counts only if the weights of all rows are whole numbers.
+
+        Raises
+        ------
+        TypeError
+            If ``X`` is a path or a function.
+        ValueError
+            If a parameter is out of range, the data are unusable, or the kernel is asymmetric and
+            ``associated`` is false. For asymmetric kernels use
+            :class:`bochner.AsymmetricKernelRidge`.
+        """
+        return self._fit_first(X, y, sample_weight)
+
+    @all_or_nothing
+    def partial_fit(
+        self,
+        X: object,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        forgetting: float = 1.0,
+    ) -> Self:
+        r"""Update the model with a batch of rows.
+
+        The first batch fixes the length scale and the frequencies. The order of batches does not
+        matter, unless ``forgetting`` is below one.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`; rows are in the order of time if ``forgetting`` is below one.
+        forgetting : float, default=1.0
+            Factor in (0, 1] by which each new row multiplies the weights of all rows before it.
+            The coefficients are those of :meth:`fit` with a weight of :math:`f^a` for a row that is
+            followed by ``a`` rows, for every division into batches. For the noise variance and the
+            evidence the row counts as :math:`f^a` of an observation. The weight of a row halves
+            about every :math:`\log 2 / (1 - f)` rows. With 1 no row is forgotten.
+
+        Raises
+        ------
+        ValueError
+            If ``forgetting`` is not in (0, 1], or the rows are unusable.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bochner import KreinRidge
+        >>> X = np.random.default_rng(0).uniform(size=(100, 1))
+        >>> model = KreinRidge(length_scale=0.5, random_state=0).partial_fit(X, np.ones(100))
+        >>> model = model.partial_fit(X, -np.ones(100), forgetting=0.9)
+        >>> bool(model.predict([[0.5]])[0] < -0.8)
+        True
+        """
+        forgetting = checked_forgetting(forgetting)
+        if not hasattr(self, "sums_"):
+            return self._fit_first(X, y, sample_weight, keep_sums=True, forgetting=forgetting)
+        self._add_rows(self._later(X, y, sample_weight), forgetting=forgetting)
+        return self
+
+    @all_or_nothing
+    def forget(
+        self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Remove rows that were added before, so that they have no influence on the model.
+
+        Adding new rows by :meth:`partial_fit` and removing the oldest rows by this method fits the
+        model to a sliding window. The kernel, the frequencies and, with an intercept, the origin
+        of the targets remain those of the first batch. Rounding errors of the sums accumulate:
+        refit after some thousand updates.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, with their current weights.
+
+        Raises
+        ------
+        ValueError
+            If no row would be left, the rows cannot have been added to the model, or the model was
+            fitted by conjugate gradients.
+        """
+        check_is_fitted(self, "posterior_")
+        self._remove_rows(self._later(X, y, sample_weight))
+        return self
+
+    _n_checks = N_CHECKS
+
+    @property
+    def _targets(self) -> Numbers:
+        return Numbers(self._target_origin)
+
+    def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
+        """Return validated rows of a batch after the first."""
+        rows = self._checked(X, y, sample_weight, is_first=False)
+        n_targets = 1 if rows.y.ndim == 1 else rows.y.shape[1]
+        if n_targets != len(self._target_origin):
+            raise ValueError(
+                f"y has {n_targets} targets; earlier batches had {len(self._target_origin)}."
+            )
+        return rows
+
+    def _fit_first(
+        self,
+        X: object,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        *,
+        keep_sums: bool = False,
+        forgetting: float = 1.0,
+    ) -> Self:
+        rows = first_rows(X, y, sample_weight, self._checked, forgetting)
+        first = rows.head
+        origin = np.zeros(1 if first.y.ndim == 1 else first.y.shape[1])
+        if as_flag("fit_intercept", self.fit_intercept):
+            origin += np.average(first.y, axis=0, weights=first.weight)
+        self._fit_rows(rows, Numbers(origin), keep_sums=keep_sums)
+        self._single_target = first.y.ndim == 1
+        self._target_origin = origin
+        return self
+
+    def _checked(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, is_first: bool
+    ) -> Chunk:
+        return self._checked_rows(X, y, sample_weight, is_first, numeric=True)
+
+    def predict(self, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Return predictive means and optionally standard deviations or covariances.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation, noise included. The
+            standard deviation of the function is ``sqrt(std**2 - noise_variance_)``.
+        return_cov : bool, default=False
+            Whether to return the covariance of new observations at all rows, with the squares of
+            the standard deviations on its diagonal. Targets are independent given the kernel.
+
+        Returns
+        -------
+        mean : array of shape (n,) or (n, n_targets)
+        std, cov : arrays of shapes (n,) or (n, n_targets), and (n, n) or (n, n, n_targets)
+            Only if ``return_std`` or ``return_cov``.
+
+        Raises
+        ------
+        ValueError
+            If both are true, or if one of them is true in a Krein space or after conjugate
+            gradients.
+        """
+        check_one_spread(return_std, return_cov)
+        mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
+        mean = self._squeezed(mean + self._target_origin)
+        return mean if spread is None else (mean, self._squeezed(spread))
+
+    def log_predictive_density(self, X: MatrixLike, y: ArrayLike) -> Array:
+        """Return log predictive densities (n,) of new rows, summed over several targets.
+
+        The mean over held-out rows scores the predictive distribution; larger is better. In a
+        stream, compute the mean over each batch before :meth:`partial_fit`: it falls if the data
+        drift.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+        y : array-like of shape (n,) or (n, n_targets)
+
+        Raises
+        ------
+        ValueError
+            If ``y`` and the predictions have different shapes, or there are no standard deviations:
+            in a Krein space or after conjugate gradients.
+        """
+        mean, std = self.predict(X, return_std=True)
+        targets = as_array(y)
+        if targets.shape != mean.shape:
+            raise ValueError(f"y must have shape {mean.shape}, got {targets.shape}.")
+        with np.errstate(over="ignore"):  # Without noise the density is zero off the mean
+            density = norm.logpdf(targets, mean, std)
+        return as_array(density.reshape(len(mean), -1).sum(axis=1))
+
+    # API pages only show methods that the class itself defines.
+    sample_functions = FunctionDraws.sample_functions
+    sample_y = FunctionDraws.sample_y
+
+    def _try_out(self) -> None:
+        super()._try_out()
+        posterior = self.posterior_
+        intercept, variances = posterior.intercept, [posterior.noise_variance]
+        if self._target_origin.shape != intercept.shape:
+            raise ValueError(f"intercepts of shapes {self._target_origin.shape}, {intercept.shape}")
+        if isinstance(posterior, RidgePosterior):
+            variances += [posterior.law.noise_variance, posterior.law.prior_variance]
+        if any(variance is not None and variance.min() < 0.0 for variance in variances):
+            raise ValueError("a negative variance of the noise or the prior")
+
+    def _drawn(self, count: int, rng: np.random.Generator) -> SampledFunctions:
+        check_is_fitted(self, "posterior_")
+        coef, constant = with_uncertainty(self.posterior_).law.sample(count, rng)
+        constant += self._target_origin[:, None]
+        shape = (count,) if self._single_target else constant.shape
+        weights = coef.reshape(len(coef), -1)
+        return linear_functions(self._summed_features, weights, constant.ravel(), shape)

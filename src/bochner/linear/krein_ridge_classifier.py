@@ -1,0 +1,268 @@
+"""Classification by ridge regression on random features."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._base import limits
+from bochner._base.amounts import as_bytes
+from bochner._base.arrays import Array, MatrixLike, as_array
+from bochner._base.checks import labels
+from bochner._base.converted import shown
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
+from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
+from bochner.features.parameters import count_frequencies
+from bochner.features.targets import Indicators
+from bochner.linear.inputs import checked_forgetting, first_rows, labels_of
+from bochner.linear.labelled import LabelledClassifier
+from bochner.linear.left_out import left_out_indicators
+from bochner.linear.ridge_head import RidgeHead
+from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax
+
+_MOST_ROWS = 2000
+"""Largest number of rows whose leave-one-out values the softmax is fitted to: its scale then has a
+standard error of a few per cent. The time for features and leverages is linear in this number."""
+
+
+@register
+class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
+    r"""Classification by ridge regression of class indicators on random features.
+
+    Two classes are one target of :math:`\pm 1`. With more classes, each class has such a target,
+    and one factorisation solves for all targets. The class with the greatest value is predicted.
+    Indefinite kernels, data larger than memory, Dask collections and devices are supported as in
+    :class:`KreinRidge`; labels and all predictions are NumPy arrays.
+
+    Parameters
+    ----------
+    kernel, n_components, length_scale, scheme, weights, decomposition, pairs, random_state
+        As in :class:`FourierFeatures`.
+    alpha, fit_intercept, associated, solver, tol, memory_limit, residual
+        As in :class:`KreinRidge`; ``"evidence"`` refers to the regression on the targets.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_components) or (n_classes, n_components)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    softmax_ : SoftmaxWeights
+        Scale of :meth:`predict_proba`.
+    left_out_ : RowSample
+        Leave-one-out values that the softmax is fitted to; every batch adds values.
+    kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, n_iter_
+        As in :class:`KreinRidge`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bochner import KreinRidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KreinRidgeClassifier(alpha="evidence", random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    classes_: NDArray[Any]
+    softmax_: SoftmaxWeights | None = None
+    left_out_: RowSample | None = None
+
+    @all_or_nothing
+    def fit(
+        self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit to all rows at once.
+
+        Parameters
+        ----------
+        X, sample_weight
+            As in :meth:`KreinRidge.fit`. Chunks are read two more times: for their labels, and for
+            a sample of rows that calibrates :meth:`predict_proba`. Whole-number weights that are
+            equal for all rows of a class and differ between classes are class weights, not counts:
+            they multiply the losses of single rows.
+        y : array-like of shape (n,)
+            Class labels, at least two of them; ``None`` with chunks and ``PartitionedRows``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in :meth:`KreinRidge.fit`, or if there is only one class.
+        """
+        return self._fit_first(X, y, None, sample_weight)
+
+    @all_or_nothing
+    def partial_fit(
+        self,
+        X: object,
+        y: ArrayLike | None,
+        classes: object = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        forgetting: float = 1.0,
+    ) -> Self:
+        """Update the model with a batch of rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`.
+        classes : array-like, default=None
+            Labels of all batches; required in the first call unless its ``y`` has all of them.
+        forgetting : float, default=1.0
+            Factor by which each new row multiplies the weights of all rows before it, as in
+            :meth:`KreinRidge.partial_fit`. It also multiplies the weights in the calibration of
+            probabilities.
+
+        Notes
+        -----
+        Probabilities are calibrated with the values that the model after each batch has for the
+        rows of the batch; later batches do not update these values. To calibrate with the values of
+        the final model, call :meth:`fit` on all rows. With an iterator of chunks,
+        :meth:`predict_proba` is calibrated on the first chunk.
+        """
+        forgetting = checked_forgetting(forgetting)
+        if not hasattr(self, "sums_"):
+            return self._fit_first(
+                X, y, classes, sample_weight, keep_sums=True, forgetting=forgetting
+            )
+        if classes is not None and not np.array_equal(_distinct(classes), self.classes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()}, or left out; "
+                f"got {classes!r}."
+            )
+        rows = self._later(X, y, sample_weight)
+        earlier, sums = self.left_out_, self.sums_
+        size = self._sample_size(rows) if earlier is None else earlier.size
+        self._add_rows(rows, forgetting=forgetting)
+        if earlier is not None and forgetting < 1.0:
+            earlier = earlier.weighted(forgetting ** len(rows))
+        # The seed is the number of earlier rows, so that each batch has different random keys.
+        n_before = earlier.n_samples if earlier else sums.n_samples if sums else 0
+        rng = np.random.default_rng(n_before)
+        self._calibrate(earlier, sample_rows([rows.aged(forgetting)], size, rng))
+        return self
+
+    @property
+    def _targets(self) -> Indicators:
+        return Indicators(self.classes_)
+
+    def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
+        return self._checked(X, y, sample_weight, is_first=False)
+
+    def _fit_first(
+        self,
+        X: object,
+        y: ArrayLike | None,
+        classes: object,
+        sample_weight: ArrayLike | None,
+        *,
+        keep_sums: bool = False,
+        forgetting: float = 1.0,
+    ) -> Self:
+        rows = first_rows(X, y, sample_weight, self._checked, forgetting, numeric=False)
+        labels = labels_of(rows, X) if classes is None else _distinct(classes)
+        if len(labels) < 2:
+            raise ValueError(
+                f"KreinRidgeClassifier needs at least two classes, got 1 class: {shown(labels[0])}."
+            )
+        again = rows if rows.is_repeatable else ArrayChunks(rows.head)
+        size = self._sample_size(rows.head)
+        sample = again.total(sample_rows, size, np.random.default_rng(0))
+        self._fit_rows(rows, Indicators(labels), keep_sums=keep_sums)
+        self.classes_ = labels
+        self._calibrate(None, sample)
+        return self
+
+    def _checked(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, is_first: bool
+    ) -> Chunk:
+        rows = self._checked_rows(X, y, sample_weight, is_first, numeric=False)
+        return replace(rows, are_precisions=_are_of_classes(rows))
+
+    def decision_function(self, X: MatrixLike) -> Array:
+        """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
+        values: Array = self._predict(X)[0]
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
+        """Return the class with the greatest decision value for each row, of shape (n,)."""
+        values = self.decision_function(X)
+        winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return np.asarray(self.classes_[winner])
+
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Return class probabilities, of shape (n, n_classes).
+
+        Probabilities are the softmax (for two classes, the logistic function) of a scale times the
+        values of :meth:`decision_function`. They are never zero or one, and the most probable class
+        is the one that :meth:`predict` returns. The scale is fitted to the leave-one-out values of
+        at most 2,000 training rows. Models loaded from files without a softmax have scale one.
+        """
+        values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
+        softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
+        return softmax.probabilities(_class_scores(values))
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.coef.T
+
+    @property
+    def intercept_(self) -> Array:
+        """The constants, zero unless ``fit_intercept``."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.intercept
+
+    def _calibrate(self, earlier: RowSample | None, sample: RowSample) -> None:
+        """Fit the softmax to leave-one-out values of sampled rows and of earlier batches."""
+        labels = np.searchsorted(self.classes_, sample.rows.y)
+        # In-sample values are closer to the labels than values of new rows would be.
+        values = left_out_indicators(
+            sample,
+            self._features,
+            Indicators(self.classes_),
+            self.posterior_,
+            self.sums_,
+            self._signs(self._features),
+            fit_intercept=self.fit_intercept,
+        )
+        left_out = replace(sample, rows=Chunk(values, labels, sample.rows.weight))
+        left_out = left_out if earlier is None else earlier + left_out
+        scores = _class_scores(left_out.rows.X)
+        self.softmax_ = fit_softmax(scores, left_out.rows.y, left_out.shares, has_biases=False)
+        self.left_out_ = left_out
+
+    def _sample_size(self, rows: Chunk) -> int:
+        """Return the number of rows whose features take a quarter of the memory limit."""
+        limit = as_bytes(self.memory_limit)
+        budget = min(limits.CACHED_FEATURES_BYTES, limit // 4 if limit else np.inf)
+        width = max(2 * count_frequencies(self.n_components), rows.X.shape[1])
+        return int(np.clip(budget // (8 * width), 1, _MOST_ROWS))
+
+
+def _class_scores(values: Array) -> Array:
+    """Return class scores (n, 1, C) of a single model from values (n, t) of the targets."""
+    scores = np.concatenate((-values, values), axis=1) if values.shape[1] == 1 else values
+    return as_array(scores[:, None])
+
+
+def _are_of_classes(rows: Chunk) -> bool:
+    """Return whether all rows of a class share one weight, with at least two rows per class."""
+    if rows.weight is None or np.ptp(rows.weight) == 0.0:
+        return False
+    _, first, label, counts = np.unique(
+        rows.y, return_index=True, return_inverse=True, return_counts=True
+    )
+    return bool(counts.min() > 1 and np.array_equal(rows.weight[first][label], rows.weight))
+
+
+def _distinct(classes: object) -> NDArray[np.generic]:
+    """Return the sorted ``classes`` parameter, or raise ValueError if it has missing labels."""
+    distinct = np.unique(labels(classes, "classes"))
+    if any(label != label for label in distinct.tolist()):
+        raise ValueError(f"classes must not have missing entries, got {classes!r}.")
+    return distinct

@@ -1,0 +1,114 @@
+"""Predictions and fitted attributes of linear models, in the shape of the targets."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._base.arrays import Array, InputRows, row_blocks
+from bochner.features.residual import FeatureMap
+from bochner.linear.iterative import IterativeSolution
+from bochner.linear.krein import KreinSolution
+from bochner.linear.pairs import PairSolution
+from bochner.linear.ridge_posterior import FunctionLaw, RidgePosterior
+
+LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
+"""Types of solutions in model files of linear models."""
+
+
+def predictions(
+    features: FeatureMap, solution: LinearSolution, X: InputRows, *, with_std: bool
+) -> tuple[Any, Any]:
+    """Return means and, with ``with_std``, standard deviations, both of shape (n, t).
+
+    For standard deviations the features are those of the solution's law.
+
+    Raises ValueError if the solution has no standard deviations.
+    """
+    law = with_uncertainty(solution).law if with_std else solution
+    mean = np.empty((X.shape[0], law.coef.shape[1]))
+    std = np.empty_like(mean) if with_std else None
+    for rows in row_blocks(len(mean), 8 * features.n_features):
+        Z = features.features(X[rows])
+        mean[rows] = law.mean(Z)
+        if std is not None and isinstance(law, FunctionLaw):
+            std[rows] = law.std(Z)
+    return mean, std
+
+
+def covariances(features: FeatureMap, solution: LinearSolution, X: InputRows) -> Any:
+    """Return predictive covariances (n, n, t) of rows (n, d).
+
+    Raises ValueError if the solution has no covariances.
+    """
+    return with_uncertainty(solution).law.cov(features.features(X, np.float64))
+
+
+def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
+    """Return the solution if it has a covariance; otherwise raise ValueError with advice."""
+    if not isinstance(solution, RidgePosterior):
+        raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
+    return solution
+
+
+def offered(solution: LinearSolution | PairSolution, name: str) -> Any:
+    """Return a quantity of a solution; raise AttributeError if the solution does not offer it."""
+    value = getattr(solution, name)
+    if value is None:
+        quantity = name.removeprefix("log_").replace("_", " ")
+        raise AttributeError(f"The model has no {quantity}. {solution.limitation}")
+    return value
+
+
+class SolutionAttributes:
+    """Learned attributes of every linear model."""
+
+    posterior_: Any
+
+    @property
+    def alpha_(self) -> float:
+        """The regularisation in use."""
+        return float(self.posterior_.alpha)
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log marginal likelihood of the training targets; not for every solution."""
+        return float(offered(self.posterior_, "log_evidence"))
+
+    @property
+    def condition_number_(self) -> float:
+        """Condition number of the system for the weights, whose relative error is it times 2e-16.
+
+        Computed at each access from the singular values of a matrix of shape (p, p) for ``p``
+        features.
+        """
+        return float(offered(self.posterior_, "condition_number"))
+
+
+class RegressionAttributes(SolutionAttributes):
+    """Learned attributes of regressions with one target or several."""
+
+    _single_target: bool
+    _target_origin: Array
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features, or of pairs of features."""
+        check_is_fitted(self, "posterior_")
+        coef: Array = self.posterior_.coef
+        if isinstance(self.posterior_, PairSolution):
+            return coef
+        return coef[:, 0] if self._single_target else coef.T
+
+    @property
+    def intercept_(self) -> Any:
+        """The constant, zero unless ``fit_intercept``."""
+        return self._squeezed((self.posterior_.intercept + self._target_origin)[None])[0]
+
+    @property
+    def noise_variance_(self) -> Any:
+        """Maximum-likelihood noise variance; not for solutions without a likelihood."""
+        return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
+
+    def _squeezed(self, values: Any) -> Any:
+        return values[..., 0] if self._single_target else values

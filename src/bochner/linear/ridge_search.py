@@ -1,0 +1,193 @@
+"""The evidence of ridge regression as a loss of a kernel's parameters and of alpha."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_solve, lapack
+
+from bochner._base.arrays import Array, as_array
+from bochner._base.linalg import jittered_cholesky
+from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.stats import FeatureSums
+from bochner.features.targets import Numbers, Targets
+from bochner.linear.evidence_search import EvidenceSearch
+from bochner.linear.feature_evidence import evidence_gradient, ordered_sums
+from bochner.linear.reparameterised import ParameterisedKernel
+from bochner.linear.ridge_posterior import (
+    LOG_ALPHA,
+    best_alpha,
+    degrees_of,
+    fit_ridge,
+    log_evidence,
+    noise_variance,
+)
+
+_STEP = 1e-6
+"""Change of a parameter in finite differences of kernel values. Curvature causes errors of the same
+order, and a search ends at changes of 1e-5."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RidgeSearch(EvidenceSearch):
+    """Evidence of fixed rows; a point consists of kernel parameters and the logarithm of alpha."""
+
+    family: ParameterisedKernel[Any]
+    rows: Chunk  # With numeric targets (n, t)
+    alpha: float | None  # None: learned
+    fit_intercept: bool
+
+    @property
+    def _size(self) -> float:
+        return float(self.rows.y.shape[1] * self.rows.units.n_observations)
+
+    @abstractmethod
+    def _scale(self, theta: Array) -> float:
+        """Return the mean of ``k(x, x)`` over observations."""
+
+    def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
+        if self.alpha is not None:
+            return start[-1:], start[-1:]
+        low, high = np.log(self._scale(start[:-1])) + LOG_ALPHA
+        return np.array([low]), np.array([high])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureSearch(RidgeSearch):
+    """The evidence of random features with fixed base draws."""
+
+    draws: Any
+
+    @property
+    def targets(self) -> Targets:
+        """The map of targets without centring."""
+        return Numbers(np.zeros(self.rows.y.shape[1]))
+
+    def started(self, theta: Array) -> Array:
+        """Return the point of parameters (q,), with the best alpha there."""
+        if self.alpha is not None:
+            return np.append(theta, np.log(self.alpha))
+        best, _ = best_alpha(self._sums(theta), fit_intercept=self.fit_intercept)
+        return np.append(theta, np.log(best))
+
+    def value(self, point: Array) -> float:
+        theta, alpha = point[:-1], float(np.exp(point[-1]))
+        posterior = fit_ridge(self._sums(theta), alpha, fit_intercept=self.fit_intercept)
+        return (self.penalty(theta)[0] - posterior.log_evidence) / self._size
+
+    def _sums(self, theta: Array) -> FeatureSums:
+        frequencies = self.family.frequencies(self.draws, theta)
+        return ordered_sums(ArrayChunks(self.rows), frequencies, self.targets)
+
+    def _scale(self, theta: Array) -> float:
+        Z = self.family.frequencies(self.draws, theta).features(self.rows.X)
+        squares = np.einsum("ij,ij->i", Z, Z)
+        return float(self.rows.weights @ squares) / self.rows.units.n_observations
+
+    def loss(self, point: Array) -> tuple[float, Array]:
+        theta = point[:-1]
+        gradient = evidence_gradient(
+            ArrayChunks(self.rows),
+            self.family.frequencies(self.draws, theta),
+            self.targets,
+            float(np.exp(point[-1])),
+            fit_intercept=self.fit_intercept,
+        )
+        penalty, by_theta = self.penalty(theta)
+        by_theta -= self.family.pulled_back(self.draws, theta, gradient.slopes)
+        by_alpha = -gradient.log_alpha if self.alpha is None else 0.0
+        value = penalty - gradient.log_evidence
+        return value / self._size, np.append(by_theta, by_alpha) / self._size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GramSearch(RidgeSearch):
+    r"""The evidence of the exact kernel, from its values between all pairs of a few dense rows.
+
+    The Gram matrix :math:`B` and the targets :math:`y` are multiplied by square roots of weights,
+    and centred if an intercept is fitted. The evidence of each target is
+
+    .. math:: -\tfrac12 \big[\nu (\log 2 \pi s^2 + 1) + \log |I + B / \alpha|\big],
+              \qquad \nu s^2 = \alpha\, y^\top (B + \alpha I)^{-1} y,
+
+    plus half the sum of logarithms of the precisions of observations. The degrees of freedom
+    :math:`\nu` are the number of observations, less one with an intercept. It is the limit of the
+    evidence of infinitely many features (Rasmussen and Williams, "Gaussian processes for machine
+    learning", 2006, equation 5.8, maximised over the noise).
+    """
+
+    def value(self, point: Array) -> float:
+        return self._solved(point, self._gram(point[:-1]))[0]
+
+    def loss(self, point: Array) -> tuple[float, Array]:
+        theta, alpha = point[:-1], float(np.exp(point[-1]))
+        # The Gram matrix is computed once for the value and the derivatives.
+        gram = self._gram(theta)
+        value, lower, U, noise = self._solved(point, gram)
+        inverse, _ = lapack.dpotri(lower, lower=1)
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        # Separate square roots: the noise of equal targets is tiny, and a quotient could overflow.
+        V = U * (np.sqrt(alpha) / np.sqrt(noise))
+        by_gram = 0.5 * (V @ V.T - U.shape[1] * inverse)
+        by_theta = self.penalty(theta)[1]
+        slopes = self.family.gram_slopes(theta, self.rows.X, self._by_values(by_gram))
+        if slopes is None:
+            changes = (
+                np.sum(by_gram * (moved_gram - gram)) / _STEP for moved_gram in self._moved(theta)
+            )
+            slopes = np.fromiter(changes, dtype=np.float64)
+        by_theta -= slopes
+        by_alpha = 0.0
+        # The evidence depends on B / alpha: the derivative by log alpha is minus that by log B.
+        if self.alpha is None:
+            by_alpha = float(np.sum(by_gram * gram))
+        return value, np.append(by_theta, by_alpha) / self._size
+
+    def _solved(self, point: Array, gram: Array) -> tuple[float, Array, Array, Array]:
+        """Return the loss, the factor of B + alpha I, its solutions (n, t) and the noise (t,)."""
+        theta, alpha = point[:-1], float(np.exp(point[-1]))
+        lower = jittered_cholesky(gram, alpha)
+        targets, units = self._rooted(self.rows.y), self.rows.units
+        degrees = degrees_of(units.n_observations, self.fit_intercept)
+        U = cho_solve((lower, True), targets)
+        square, misfit = np.sum(targets**2, axis=0), alpha * np.sum(targets * U, axis=0)
+        noise = noise_variance(square, square - misfit, degrees)
+        determinant = 2.0 * float(np.sum(np.log(np.diagonal(lower)))) - len(lower) * point[-1]
+        determinant -= float(units.counts @ np.log(units.weights))
+        value = self.penalty(theta)[0] - log_evidence(noise, determinant, degrees)
+        return value / self._size, lower, U, noise
+
+    def _gram(self, theta: Array) -> Array:
+        return self._rooted(self._rooted(self.family.kernel(theta)(self.rows.X)).T)
+
+    def _moved(self, theta: Array) -> Iterator[Array]:
+        """Yield the Gram matrix with one parameter increased by a step, for each parameter."""
+        for step in _STEP * np.eye(len(theta)):
+            yield self._gram(theta + step)
+
+    def started(self, theta: Array) -> Array:
+        """Return the point of parameters (q,), with a tenth of the kernel's variance as noise."""
+        alpha = 0.1 * self._scale(theta) if self.alpha is None else self.alpha
+        return np.append(theta, np.log(alpha))
+
+    def _by_values(self, by_gram: Array) -> Array:
+        """Return derivatives by kernel values from derivatives by the Gram matrix."""
+        for _ in range(2):
+            by_gram = (np.sqrt(self.rows.weights)[:, None] * by_gram).T
+            if self.fit_intercept:
+                share = self.rows.weights / self.rows.weights.sum()
+                by_gram = by_gram - np.outer(by_gram.sum(axis=1), share)
+        return by_gram
+
+    def _rooted(self, values: Array) -> Array:
+        """Return values (n, t) times square roots of weights; centred if there is an intercept."""
+        weights = self.rows.weights
+        if self.fit_intercept:
+            values = values - np.average(values, axis=0, weights=weights)
+        return as_array(np.sqrt(weights)[:, None] * values)
+
+    def _scale(self, theta: Array) -> float:
+        diagonal = self.family.kernel(theta).diag(self.rows.X)
+        return float(self.rows.weights @ diagonal) / self.rows.units.n_observations

@@ -1,0 +1,1 @@
+"""The systems of five papers, as printed."""

@@ -1,0 +1,217 @@
+"""Sections on importance, interactions and effects of columns."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from bochner._base.number_texts import counted, number, percent
+from bochner.comparison.study import Model
+from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
+from bochner.plot.axis_texts import dates_of
+from bochner.plot.effects import EffectDisplay
+from bochner.plot.rankings import SharesDisplay
+from bochner.report.blocks import (
+    MOST_UNFOLDED,
+    Block,
+    Cell,
+    Figure,
+    Figures,
+    Paragraph,
+    Section,
+    Table,
+)
+from bochner.report.figures import drawn
+from bochner.report.subject import Subject
+from bochner.report.words import joined, listed, quoted, short
+from bochner.tables.sensitivity import Effect, VarianceShares
+
+_MOST_BARS = 15
+"""Columns with a bar; the table has all of them."""
+
+_LEAST_EFFECT = 0.01
+"""Least share of a column, or of a pair, whose effect is drawn."""
+
+_VALUES, _PAIR_VALUES = 24, 10
+"""Values of a column along its effect, and of each of a pair: some seconds of predictions each."""
+
+_MOST_LEVELS = 3
+"""Levels of text that a sentence names."""
+
+
+def importance_section(subject: Subject) -> Section | None:
+    """Return the section on importance and interactions of columns; ``None`` if unknown."""
+    shares, pairs = subject.study.importance, subject.study.interactions
+    if shares is None:
+        return None
+    text = (
+        "The share of a column is that of the variance of predictions which involves it: how much "
+        "predictions change when rows take this column from other rows. ± is one standard error."
+    )
+    if note := sum_of_shares(float(shares.share.sum())):
+        text += f" {note}"
+    if subject.n_targets > 1:
+        text += " Shares are those of all targets together, in units of their standard deviations."
+    figures = [_importance_figure(shares)]
+    blocks: list[Block] = [Paragraph(text), Figures(figures)]
+    table = _shares_table("Columns by importance", "column", shares)
+    blocks.append(replace(table, is_folded=len(table.rows) > MOST_UNFOLDED))
+    if pairs is not None:
+        is_strong = pairs.share >= LEAST_PAIR
+        if is_strong.any():
+            strong = VarianceShares(
+                tuple(compress(pairs.columns, is_strong)),
+                pairs.share[is_strong],
+                pairs.std_error[is_strong],
+            )
+            figures.append(_pairs_figure(strong))
+            blocks.append(_pairs_table(strong, n_weak=int(np.sum(~is_strong))))
+        else:
+            blocks.append(Paragraph(no_pairs(pairs)))
+    return Section("importance", "Importance and interactions", blocks)
+
+
+def _pairs_table(strong: VarianceShares, n_weak: int) -> Table:
+    table = _shares_table("Interactions of columns", "columns", strong)
+    least = f"{100.0 * LEAST_PAIR:.0f} %"
+    note = f"{counted(n_weak, 'more pair')} of important columns: less than {least} each."
+    return replace(table, note=note if n_weak else "")
+
+
+def _importance_figure(shares: VarianceShares) -> Figure:
+    names = [joined(name) for name in shares.columns]
+    display = SharesDisplay.largest(names, shares.share, shares.std_error, most=_MOST_BARS)
+    return drawn(display, "Importance of columns", importance_sentence(shares))
+
+
+def importance_sentence(shares: VarianceShares) -> str:
+    """Name the most important column, with its share of the variance."""
+    if not len(shares.share) or not shares.share[0] > 0.0:
+        return "Predictions depend on no column."
+    first = f"{percent(float(shares.share[0]), float(shares.std_error[0]))}"
+    text = (
+        f"{quoted(shares.columns[0])} is the most important column: {first} of the variance of "
+        "predictions involves it"
+    )
+    if len(shares.share) > 1 and shares.share[1] > 0.0:
+        ratio = float(shares.share[0] / shares.share[1])
+        times = f"{ratio:.1f} times" if ratio < 100.0 else "more than 100 times"
+        text += f", {times} as much as {quoted(shares.columns[1])}, the next"
+    n_none = int(np.sum(shares.share < _LEAST_EFFECT))
+    if n_none:
+        text += f". {counted(n_none, 'column')} of {len(shares.share)} have less than 1 %"
+    return f"{text}."
+
+
+def _pairs_figure(pairs: VarianceShares) -> Figure:
+    names = [joined(pair) for pair in pairs.columns]
+    display = SharesDisplay.largest(names, pairs.share, pairs.std_error, most=_MOST_BARS)
+    first, second = (quoted(name) for name in pairs.columns[0])
+    share = percent(float(pairs.share[0]), float(pairs.std_error[0]))
+    caption = (
+        f"{first} and {second} interact most: {share} of the variance of predictions is due to "
+        "their interaction."
+    )
+    return drawn(display, "Interactions of columns", caption)
+
+
+def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:
+    rows = [
+        [Cell(joined(name)), Cell(percent(float(share), float(error)), float(share))]
+        for name, share, error in zip(shares.columns, shares.share, shares.std_error, strict=True)
+    ]
+    return Table(title, (head, "share of variance"), rows)
+
+
+def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | None:
+    """Return averaged predictions along the most important columns and pairs of them."""
+    study = subject.study
+    if study.importance is None:
+        return None
+    names = [name for name in _above(study.importance, most) if name in subject.columns]
+    cyclic = [name for name in names if _has_cycles(study.model, name)]
+    smooth = [name for name in names if name not in cyclic]
+    figures = [_figure(subject, study.model.effect(name, n_values=_VALUES)) for name in smooth]
+    strongest_pairs = [] if study.interactions is None else _above(study.interactions, most_pairs)
+    pairs = [pair for pair in strongest_pairs if not {*pair}.intersection(cyclic)]
+    effects = [study.model.effect(*pair, n_values=_PAIR_VALUES) for pair in pairs]
+    figures += [_figure(subject, effect) for effect in effects]
+    if not figures:
+        return None
+    text = (
+        "Curves are predictions averaged over rows that all get the value on the axis and keep "
+        "their other columns."
+    )
+    if not study.is_classification:
+        text += (
+            " Bands and bars lie between the quartiles of the rows' own curves, each shifted to "
+            "the common average: they are wide where other columns change the effect, and are no "
+            "confidence intervals."
+        )
+    if cyclic:
+        names = [quoted(name) for name in cyclic]
+        text += f" Effects of dates with hours or weekdays, {listed(names)}, are not drawn."
+    return Section("effects", "Effects of columns", [Paragraph(text), Figures(figures)])
+
+
+def _above(shares: VarianceShares, most: int) -> list[Any]:
+    n_above = int(np.sum(shares.share > _LEAST_EFFECT))
+    return list(shares.columns[: min(n_above, most)])
+
+
+def _has_cycles(model: Model, name: str) -> bool:
+    """Return whether a column is of dates whose hour or weekday is a feature."""
+    states: dict[str, Any] = {state["name"]: state for state in model.encoder_.columns_}
+    return not {"hour", "weekday"}.isdisjoint(states[name].get("cycles", ()))
+
+
+def _figure(subject: Subject, effect: Effect) -> Figure:
+    if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
+        k = subject.number  # The target, if there are several
+        parts = (getattr(effect, part)[..., k] for part in ("mean", "lower", "upper"))
+        effect = Effect(effect.columns, effect.values, *parts)
+    dates = [name for name in effect.columns
+             if name in subject.columns and subject.columns[name].kind == "date"]  # fmt: skip
+    label = "average prediction" if effect.classes is None else "average probability"
+    title = subject.titled(f"Effect of {' and '.join(map(short, effect.columns))}")
+    return drawn(EffectDisplay(effect, dates, label), title, effect_sentence(effect, dates))
+
+
+def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
+    """Return where averaged predictions are least and largest."""
+    means, averaged = effect.mean.reshape(-1), "The average prediction"
+    if effect.classes is not None:
+        cells = effect.mean.reshape(-1, len(effect.classes))
+        k = 1 if len(effect.classes) == 2 else int(np.argmax(np.ptp(cells, axis=0)))
+        means, averaged = cells[:, k], f"The average probability of {quoted(effect.classes[k])}"
+    shape = tuple(map(len, effect.values))
+    low, high = (np.unravel_index(pick(means), shape) for pick in (np.argmin, np.argmax))
+    where = [_where(effect, place, dates) for place in (low, high)]
+    ends = [number(float(value), 3) for value in (means.min(), means.max())]
+    if effect.classes is not None:
+        ends = [percent(float(value)) for value in (means.min(), means.max())]
+    return f"{averaged} ranges from {ends[0]} ({where[0]}) to {ends[1]} ({where[1]})."
+
+
+def _where(effect: Effect, place: Sequence[np.intp], dates: Sequence[str]) -> str:
+    """Return the values at a place of a grid, such as "at 12" or "'hour' 12 and 'day' 3"."""
+    values = zip(effect.columns, effect.values, place, strict=True)
+    shown = [
+        (quoted(name), _value(axis_values[i], name in dates)) for name, axis_values, i in values
+    ]
+    if len(shown) == 1:
+        return f"at {shown[0][1]}"
+    return " and ".join(f"{name} {value}" for name, value in shown)
+
+
+def _value(value: object, is_date: bool) -> str:
+    if isinstance(value, str):
+        return "other or missing" if value == "<unknown>" else quoted(value)
+    size = float(value)  # type: ignore[arg-type]
+    if np.isnan(size):
+        return "missing"
+    if is_date:
+        return str(dates_of(np.array([size]))[0].astype("M8[D]"))
+    return number(size)

@@ -1,0 +1,1 @@
+"""Forecasts of series: sums of processes in time."""

@@ -1,0 +1,179 @@
+r"""Finds outliers and shifts of the level of a series.
+
+A value that the others contradict is an outlier. Given the filter's errors :math:`e_t`, their
+variances :math:`S_t` and the gains, a recursion from the last row to the first gives, for every
+row, the difference between the value and its prediction from all other rows, and the shift of the
+level from this row on that the values support most; both in their standard deviations.
+
+The strongest of both kinds is tried: without the value, or with the shift, the parameters are
+fitted again. It is kept if the evidence rises by more than its prior odds, and the next one is
+looked for.
+
+References
+----------
+De Jong and Penzer, "Diagnosing shocks in time series", Journal of the American Statistical
+Association, 1998. Chen and Liu, "Joint estimation of model parameters and outlier effects in time
+series", Journal of the American Statistical Association, 1993.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._base.arrays import Array
+from bochner.series.component_search import Fit, SeriesStructure
+from bochner.series.components import SHIFT_STD, LevelShifts
+from bochner.series.series_model import ScaledSeries, SeriesModel
+
+_COST = np.log(20.0)
+"""Prior log odds against an outlier, and against a shift: one series in twenty has one."""
+
+_MOST_SHARE = 0.05
+"""Largest share of rows with outliers or shifts: where there are more, they are not exceptions."""
+
+NEW_BREAKS = 0.2
+"""Weight, in forecasts, of the model without breaks: new ones may follow, and it varies by them."""
+
+_SURE = 5.0
+"""Gain of evidence, in nats, above which a break is kept before the parameters are fitted anew."""
+
+_AT_ENDS = 3
+"""Fewest rows before a shift, and fewest rows from it on: fewer do not show a level."""
+
+
+class Breaks(NamedTuple):
+    """Standardised deviations (n,) of values from all others, and of shifts of the level."""
+
+    of_values: Array
+    of_levels: Array
+
+
+def find_breaks(
+    rows: ScaledSeries,
+    fit: Fit,
+    fitted: Callable[[ScaledSeries, SeriesStructure, Fit], Fit],
+) -> tuple[ScaledSeries, Fit, NDArray[np.intp]]:
+    """Return rows without outliers, the fit to them with shifts of the level, and the outliers.
+
+    ``fitted`` returns the fit of a structure, searched from the parameters of another fit.
+    """
+    outliers: list[int] = []  # Places of their rows
+    unbroken = rows, fit, np.array(outliers, dtype=np.intp)
+    n_known = int(rows.known.sum())
+    most = int(_MOST_SHARE * n_known)
+    _, counts = np.unique(rows.values[rows.known], return_counts=True)
+    # Where most values are the same, such as zero, the others are what the series is about.
+    if 2 * counts.max(initial=0) >= n_known:
+        return unbroken
+    # Any of the rows might have the break, so that each is improbable.
+    cost = float(np.log(n_known)) + _COST
+    score, n_new = fit.score, 0
+    for _ in range(most + 1):
+        strongest = _strongest(rows, fit)
+        gain = 0.5 * strongest.square - cost
+        if n_new and gain <= _SURE:
+            # Parameters that were right with the breaks are not without them.
+            fit, n_new = fitted(rows, fit.structure, fit), 0
+            score = fit.score
+            strongest = _strongest(rows, fit)
+            gain = 0.5 * strongest.square - cost
+        # Where the square is small, new parameters would hardly raise the evidence enough.
+        if gain <= 0.0:
+            break
+        new_rows, structure = strongest.applied(rows, fit.structure)
+        if gain > _SURE:
+            fit, n_new = _with_same_parameters(fit, structure), n_new + 1
+        else:
+            new_fit = fitted(new_rows, structure, fit)
+            if new_fit.score + strongest.density - score <= cost:
+                break
+            fit, score = new_fit, new_fit.score
+        rows = new_rows
+        if not strongest.is_shift:
+            outliers.append(strongest.place)
+    else:
+        return unbroken  # Breaks as frequent as these are no exceptions
+    if n_new:
+        fit = fitted(rows, fit.structure, fit)
+    return rows, fit, np.sort(np.array(outliers, dtype=np.intp))
+
+
+class _Break(NamedTuple):
+    """An outlier, or a shift of the level from a row on, with its squared standardised size."""
+
+    is_shift: bool
+    place: int
+    square: float
+
+    @property
+    def density(self) -> float:
+        """Log density of the value of an outlier, which is wide in place of that of the model."""
+        return 0.0 if self.is_shift else -float(np.log(SHIFT_STD * np.sqrt(2.0 * np.pi)))
+
+    def applied(
+        self, rows: ScaledSeries, structure: SeriesStructure
+    ) -> tuple[ScaledSeries, SeriesStructure]:
+        """Return the rows without the outlier, and the structure with the shift."""
+        if self.is_shift:
+            earlier = () if structure.shifts is None else structure.shifts.times
+            times = tuple(sorted({*earlier, float(rows.times[self.place])}))
+            return rows, replace(structure, shifts=LevelShifts(times))
+        values = rows.values.copy()
+        values[self.place] = np.nan
+        return ScaledSeries(rows.times, values, rows.inputs, rows.clock), structure
+
+
+def _strongest(rows: ScaledSeries, fit: Fit) -> _Break:
+    deviations = standardised(fit.mode.model, fit.mode.theta, rows)
+    squares = np.square(deviations)
+    kind, place = divmod(int(np.argmax(squares)), len(rows))
+    return _Break(kind == 1, place, float(squares[kind, place]))
+
+
+def _with_same_parameters(fit: Fit, structure: SeriesStructure) -> Fit:
+    """Return a fit with the shifts of a structure, which have no parameters."""
+    model = fit.mode.model
+    parts = [part for part in model.parts if not isinstance(part, LevelShifts)]
+    if structure.shifts is not None:
+        parts.insert(1, structure.shifts)
+    return Fit(structure, replace(fit.mode, model=SeriesModel(tuple(parts), model.table)))
+
+
+def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks:
+    """Return how far each value is from all others, and each level from the one before.
+
+    Zero for unknown values, and for levels that have too few rows before or after their change.
+    """
+    steps, weights = model.steps(theta, rows.times), model.weights(rows)
+    _, states = model.filtered(theta, rows)
+    n, s = weights.shape
+    of_values, of_levels = np.zeros(n), np.zeros(n)
+    back = [_transposed(*move, steps.partner) for move in zip(steps.own, steps.other, strict=True)]
+    gains, errors = states.gain / states.variance[:, None], states.error / states.variance
+    # What the values after a row tell of its states: the slope and curvature of their evidence.
+    slope, curvature = np.zeros(s), np.zeros((s, s))
+    for t in range(n - 1, -1, -1):
+        if np.isfinite(errors[t]):
+            h, image = weights[t], curvature @ gains[t]
+            error = errors[t] - gains[t] @ slope
+            precision = 1.0 / states.variance[t] + max(gains[t] @ image, 0.0)
+            of_values[t] = error / np.sqrt(precision)
+            slope = slope + h * error
+            # (I - h k.T) N (I - k h.T) + h h.T / S
+            change = np.outer(h, 0.5 * precision * h - image)
+            curvature = curvature + change + change.T
+        if _AT_ENDS <= t <= n - _AT_ENDS and curvature[0, 0] > 0.0:
+            of_levels[t] = slope[0] / np.sqrt(curvature[0, 0])
+        F = back[steps.which[t]]
+        slope, curvature = F @ slope, F @ curvature @ F.T
+    return Breaks(of_values, of_levels)
+
+
+def _transposed(own: Array, other: Array, partner: NDArray[np.int64]) -> Array:
+    """Return the transpose (s, s) of a transition."""
+    # A state without a partner is its own, with an entry of zero.
+    matrix = np.diag(np.where(partner == np.arange(len(own)), 0.0, other))[:, partner].T
+    return matrix + np.diag(own)

@@ -1,0 +1,321 @@
+"""The calendar of dates some of which are missing: the offset from each one to the next."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from bochner._base.arrays import Array, as_array
+from bochner.series.offsets import as_text, dates_from, from_text, localised, opening_hours, weekly
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Stamps = NDArray[np.datetime64]
+Places = NDArray[np.int64]
+
+_FEWEST = 3
+"""Fewest dates from which a calendar is inferred, as for ``pandas.infer_freq``."""
+
+_SHARE = 0.5
+"""Share of the steps that must lead to the next date of the calendar: others are holes."""
+
+_MONTHLY = 25
+"""Fewest days between monthly dates: 28 from 31 January to 28 February, and possibly 28 between the
+last business days of May and June."""
+
+_HALF_MONTHLY = 13
+"""Fewest days between half-monthly dates: 15 and 28 February."""
+
+_LONGER = 1.5
+"""Length of a step relative to the usual one beyond which dates are missing there."""
+
+_WEEKMASKS = float(np.log(127.0))
+"""Nats that a choice of weekdays costs, the logarithm of the number of choices: of dates with
+holes a few never fall on some weekday, by chance."""
+
+_WINDOWS = float(np.log(276.0))
+"""Nats that a choice of opening hours costs: the log number of pairs of a first and a last hour."""
+
+_QUARTERS = {0: "DEC", 1: "OCT", 2: "NOV"}
+"""Names that pandas gives quarters, by the number of a month of theirs modulo three."""
+
+_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+
+_HOUR = np.timedelta64(1, "h")
+"""One hour, the step of business hours."""
+
+_ONE_DAY = np.timedelta64(1, "D")
+"""One day, from the first of a month to the last of the one before."""
+
+_THURSDAY = 3  # The weekday of 1 January 1970, Monday being zero
+
+_BY_MONTH = {
+    "BusinessMonthEnd": "BME",
+    "BusinessMonthBegin": "BMS",
+    "BQuarterEnd": "BME",
+    "BQuarterBegin": "BMS",
+    "BYearEnd": "BME",
+    "BYearBegin": "BMS",
+    "WeekOfMonth": "",
+    "LastWeekOfMonth": "",
+    "CustomBusinessMonthEnd": "",
+    "CustomBusinessMonthBegin": "",
+}
+"""Offsets to a day of each month, or of some months, whose number varies, with the offset to that
+of the next month; empty for the same offset."""
+
+
+class _Calendar(NamedTuple):
+    """A calendar that contains all dates (n,), their places in it, and its cost in nats."""
+
+    text: str
+    places: Places
+    cost: float = 0.0
+
+
+def frequency_of(times: Any, utc: Stamps, clock: Stamps, zone: str | None) -> str | None:
+    """Return the text of the offset from each date (n,) to the next, None if there is none.
+
+    The first of these that exists is used: the frequency of the index, the frequency that pandas
+    infers, and the calendar that contains all dates and the fewest other dates. ``clock`` (n,) is
+    the local time at the dates ``utc`` (n,).
+    """
+    if hasattr(times, "to_timestamp"):
+        return str(times.freqstr) if hasattr(times, "get_indexer") else None
+    offset = getattr(times, "freq", None)
+    if offset is not None and (text := as_text(offset)) is not None:
+        return text
+    if len(utc) < _FEWEST or (np.diff(utc) <= np.timedelta64(0)).any():
+        return None
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return None
+    index = _index(utc, zone)
+    return _inferred(index) or _with_holes(_own_index(index, clock), utc, clock)
+
+
+def _index(utc: Stamps, zone: str | None) -> pd.DatetimeIndex:
+    import pandas as pd
+
+    index = pd.DatetimeIndex(utc)
+    return index if zone is None else index.tz_localize("UTC").tz_convert(zone)
+
+
+def _own_index(index: pd.DatetimeIndex, clock: Stamps) -> pd.DatetimeIndex:
+    """Return an index whose clock shows ``clock`` (n,): without a zone if offsets differ."""
+    import pandas as pd
+
+    shown = pd.DatetimeIndex(clock)
+    return index if index.tz is None or (index.tz_localize(None) == shown).all() else shown
+
+
+def _inferred(index: pd.DatetimeIndex) -> str | None:
+    """Return the frequency that pandas infers from dates without gaps, or ``None``."""
+    import pandas as pd
+
+    if len(index) < _FEWEST:
+        return None
+    with warnings.catch_warnings():
+        # pandas announces that it will return an object, whose freqstr is read below.
+        warnings.simplefilter("ignore")
+        frequency = pd.infer_freq(index)
+    text = None if frequency is None else str(getattr(frequency, "freqstr", frequency))
+    # pandas infers "bh" for business hours of any times, but its offset starts at nine.
+    return None if text is None or text.lower() == "bh" else text
+
+
+def _with_holes(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> str | None:
+    """Return the calendar by which the dates have the shortest description."""
+    best, least = None, np.inf
+    for calendar in _calendars(index, utc, clock):
+        steps = np.diff(calendar.places)
+        if np.mean(steps == 1) < _SHARE:
+            continue
+        total = calendar.cost + _length_of_holes(steps)
+        if total < least:
+            best, least = calendar.text, total
+    return best
+
+
+def _length_of_holes(steps: Places) -> float:
+    """Return the cost in nats of the places and lengths of holes in dates (n + 1,) of a calendar.
+
+    The holes are some of the n steps, and a hole of k dates has the probability 1 / (k (k + 1)).
+    """
+    holes = steps[steps > 1] - 1.0
+    parts = gammaln(np.array([len(steps), len(holes), len(steps) - len(holes)]) + 1.0)
+    return float(parts[0] - parts[1] - parts[2] + np.sum(np.log(holes) + np.log1p(holes)))
+
+
+def _calendars(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
+    """Yield calendars that contain all dates, the preferred ones first."""
+    days = clock.astype("M8[D]")
+    apart = np.diff(days.astype(np.int64))
+    if apart.min() > 0 and _are_at_one_time(index, clock - days, days):
+        if apart.min() >= _MONTHLY:
+            yield from _monthly(days)
+        elif apart.min() >= _HALF_MONTHLY:
+            yield from _half_monthly(days)
+        if (calendar := _of_longest_run(index)) is not None:
+            yield calendar
+        yield from _daily(days)
+    if np.diff(clock).min() >= _HOUR:
+        yield from _in_opening_hours(clock, days)
+    lengths = np.diff(utc).astype(np.int64)
+    unit = int(np.gcd.reduce(lengths))
+    yield _Calendar(_duration(unit), np.cumsum(np.concatenate(([0], lengths // unit))))
+
+
+def _are_at_one_time(
+    index: pd.DatetimeIndex, after_midnight: NDArray[np.timedelta64], days: NDArray[np.datetime64]
+) -> bool:
+    """Return whether all dates have the same local time, on days where this time exists."""
+    import pandas as pd
+
+    usual = np.sort(after_midnight)[len(days) // 2]
+    if index.tz is None:
+        return bool((after_midnight == usual).all())
+    expected = localised(pd.DatetimeIndex(days.astype("M8[ns]") + usual), index.tz)
+    return bool((index == expected).all())
+
+
+def _duration(nanoseconds: int) -> str:
+    import pandas as pd
+    from pandas.tseries.frequencies import to_offset
+
+    return str(to_offset(pd.Timedelta(nanoseconds, "ns")).freqstr)
+
+
+def _monthly(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
+    """Yield calendars of the first and last days and business days of months."""
+    months = days.astype("M8[M]")
+    first, last = months.astype("M8[D]"), (months + 1).astype("M8[D]") - _ONE_DAY
+    numbers = months.astype(np.int64)
+    unit = int(np.gcd.reduce(np.diff(numbers)))
+    places = (numbers - numbers[0]) // unit
+    wanted = {
+        "{}E": last,
+        "{}S": first,
+        "B{}E": np.busday_offset(last, 0, roll="backward"),
+        "B{}S": np.busday_offset(first, 0, roll="forward"),
+    }
+    for form, expected in wanted.items():
+        if (days == expected).all():
+            yield _Calendar(_months_text(form, unit, int(numbers[-1]) % 12 + 1), places)
+
+
+def _months_text(form: str, unit: int, month: int) -> str:
+    """Return the text of an offset of some months to a day of a month from 1 to 12."""
+    if unit % 12 == 0:
+        count, text = unit // 12, f"{form.format('Y')}-{_NAMES[month - 1]}"
+    elif unit % 3 == 0:
+        count, text = unit // 3, f"{form.format('Q')}-{_QUARTERS[month % 3]}"
+    else:
+        count, text = unit, form.format("M")
+    return text if count == 1 else f"{count}{text}"
+
+
+def _half_monthly(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
+    """Yield calendars of a day of months together with their first or last day."""
+    months = days.astype("M8[M]")
+    first, last = months.astype("M8[D]"), (months + 1).astype("M8[D]") - _ONE_DAY
+    for form, is_end in (("SMS", False), ("SME", True)):
+        is_fixed = days == (last if is_end else first)
+        other_days = np.unique((days - first)[~is_fixed].astype(np.int64)) + 1
+        if len(other_days) == 1:
+            halves = 2 * months.astype(np.int64) + (is_fixed if is_end else ~is_fixed)
+            yield _Calendar(f"{form}-{other_days[0]}", halves - halves[0])
+
+
+def _daily(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
+    """Yield calendars of weeks, of business days, of some weekdays and of days."""
+    numbers = days.astype(np.int64)
+    weekdays = _weekdays(numbers)
+    unit = int(np.gcd.reduce(np.diff(numbers)))
+    if unit % 7 == 0:
+        text = f"W-{_WEEKDAYS[weekdays[0]]}"
+        yield _Calendar(text if unit == 7 else f"{unit // 7}{text}", (numbers - numbers[0]) // unit)
+    present = set(weekdays.tolist())
+    if max(present) < 5:  # From Monday to Friday
+        yield _Calendar("B", np.busday_count(days[0], days))
+    if len(present) < len(_WEEKDAYS):
+        mask = [day in present for day in range(len(_WEEKDAYS))]
+        places = np.busday_count(days[0], days, weekmask=mask)
+        yield _Calendar(weekly(present), places, _WEEKMASKS)
+    yield _Calendar("D" if unit == 1 else f"{unit}D", (numbers - numbers[0]) // unit)
+
+
+def _in_opening_hours(clock: Stamps, days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
+    """Yield the calendar of the hours from the first to the last one of a day, on some weekdays."""
+    hours, after = np.divmod(clock - days, _HOUR)
+    low, high = int(hours.min()), int(hours.max())
+    if np.ptp(after) or high == 23 or low == high:  # To midnight there is no end for pandas
+        return
+    numbers = days.astype(np.int64)
+    reached = np.arange(numbers[0], numbers[-1] + 1)
+    absent = set(_weekdays(reached).tolist()) - set(_weekdays(numbers).tolist())
+    mask = [day not in absent for day in range(len(_WEEKDAYS))]
+    places = np.busday_count(days[0], days, weekmask=mask) * (high - low + 1) + hours
+    cost = _WINDOWS + (0.0 if absent <= {5, 6} else _WEEKMASKS)
+    text = opening_hours(low, high + 1, after[0], set(range(7)) - absent)
+    yield _Calendar(text, places - places[0], cost)
+
+
+def _weekdays(numbers: Places) -> Places:
+    """Return the weekdays of days since 1970, Monday being zero."""
+    return (numbers + _THURSDAY) % 7
+
+
+def _of_longest_run(index: pd.DatetimeIndex) -> _Calendar | None:
+    """Return the calendar of the longest run without holes, if all dates lie on it."""
+    lengths = np.diff(index.asi8).astype(np.float64)
+    holes = np.flatnonzero(lengths > _LONGER * np.median(lengths)) + 1
+    ends = np.concatenate(([0], holes, [len(index)]))
+    longest = int(np.argmax(np.diff(ends)))
+    text = _inferred(index[ends[longest] : ends[longest + 1]])
+    if text is None:
+        return None
+    dates = dates_from(index[0], from_text(text), end=index[-1])
+    places = dates.get_indexer(index).astype(np.int64)
+    return None if (places < 0).any() else _Calendar(text, places)
+
+
+def monthly_offset(frequency: str | None) -> Any:
+    """Return the offset to the day of the next month, if the number of that day varies.
+
+    This holds for the last business day of a month or a quarter. Returns None for all other dates.
+    """
+    if frequency is None or frequency.startswith("<"):  # What pandas writes and does not read
+        return None
+    offset = from_text(frequency)
+    month = _BY_MONTH.get(type(offset).__name__)
+    if month is None:
+        return None
+    return from_text(month) if month else getattr(offset, "base", offset)
+
+
+def month_numbers(clock: Stamps, offset: Any, at: np.timedelta64) -> Array:
+    """Return months since 1970 for dates (n,) by the clock, whole ones on the calendar's dates.
+
+    ``offset`` comes from `monthly_offset`, and the dates of the calendar are ``at`` after midnight.
+    Between two dates of the calendar, numbers are proportional to time.
+    """
+    import pandas as pd
+
+    margin = pd.Timedelta(70, "D")  # Two months, so that a date of the calendar lies on both sides
+    low, high = (pd.Timestamp(end).normalize() for end in (clock.min(), clock.max()))
+    dates = pd.date_range(low - margin, high + margin, freq=offset).to_numpy().astype("M8[ns]")
+    months = dates.astype("M8[M]").astype(np.int64).astype(np.float64)
+    nanoseconds = (dates + at).astype(np.int64)
+    before = np.searchsorted(nanoseconds, clock.astype(np.int64), side="right") - 1
+    since = clock.astype(np.int64) - nanoseconds[before]
+    share = since / (nanoseconds[before + 1] - nanoseconds[before])
+    return as_array(months[before] + share * (months[before + 1] - months[before]))

@@ -1,0 +1,133 @@
+"""Fits forecast intervals to the errors of forecasts from past origins (backtesting)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from bochner._base.arrays import Array
+from bochner.series.series_model import ScaledSeries, SeriesModel
+
+Places = NDArray[np.intp]
+
+_N_HORIZONS = 8
+"""Number of calibrated horizons, in equal ratios; factors between them are interpolated."""
+
+_SHARE = 3
+"""Origins begin after a third of the rows, so that the state at the first origin rests on data.
+Horizons end at a third of the rows, because longer ones have too few errors that do not overlap."""
+
+_PRIOR_ERRORS = 5.0
+"""Number of independent errors, as large as the model expects, that are averaged with the errors
+from past origins."""
+
+LARGE = 3.0
+"""Standard deviations of large errors, in those of the others."""
+
+_LARGE_PRIOR = (2.0, 20.0)
+"""Prior counts of large errors and of others: a share of nine per cent if nothing is known. Series
+of the M3 competition that no other number was chosen by had a share of six to eight per cent."""
+
+_MOST_STEPS = 50
+"""Most steps of expectation maximisation for the share; each is quick, and few are needed."""
+
+_SETTLED = 1e-4
+"""Change of the share, and relative one of a variance, at which they have settled."""
+
+_REGULAR = 0.01
+"""Relative deviation of a step from the median step up to which the step counts as regular."""
+
+_FEWEST = 0.5
+"""Smallest share of regular steps for which horizons are counted in steps."""
+
+
+class Calibration(NamedTuple):
+    """How errors from past origins compare with what a model expects.
+
+    Deviations of forecasts at the horizons (q,), in ranges, are the model's times ``factors`` (q,).
+    A share ``large`` of forecasts has deviations that are `LARGE` times as wide.
+    """
+
+    horizons: Array
+    factors: Array
+    large: float
+
+
+def calibrated(
+    model: SeriesModel, theta: Array, rows: ScaledSeries, step: float, n_outliers: int = 0
+) -> Calibration:
+    """Return the calibration by errors from all origins in the last two thirds of the rows.
+
+    Forecasts use the parameters of all rows: a fit for each origin would be too slow. Outliers,
+    which are not among the rows, are large errors. Series with irregular steps are not calibrated.
+    """
+    n = len(rows)
+    regular = np.abs(np.diff(rows.times) - step) <= _REGULAR * step
+    longest = n // _SHARE
+    if longest < 1 or regular.mean() < _FEWEST:
+        return Calibration(np.zeros(0), np.zeros(0), 0.0)
+    # One pass of the filter gives the states at all origins.
+    _, states = model.filtered(theta, rows)
+    horizons = np.unique(np.rint(np.geomspace(1, longest, _N_HORIZONS)).astype(np.int64))
+    squares = []
+    for horizon in horizons.tolist():
+        origins, later = _pairs(rows, horizon * step, step)
+        at = rows.part(later)
+        mean, variance = model.carried(
+            theta, states.mean[origins], states.cov[origins], horizon * step, at
+        )
+        squares.append((at.values - mean) ** 2 / variance)
+    variances, large = scales(squares, horizons.tolist(), n_outliers)
+    return Calibration(np.multiply(horizons, step, dtype=np.float64), np.sqrt(variances), large)
+
+
+def scales(
+    squares: Sequence[Array], horizons: Sequence[int], n_outliers: int = 0
+) -> tuple[Array, float]:
+    r"""Return variances (q,) and the share of large errors, from squared errors of each horizon.
+
+    Squares are relative to the variances that a model expects. The density of a standardised error
+    e at a horizon is :math:`(1 - s) N(e; 0, v) + s N(e; 0, 9 v)`. The share s is common to all
+    horizons; expectation maximisation finds it and every v. Outliers count as large errors. Errors
+    of a horizon of h steps overlap: about one in h of them is independent. The variance of both
+    parts together, :math:`v (1 + 8 s)`, is at least one.
+    """
+    prior_large, prior_others = _LARGE_PRIOR
+    prior_large += n_outliers
+    variances, share = np.ones(len(horizons)), prior_large / (prior_large + prior_others)
+    weight = 1.0 / np.asarray(horizons, dtype=np.float64)
+    independent = weight * [len(of_horizon) for of_horizon in squares]
+    for _ in range(_MOST_STEPS):
+        before, sums = (variances, share), []
+        for v, of_horizon in zip(variances, squares, strict=True):
+            # Posterior probability of a large error.
+            log_odds = logit(share) - np.log(LARGE) + 0.5 * (1.0 - LARGE**-2) * of_horizon / v
+            probability = expit(log_odds)
+            total = np.sum(of_horizon * (1.0 - (1.0 - LARGE**-2) * probability))
+            sums.append((total, probability.sum()))
+        totals, n_large = weight * np.array(sums).T
+        variances = (_PRIOR_ERRORS + totals) / (_PRIOR_ERRORS + independent)
+        share = (prior_large + n_large.sum()) / (prior_large + prior_others + independent.sum())
+        change = np.abs(variances / before[0] - 1.0).max()
+        if max(change, abs(share - before[1])) < _SETTLED:
+            break
+    # Parameters were fitted to these errors, too: small ones do not show that a model is too wide.
+    least = 1.0 / (1.0 + (LARGE**2 - 1.0) * share)
+    return np.maximum(variances, least), float(share)
+
+
+def _pairs(rows: ScaledSeries, ahead: float, step: float) -> tuple[Places, Places]:
+    """Return origins with known values, and the known rows one horizon later, up to half a step.
+
+    After an unknown value a forecast is from the last known one, which is a longer horizon.
+    """
+    origins = np.arange(len(rows) // _SHARE, len(rows) - 1)
+    origins = origins[rows.known[origins]]
+    wanted = rows.times[origins] + ahead
+    later = np.searchsorted(rows.times, wanted - 0.5 * step)
+    inside = later < len(rows)
+    origins, wanted, later = origins[inside], wanted[inside], later[inside]
+    near = (np.abs(rows.times[later] - wanted) <= 0.5 * step) & rows.known[later]
+    return origins[near], later[near]

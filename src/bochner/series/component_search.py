@@ -1,0 +1,357 @@
+"""Searches for the processes whose sum models a series, by their evidence."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import logsumexp
+
+from bochner._base.arrays import Array, as_array
+from bochner._base.progress import Progress, silent
+from bochner._base.threads import in_order, single_threaded_blas
+from bochner.series.components import Inputs, LevelShifts, Remainder, Variation, Waves
+from bochner.series.lines import strongest_period
+from bochner.series.parameter_posterior import (
+    LaplaceApproximation,
+    find_mode,
+    log_densities,
+    log_density,
+)
+from bochner.series.priors import GENERAL, SeriesPriors
+from bochner.series.series_model import ScaledSeries, SeriesModel
+from bochner.series.trends import TRENDS, LevelProcess, WalkWithDrift
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_N_HARMONICS = 6
+"""Number of harmonics of a season: all harmonics of monthly values, and smooth shapes of longer
+seasons."""
+
+_SEASON_MEMORY = 5.0
+"""Prior median of the memory of a season's shape, in ranges of the rows."""
+
+_FEWEST_SEASONS = 1.5
+"""Fewest periods of a season of the calendar in the range of the rows."""
+
+_FEWEST_STEPS = 2.0
+"""Fewest steps in a period of a season, by the sampling theorem."""
+
+_ROUNDED = 1e-6
+"""Relative rounding error of times up to which a period has a whole number of steps: steps from 0.7
+to 0.8 and from 0.8 to 0.9 are not equal."""
+
+_MOST_LINES = 3
+"""Largest number of seasons in addition to the seasons of the calendar."""
+
+_MULTIPLES = (1, 2, 3)
+"""Candidate multiples of the strongest line's period: the line may be a harmonic of a season."""
+
+_N_CYCLES = 12
+"""Number of candidate periods of a cycle, in equal ratios: the spectral line of a cycle of short
+memory is wider than the distance between them."""
+
+_SHORTEST_CYCLE = 3.0
+"""Length of the shortest candidate cycle in steps: values do not show the shape of shorter ones."""
+
+_FEWEST_CYCLES = 3.0
+"""Number of periods of the longest candidate cycle in the range of the rows."""
+
+_CYCLE_MEMORY = 3.0
+"""Prior median of the memory of a cycle, in periods."""
+
+_CYCLE_FREEDOM = 0.3
+"""Prior standard deviation of the logarithm of a cycle's period: about the distance between
+candidate periods."""
+
+_CYCLE_ODDS = -np.log(240.0)
+"""Prior log odds of a cycle with one of the candidate periods: one in twenty for any cycle, divided
+by the number of candidates."""
+
+_CYCLE_SIZES = (-0.5, 0.5)
+"""Prior deviations of the size at which searches for a cycle begin: a tenth and two fifths of the
+standard deviation of the values."""
+
+_HOPELESS = -10.0
+"""Difference of log densities in nats. A season is kept if its removal, without a new fit, costs
+more. A model is dropped if its evidence is lower than the best by more."""
+
+
+_SLOW = 0.1
+"""Prior median of the memory of slow variation, in ranges of the rows."""
+
+
+def never(period: float) -> bool:
+    """Return False: no period follows the clock of a time zone."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """A period in ranges of the training rows, with its name."""
+
+    period: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesStructure:
+    """The parts of a model in addition to variation and noise."""
+
+    trend: LevelProcess
+    seasons: tuple[Waves, ...] = ()
+    cycle: Waves | None = None
+    shifts: LevelShifts | None = None
+
+    def model(self, step: float, n_inputs: int, priors: SeriesPriors = GENERAL) -> SeriesModel:
+        """Return the model for rows that are usually ``step`` apart."""
+        cycles = () if self.cycle is None else (self.cycle,)
+        inputs = (Inputs(n_inputs),) if n_inputs else ()
+        # A few steps of some hundred rows: the geometric mean of step and range, over three.
+        remainder = Remainder(float(np.sqrt(step)) / 3.0)
+        slow = () if self.trend.is_walk else (Variation(_SLOW),)
+        shifts = () if self.shifts is None else (self.shifts,)
+        parts = (self.trend, *slow, *shifts, *self.seasons, *cycles, *inputs, remainder)
+        return SeriesModel(parts, priors.table(step))
+
+    @property
+    def log_odds(self) -> float:
+        """Prior log odds, relative to a structure without a cycle."""
+        return 0.0 if self.cycle is None else float(_CYCLE_ODDS)
+
+
+def season_waves(period: float, step: float, name: str) -> Waves:
+    """Return a season with a fixed period, of rows that are ``step`` apart."""
+    n_harmonics = min(_N_HARMONICS, int(period / (_FEWEST_STEPS * step) + _ROUNDED))
+    return Waves(period, max(1, n_harmonics), _SEASON_MEMORY, 0.0, name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A structure, its mode, and its log evidence with prior odds."""
+
+    structure: SeriesStructure
+    mode: LaplaceApproximation
+
+    @property
+    def score(self) -> float:
+        """Log evidence and log prior odds."""
+        return self.mode.log_evidence + self.structure.log_odds
+
+
+@dataclass(frozen=True, slots=True)
+class Searcher:
+    """Compares models of one series.
+
+    ``step`` is the median time step, in ranges of the rows. ``names`` returns the name of a
+    period's component. ``follows_clock`` returns whether a period repeats by the clock of a time
+    zone.
+    """
+
+    step: float
+    n_inputs: int
+    names: Callable[[float], str]
+    n_threads: int = 1
+    progress: Progress = silent
+    follows_clock: Callable[[float], bool] = never
+    priors: SeriesPriors = GENERAL
+
+    def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
+        """Return the fit with a line and all seasons that have enough periods in the rows."""
+        longest = np.ptp(rows.times) / _FEWEST_SEASONS * (1.0 + _ROUNDED)
+        shortest = _FEWEST_STEPS * self.step * (1.0 - _ROUNDED)
+        waves = tuple(
+            self._waves(season) for season in seasons if shortest <= season.period <= longest
+        )
+        return self.fit(rows, SeriesStructure(TRENDS[-1], waves))
+
+    def best(
+        self, rows: ScaledSeries, first: Fit, find_seasons: bool, find_cycle: bool
+    ) -> list[Fit]:
+        """Return the fits of structures with an evidence close to the best, the best fit first.
+
+        If the progress is stopped, remaining structures are not compared.
+        """
+        if self.progress.is_stopped:
+            return [first]
+        self.progress("comparing seasons and trends")
+        with single_threaded_blas():
+            fit = self._without_idle_seasons(rows, first)
+            if find_seasons:
+                fit = self._with_lines(rows, fit)
+            structures = (replace(fit.structure, trend=trend) for trend in TRENDS[:-1])
+            fits = [fit, *self._map(lambda structure: self.fit(rows, structure, fit), structures)]
+            fits = self._within_reach(fits)
+            if find_cycle and not self.progress.is_stopped:
+                self.progress("looking for a cycle")
+                fits = self._within_reach([*fits, *self._with_cycle(rows, fits)])
+        return fits
+
+    def log_weights(self, fits: Sequence[Fit]) -> Array:
+        """Return the logarithms of the weights of fits in forecasts."""
+        weight = self.priors.log_weight
+        weights = np.array([weight(fit.score, fit.structure.trend.key) for fit in fits])
+        return as_array(weights - logsumexp(weights))
+
+    def with_drift(
+        self, rows: ScaledSeries, fits: Sequence[Fit], log_weights: Array
+    ) -> tuple[list[Fit], Array]:
+        """Return the fits and their log weights with a random walk with drift as the last.
+
+        Its weight is not the evidence's: evidence judges the next value, and a trend counts at
+        longer horizons.
+        """
+        share = self.priors.weight_of_drift(1.0 / self.step)
+        if not share or self.progress.is_stopped:
+            return list(fits), log_weights
+        with single_threaded_blas():
+            structure = replace(fits[0].structure, trend=WalkWithDrift(self.priors.drift_share))
+            drift = self.fit(rows, structure, fits[0])
+        return [*fits, drift], np.append(log_weights + np.log1p(-share), np.log(share))
+
+    def _within_reach(self, fits: Sequence[Fit]) -> list[Fit]:
+        """Return the fits whose weight is close enough to the greatest, the greatest first."""
+        weights = self.log_weights(fits)
+        order = np.argsort(-weights, kind="stable")
+        return [fits[place] for place in order if weights[place] > weights[order[0]] + _HOPELESS]
+
+    def _waves(self, season: Season, freedom: float = 0.0) -> Waves:
+        by_clock = self.follows_clock(season.period)
+        return replace(
+            season_waves(season.period, self.step, season.name), freedom=freedom, by_clock=by_clock
+        )
+
+    def fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
+        """Return the fit of a structure, searched from the parameters that ``near`` has, too."""
+        model = structure.model(self.step, self.n_inputs, self.priors)
+        start = None if near is None else _start(model, near.mode)
+        return Fit(structure, find_mode(model, rows, start))
+
+    def _without_idle_seasons(self, rows: ScaledSeries, fit: Fit) -> Fit:
+        for season in fit.structure.seasons:
+            theta = fit.mode.theta.copy()
+            prior = fit.mode.model.prior
+            place = fit.mode.model.place(season).start
+            theta[place] = (
+                prior.mean[place] - 3.0 * prior.std[place]
+            )  # A hundredth of the prior's size
+            if log_density(fit.mode.model, theta, rows) - fit.mode.log_density < _HOPELESS:
+                continue
+            seasons = tuple(wave for wave in fit.structure.seasons if wave is not season)
+            without = self.fit(rows, replace(fit.structure, seasons=seasons), fit)
+            if without.score > fit.score:
+                fit = without
+        return fit
+
+    def _with_lines(self, rows: ScaledSeries, fit: Fit) -> Fit:
+        """Return the fit with seasons at the strongest spectral lines of the prediction errors.
+
+        A line is not added if a cycle, whose phase drifts, has a greater score.
+        """
+        is_known = rows.known
+        for _ in range(_MOST_LINES):
+            _, states = fit.mode.model.filtered(fit.mode.theta, rows)
+            # Standardised one-step errors, which are white noise if the model is complete.
+            errors = (states.error / np.sqrt(states.variance))[is_known]
+            period = strongest_period(rows.times[is_known], errors, self.step)
+            if period is None:
+                break
+            waves = (self._line(multiple * period) for multiple in _MULTIPLES)
+            seasons = fit.structure.seasons
+            options = [
+                replace(fit.structure, seasons=(*seasons, wave))
+                for wave in waves
+                if wave is not None
+            ]
+            cycle = replace(fit.structure, cycle=self._cycle(period))
+            fitted = partial(self.fit, rows, near=fit)
+            *with_wave, with_cycle = self._map(fitted, [*options, cycle])
+            best = max(with_wave, key=lambda candidate: candidate.score)
+            # The frequency was chosen among about as many frequencies as there are rows.
+            if best.score - np.log(len(rows)) < max(fit.score, with_cycle.score):
+                break
+            fit = self._renamed(best)
+        return fit
+
+    def _line(self, period: float) -> Waves | None:
+        # Periods differ if their numbers of turns over the range differ by one.
+        if _FEWEST_SEASONS * period > 1.0:
+            return None
+        return self._waves(Season(period, self.names(period)), freedom=period)
+
+    def _with_cycle(self, rows: ScaledSeries, fits: Sequence[Fit]) -> list[Fit]:
+        best = max(fits, key=lambda fit: fit.score)
+        periods = np.geomspace(_SHORTEST_CYCLE * self.step, 1.0 / _FEWEST_CYCLES, _N_CYCLES)
+        if periods[0] > periods[-1]:
+            return []
+
+        def tried(period: float) -> tuple[float, SeriesStructure, Array]:
+            cycle = self._cycle(period)
+            structure = replace(best.structure, cycle=cycle)
+            model = structure.model(self.step, self.n_inputs, self.priors)
+            theta = _start(model, best.mode)
+            place = model.place(cycle).start
+            starts = np.tile(theta, (len(_CYCLE_SIZES), 1))
+            starts[:, place] += np.array(_CYCLE_SIZES) * model.prior.std[place]
+            densities = log_densities(model, starts, rows)
+            best_start = int(np.argmax(densities))
+            return float(densities[best_start]), structure, starts[best_start]
+
+        options = sorted(self._map(tried, periods.tolist()), key=lambda option: -option[0])
+        best_fits = self._map(
+            lambda option: Fit(
+                option[1],
+                find_mode(option[1].model(self.step, self.n_inputs, self.priors), rows, option[2]),
+            ),
+            options[:2],
+        )
+        with_cycle = self._renamed(max(best_fits, key=lambda fit: fit.score))
+        if with_cycle.score < best.score + _HOPELESS:
+            return []
+        structures = (
+            replace(fit.structure, cycle=with_cycle.structure.cycle)
+            for fit in fits
+            if fit is not best
+        )
+        return [
+            with_cycle,
+            *self._map(lambda structure: self.fit(rows, structure, with_cycle), structures),
+        ]
+
+    def _cycle(self, period: float) -> Waves:
+        name = f"cycle of {self.names(period)}"
+        return Waves(period, 1, _CYCLE_MEMORY * period, _CYCLE_FREEDOM, name)
+
+    def _renamed(self, fit: Fit) -> Fit:
+        """Return the fit with components named after their learned periods."""
+
+        def renamed(wave: Waves) -> Waves:
+            if not wave.freedom:
+                return wave
+            learned = float(np.exp(fit.mode.theta[fit.mode.model.place(wave)][-1]))
+            name = self.names(learned)
+            return replace(wave, name=name if wave is not cycle else f"cycle of {name}")
+
+        cycle = fit.structure.cycle
+        structure = replace(
+            fit.structure,
+            seasons=tuple(map(renamed, fit.structure.seasons)),
+            cycle=None if cycle is None else renamed(cycle),
+        )
+        model = structure.model(self.step, self.n_inputs, self.priors)
+        return Fit(structure, replace(fit.mode, model=model))
+
+    def _map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        return [result for _, result in in_order(function, list(items), self.n_threads)]
+
+
+def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
+    """Return the prior means, with a mode's parameters for the parts that both models have."""
+    theta: Array = model.prior.mean.copy()
+    for part in model.parts:
+        for shared_part in near.model.parts:
+            if part == shared_part:
+                theta[model.place(part)] = near.theta[near.model.place(shared_part)]
+    return theta

@@ -1,0 +1,353 @@
+r"""The processes whose sum models a series.
+
+Each is a Gaussian process along time whose spectral density is a rational function of the
+frequency, or a limit of such functions: a constant, an integrated or damped slope, variation with a
+Cauchy spectrum, waves of finite memory with Cauchy-shaped spectral lines, and known inputs. Such a
+process is the first of a few states that form a Markov chain. A fit to n rows therefore costs O(n)
+and is exact, at any times (:mod:`bochner.series.state_loops`).
+
+Time is measured in units of the range of the training rows, from zero at the first of them, and
+values in standard deviations. Parameters are logarithms of positive numbers and have independent
+normal priors. Formulas are analytic, so that an imaginary increment of a parameter gives its
+derivative without rounding errors; see `bochner.series.series_model`.
+
+References
+----------
+Harvey, "Forecasting, structural time series models and the Kalman filter", 1989. Foreman-Mackey,
+Agol, Ambikasaran and Angus, "Fast and scalable Gaussian process modeling with applications to
+astronomical time series", The Astronomical Journal, 2017.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._base.arrays import Array
+from bochner._base.registry import register
+from bochner.series.process_loops import INPUTS, REMAINDER, SHIFTS, VARIATION, WAVES
+
+RealOrComplex = NDArray[np.inexact[Any]]
+"""Numbers that are complex where a parameter has an imaginary increment for its derivative."""
+
+
+SHIFT_STD = 3.0
+"""Prior standard deviation of a shift of the level, in standard deviations of the values."""
+
+
+class Prior(NamedTuple):
+    """Normal prior of the logarithm of a parameter.
+
+    ``name`` identifies the parameter in tables of learned priors; without a name it has none.
+    ``power`` is the power of the values' unit in the parameter.
+    """
+
+    mean: float
+    std: float
+    name: str = ""
+    power: int = 0
+
+
+def around(value: float, factor: float, name: str = "", power: int = 0) -> Prior:
+    """Return the prior of a number within a factor of a value with probability 0.68."""
+    return Prior(float(np.log(value)), float(np.log(factor)), name, power)
+
+
+class StateTransition(NamedTuple):
+    """Transitions of one part over steps; see `bochner.series.state_loops`."""
+
+    own: RealOrComplex
+    other: RealOrComplex
+    variance: RealOrComplex
+    covariance: RealOrComplex
+
+
+CompiledForm = tuple[int, tuple[float, float, float]]
+"""Kind and constants of a process, as in `bochner.series.process_loops`."""
+
+
+class SeriesProcess(ABC):
+    """One process of the sum.
+
+    ``theta`` has shape (..., k), one entry per prior, and lengths of steps are ``dt`` (u,).
+    """
+
+    __slots__ = ()
+
+    name: str
+    """Name of the component of forecasts that the process belongs to."""
+
+    @property
+    @abstractmethod
+    def priors(self) -> tuple[Prior, ...]:
+        """Priors (k,) of the logarithms of the parameters."""
+
+    @property
+    @abstractmethod
+    def partners(self) -> NDArray[np.int64]:
+        """Index (s,) of the other state on which each state depends; its own index if none."""
+
+    @abstractmethod
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        """Return the transitions, arrays that broadcast to (..., u, s)."""
+
+    @property
+    def form(self) -> CompiledForm | None:
+        """Kind and constants in `bochner.series.process_loops`; None for processes not there."""
+        return None
+
+    @abstractmethod
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+        """Return the variances (..., s) of the states at the first training row."""
+
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
+        """Return the weights (n, s) of the states in the values at times (n,).
+
+        ``clock`` (n,) is the time by the clock of a zone minus the time; None for zero.
+        """
+        weights = np.zeros((len(times), len(self.partners)))
+        weights[:, 0] = 1.0
+        return weights
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Variation(SeriesProcess):
+    r"""Variation of finite memory: an Ornstein-Uhlenbeck process.
+
+    Its kernel is the Laplacian kernel :math:`s^2 \exp(-|\Delta| / \ell)`. ``memory`` is the prior
+    median of :math:`\ell`. With a memory much longer than the range, it is a random walk.
+    """
+
+    memory: float
+    name: str = "trend"
+
+    def __post_init__(self) -> None:
+        if not self.memory > 0.0:
+            raise ValueError("the memory of variation must be positive")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        return around(0.2, 7.4, "slow std", 1), around(self.memory, 2.7, "slow memory")
+
+    @property
+    def form(self) -> CompiledForm:
+        return VARIATION, (0.0, 0.0, 0.0)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(1)
+
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        variance, memory = np.exp(2.0 * theta[..., 0, None]), np.exp(theta[..., 1, None])
+        decay = np.exp(-dt / memory)[..., None]
+        zeros = np.zeros_like(decay)
+        return StateTransition(decay, zeros, variance[..., None] * (1.0 - decay**2), zeros)
+
+    def initial(self, theta: RealOrComplex) -> Any:
+        return np.exp(2.0 * theta[..., :1])
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Remainder(SeriesProcess):
+    r"""The remainder: autocorrelated short-term variation plus noise.
+
+    The parameters are the standard deviation of the sum, the logit of the share of its variance
+    that is autocorrelated, and the correlation time (memory). With separate standard deviations
+    the posterior would be strongly curved if the memory is near one step, where variation and noise
+    are hard to distinguish.
+    """
+
+    memory: float
+    name: str = "remainder"
+
+    def __post_init__(self) -> None:
+        if not self.memory > 0.0:
+            raise ValueError("the memory of variation must be positive")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        # A tenth of the standard deviation of the values, and an arbitrary share.
+        return (
+            around(0.1, 7.4, "remainder std", 1),
+            Prior(0.0, 2.0, "remainder share"),
+            around(self.memory, 2.7, "remainder memory"),
+        )
+
+    @property
+    def form(self) -> CompiledForm:
+        return REMAINDER, (0.0, 0.0, 0.0)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(1)
+
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        decay = np.exp(-dt / np.exp(theta[..., 2, None]))[..., None]
+        zeros = np.zeros_like(decay)
+        return StateTransition(
+            decay, zeros, self.initial(theta)[..., None] * (1.0 - decay**2), zeros
+        )
+
+    def initial(self, theta: RealOrComplex) -> Any:
+        return np.exp(2.0 * theta[..., :1]) / (1.0 + np.exp(-theta[..., 1:2]))
+
+    def noise(self, theta: RealOrComplex) -> Any:
+        """Return the variance (...) of the noise."""
+        return np.exp(2.0 * theta[..., 0]) / (1.0 + np.exp(theta[..., 1]))
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Waves(SeriesProcess):
+    r"""A period and its harmonics, whose amplitudes and phases change.
+
+    The kernel is :math:`s^2 e^{-|\Delta| / \ell} \sum_h h^{-2 a} \cos(2 \pi h \Delta / p)`.
+    The memory :math:`\ell` is several ranges for a season, and a few periods for a cycle. A season
+    of the calendar has the fixed period ``p``. Other waves learn their period; ``freedom`` is the
+    prior standard deviation of its logarithm. With ``by_clock`` the lag in the cosine is measured
+    by the clock of a time zone, and the lag of the memory is not: the phase jumps when clocks
+    change.
+    """
+
+    period: float
+    n_harmonics: int
+    memory: float
+    freedom: float
+    name: str
+    by_clock: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_harmonics < 1 or not (self.period > 0.0 < self.memory and self.freedom >= 0.0):
+            raise ValueError("a period, its memory and its harmonics must be positive")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        # Priors are learned for seasons of the calendar, whose period is fixed.
+        names = ("", "", "") if self.freedom else ("season std", "season memory", "season decay")
+        priors = [around(0.2, 4.5, names[0], 1), around(self.memory, 4.5, names[1])]
+        if self.n_harmonics > 1:
+            priors.append(around(1.0, 2.0, names[2]))  # Amplitudes fall about like 1 / h
+        if self.freedom:
+            priors.append(Prior(float(np.log(self.period)), self.freedom))
+        return tuple(priors)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(2 * self.n_harmonics) ^ 1  # Cosines and sines in turn
+
+    @property
+    def form(self) -> CompiledForm:
+        return WAVES, (float(self.n_harmonics), self.period, self.freedom)
+
+    @property
+    def _harmonics(self) -> Array:
+        return np.arange(1.0, self.n_harmonics + 1.0)
+
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        memory = np.exp(theta[..., 1, None])
+        period = np.exp(theta[..., -1, None]) if self.freedom else self.period
+        decay = np.exp(-dt / memory)[..., None]
+        angle = (2.0 * np.pi * dt / period)[..., None] * self._harmonics
+        cosine, sine = decay * np.cos(angle), decay * np.sin(angle)
+        variance = self._variances(theta)[..., None, :] * (1.0 - decay**2)
+        return StateTransition(
+            np.repeat(cosine, 2, axis=-1),
+            np.stack([sine, -sine], axis=-1).reshape(*sine.shape[:-1], -1),
+            np.repeat(variance, 2, axis=-1),
+            np.zeros((1, 2 * self.n_harmonics)),
+        )
+
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+        return np.repeat(self._variances(theta), 2, axis=-1)
+
+    def _variances(self, theta: RealOrComplex) -> Any:
+        """Return the variances (..., H) of the harmonics."""
+        variance = np.exp(2.0 * theta[..., 0, None])
+        if self.n_harmonics == 1:
+            return variance
+        return variance * np.exp(-2.0 * np.exp(theta[..., 2, None]) * np.log(self._harmonics))
+
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
+        weights = np.zeros((len(times), 2 * self.n_harmonics))
+        if clock is None or not self.by_clock:
+            weights[:, ::2] = 1.0
+            return weights
+        # States rotate with the time; the lead of the clock rotates values further.
+        angle = (2.0 * np.pi * clock / self.period)[:, None] * self._harmonics
+        weights[:, ::2], weights[:, 1::2] = np.cos(angle), np.sin(angle)
+        return weights
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class Inputs(SeriesProcess):
+    """Linear effects of known inputs, standardised, with one prior for all of them."""
+
+    n_inputs: int
+    name: str = "inputs"
+
+    def __post_init__(self) -> None:
+        if self.n_inputs < 1:
+            raise ValueError("effects of inputs need at least one")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        return (around(0.3, 4.5, power=1),)
+
+    @property
+    def form(self) -> CompiledForm:
+        return INPUTS, (0.0, 0.0, 0.0)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(self.n_inputs)
+
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        ones = np.ones((len(dt), self.n_inputs))
+        return StateTransition(ones, 0.0 * ones, 0.0 * ones, 0.0 * ones)
+
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+        return np.repeat(np.exp(2.0 * theta[..., :1]), self.n_inputs, axis=-1)
+
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
+        return inputs
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class LevelShifts(SeriesProcess):
+    """Lasting changes of the level, at known times in units of the range of the rows."""
+
+    times: tuple[float, ...]
+    name: str = "trend"
+
+    def __post_init__(self) -> None:
+        if not self.times or not np.isfinite(self.times).all():
+            raise ValueError("shifts of the level need at least one time")
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        return ()
+
+    @property
+    def form(self) -> CompiledForm:
+        return SHIFTS, (SHIFT_STD**2, 0.0, 0.0)
+
+    @property
+    def partners(self) -> NDArray[np.int64]:
+        return np.arange(len(self.times))
+
+    def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
+        ones = np.ones((len(dt), len(self.times)))
+        return StateTransition(ones, 0.0 * ones, 0.0 * ones, 0.0 * ones)
+
+    def initial(self, theta: RealOrComplex) -> RealOrComplex:
+        return np.full((*theta.shape[:-1], len(self.times)), SHIFT_STD**2)
+
+    def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
+        weights: Array = (times[:, None] >= np.array(self.times)).astype(np.float64)
+        return weights

@@ -1,0 +1,409 @@
+"""Probabilistic forecasts of time series with trend, seasons, cycles and known inputs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._base.arrays import RandomState, as_count, as_flag, as_level, as_levels
+from bochner._base.progress import Callback, Progress
+from bochner._base.registry import register
+from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
+from bochner._base.whole_fits import all_or_nothing
+from bochner.features.parameters import check_choice, check_seed, generators
+from bochner.series.fitted_series import FittedSeries, check_periods, fitted_series
+from bochner.series.law import SeriesLaw
+from bochner.series.reconciliation import Reconciliation
+from bochner.series.rolling_origins import rolling_table
+from bochner.series.series_forecasts import SeriesForecasts
+from bochner.series.series_rows import SeriesRows, series_values, several, taken_series
+from bochner.series.summed_series import check_sums, check_values, reconciliation, with_sums
+from bochner.series.value_transformations import TRANSFORMATIONS
+
+_ONE = "y"
+"""Name of a series that is fitted alone."""
+
+
+@register
+@dataclass(eq=False, repr=False)
+class Forecaster(BaseEstimator):
+    r"""Forecast time series, with prediction intervals and components; defaults need no tuning.
+
+    The series, or its square root or logarithm, is a sum of Gaussian processes in time: a trend,
+    seasons, a cycle, linear effects of known inputs, autocorrelated short-term variation, and
+    noise. Three trends are compared: a level, a damped slope, and a line around which the slope
+    varies. Seasons are the periods of the calendar that the series supports, and strong lines in
+    the spectrum of the one-step prediction errors. Models are weighted by their evidence, and the
+    parameters of each model are averaged over their posterior. Priors of yearly, quarterly and
+    monthly series were learned from series of the M3 competition. If errors of forecasts from past
+    origins were larger than expected, the prediction intervals are widened.
+
+    Every process is a state-space model with a few hidden states. A fit is therefore exact, accepts
+    irregular times and unknown values, and takes time proportional to the number of rows.
+
+    Parameters
+    ----------
+    periods : "auto" or sequence of float or str, default="auto"
+        Lengths of the seasons: names for dates (``"year"``, ``"quarter"``, ``"month"``,
+        ``"week"``, ``"day"``, ``"hour"``), or numbers in units of the times: days for dates, months
+        for dates that stand for months, quarters or years, otherwise as in ``times``. ``"auto"``
+        compares a day, a week and a year for dates, and searches for further periods.
+    transformation : {"auto", "none", "floor", "sqrt", "log"}, default="auto"
+        Transformation of the values that is modelled. ``"auto"`` compares the transformations that
+        the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
+        ``"floor"`` models values of zero or more as they are, and makes forecasts below zero zero;
+        ``"auto"`` takes it in place of ``"none"`` if two or more values are zero and none is below.
+    find_cycle : bool, default=True
+        Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
+    find_breaks : bool, default=True
+        Whether to look for outliers and for lasting shifts of the level. The value of an outlier is
+        ignored; a shift is part of the trend.
+    sums : mapping of str to sequence of str, or None, default=None
+        Names of the parts of each series that is a sum of others, such as ``{"total": ["north",
+        "south"]}``; parts may be sums. Forecasts, intervals and sample paths of several series then
+        add up. Sums that ``y`` does not hold are added to the series.
+    n_jobs : int or None, default=None
+        Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws from the posterior of the parameters.
+
+    Attributes
+    ----------
+    series_ : dict of str to FittedSeries
+        Fitted model of each series, by name. A single series has the name ``"y"``.
+    is_single_ : bool
+        Whether a single series was fitted.
+    periods_ : list of Period, or dict of str to such
+        Periods of the best model, the largest first, with ``name``, ``length``, ``std`` (the
+        standard deviation of the component over the training rows, on the scale of the model) and
+        ``memory`` (the time after which the correlation with the current shape falls to 1/e).
+    transformation_ : str, or dict of str to str
+        Transformation of the values that is modelled.
+    outliers_, level_shifts_ : ndarray of int, or dict of str to such
+        Positions of values that are ignored as outliers, and of the first values after lasting
+        shifts of the level, among all values of the series, the first of which has position 0.
+    reconciliation_ : Reconciliation or None
+        Sums of the series, and the correlations of their one-step errors.
+
+    See Also
+    --------
+    bochner.TableRegressor : Rows with several inputs, and rows in time with ``time=``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import Forecaster
+    >>> rng = np.random.default_rng(0)
+    >>> t = np.arange(120.0)
+    >>> y = 0.1 * t + np.sin(2.0 * np.pi * t / 12.0) + 0.1 * rng.normal(size=120)
+    >>> model = Forecaster(random_state=0).fit(y[:96])
+    >>> [period.name for period in model.periods_]
+    ['12 steps']
+    >>> lower, upper = model.predict_interval(24, level=0.9)
+    >>> bool(np.mean((lower <= y[96:]) & (y[96:] <= upper)) > 0.8)
+    True
+    >>> sorted(model.components(24))
+    ['12 steps', 'remainder', 'trend']
+    """
+
+    periods: Any = "auto"
+    _: KW_ONLY
+    transformation: str = "auto"
+    find_cycle: bool = True
+    find_breaks: bool = True
+    sums: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    series_: dict[str, FittedSeries] = field(init=False)
+    is_single_: bool = field(init=False)
+    reconciliation_: Reconciliation | None = field(init=False, default=None)
+
+    @all_or_nothing
+    def fit(
+        self, y: object, X: object = None, *, times: object = None, callback: Callback | None = None
+    ) -> Self:
+        """Fit a model to each series.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
+            Values in order of time, NaN for an unknown value. The columns of a data frame and the
+            entries of a mapping are several series, each with a separate model. The model is
+            learned from the latest 10,000 values, up to the last known one.
+        X : array-like of shape (n, d) or DataFrame, default=None
+            Inputs whose future values are also known, such as indicators of holidays. If ``y`` is a
+            mapping, ``X`` is a mapping with the inputs of each series.
+        times : array-like of shape (n,), default=None
+            Numbers or dates. By default the index of a pandas series, or positions 0, 1, ...
+            Dates may have gaps: forecasts follow the calendar that is inferred from the dates.
+            For dates with a time zone or an offset from UTC, days, weeks and years follow the local
+            time.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` before every step. If it
+            returns ``False``, the remaining structures and transformations are not compared.
+
+        Raises
+        ------
+        TypeError
+            If values, inputs or times are not numbers or dates.
+        ValueError
+            If times do not increase, values are constant, infinite, fewer than eight or outside the
+            domain of ``transformation``, inputs do not match the values, a series is not the sum of
+            its parts, or a parameter is out of range.
+        """
+        self._check_parameters()
+        group = several(y)
+        parts = check_sums(self.sums, group)
+        group = group and with_sums(group, parts)
+        progress, rows = Progress(callback), {}
+        for name, one in (group or {_ONE: y}).items():
+            inputs = X.get(name) if isinstance(X, dict) and group is not None else X
+            shown = None if group is None else name
+            rows[name] = taken_series(one, inputs, times, self.transformation, shown)
+        check_values(rows, parts)
+        fitted = {name: self._learned(series, progress) for name, series in rows.items()}
+        self.series_, self.is_single_ = fitted, group is None
+        self.reconciliation_ = reconciliation(fitted, rows, parts) if parts else None
+        return self
+
+    def predict(self, horizon: ArrayLike, X: object = None, return_std: bool = False) -> Any:
+        """Return point forecasts and, with ``return_std``, standard deviations.
+
+        Parameters
+        ----------
+        horizon : int or array-like of shape (h,)
+            Number of steps after the last time of the series, or times to predict at. At times up
+            to the last known value the result is smoothed, and unknown values are imputed.
+        X : array-like of shape (h, d) or DataFrame, default=None
+            Inputs at these times, if the model was fitted with inputs.
+        return_std : bool, default=False
+            Whether to also return standard deviations of new values.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (h,), pandas Series or DataFrame, or dict
+            In the type of the series. The mean of the value or, with a transformation, the mean of
+            its square root or logarithm transformed back, which is close to the median. ``std`` is
+            then half of the width of the central 68.3 % interval, and so it is with ``sums``.
+
+        Raises
+        ------
+        TypeError
+            If the series has dates and the times are numbers, or the reverse.
+        ValueError
+            If inputs are missing, have another shape or differ from the fit at a time of the
+            series, times repeat or precede it, or they are irregular and ``horizon`` is a number.
+        """
+        forecasts = self._forecasts(horizon, X)
+        laws = forecasts.laws()
+        mean = forecasts.framed(laws, lambda law: law.centre())
+        return (mean, forecasts.framed(laws, lambda law: law.std())) if return_std else mean
+
+    def predict_interval(
+        self, horizon: ArrayLike, level: float = 0.9, X: object = None
+    ) -> tuple[Any, Any]:
+        """Return lower and upper ends of prediction intervals, in the shape of ``predict``.
+
+        Raises ValueError if ``level`` is not strictly between zero and one, or as ``predict``.
+        """
+        levels = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
+        forecasts = self._forecasts(horizon, X)
+        laws = forecasts.laws()
+        lower = forecasts.framed(laws, lambda law: law.quantiles(levels[:1])[:, 0])
+        return lower, forecasts.framed(laws, lambda law: law.quantiles(levels[1:])[:, 0])
+
+    def predict_quantiles(
+        self, horizon: ArrayLike, levels: Sequence[float], X: object = None
+    ) -> Any:
+        """Return quantiles (h, q) of new values at ``levels`` (q,).
+
+        The result is a data frame with the levels as columns for a series with a pandas index, and
+        a mapping for several series. Raises ValueError if a level is not strictly between zero and
+        one, or as ``predict``.
+        """
+        checked = as_levels(levels)
+        forecasts = self._forecasts(horizon, X)
+        laws = forecasts.laws()
+        return forecasts.each(lambda name: laws[name].quantiles(checked), checked.tolist())
+
+    def sample(
+        self,
+        horizon: ArrayLike,
+        n_samples: int = 1,
+        X: object = None,
+        *,
+        random_state: RandomState = None,
+    ) -> Any:
+        """Return sample paths (h, n_samples): joint draws of new values at all times.
+
+        Times must lie after the last known value of the series. Raises ValueError otherwise, or as
+        ``predict``.
+        """
+        count = as_count("n_samples", n_samples)
+        (rng,) = generators(random_state, 1)
+        return self._forecasts(horizon, X).sample(count, rng)
+
+    def components(self, horizon: ArrayLike, X: object = None, *, level: float = 0.9) -> Any:
+        """Return the components of a forecast with their intervals.
+
+        Components are on the scale of the value, its square root or its logarithm
+        (``transformation_``); the means of all components add up to the mean of the forecast.
+        ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known inputs
+        relative to their means over the rows of the fit, ``"remainder"`` short-term variation.
+        Every period is a component with its name.
+        Noise is not a component. With ``sums`` they are components of the series alone, without
+        the others: those of ``of(name)``.
+
+        Returns
+        -------
+        components : dict of str to ndarray of shape (h, 3), or DataFrame
+            Mean, lower and upper end of each component; a mapping of these for several series.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As ``predict`` and ``predict_interval``.
+        """
+        ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
+        return self._forecasts(horizon, X).components(ends)
+
+    def log_density(self, y: object, X: object = None, *, times: object = None) -> Any:
+        """Return log predictive densities (h,) of values, by default at the next ``h`` times.
+
+        ``y`` has shape (h,), or is a pandas series whose index has the times. Where forecasts below
+        zero are zero (``"floor"`` and ``"sqrt"``), a value of zero has the logarithm of its
+        probability. Values outside the domain of the transformation have minus infinity. A single
+        series must have been fitted. Raises TypeError or ValueError as ``predict``.
+        """
+        if not self._fitted().is_single_:
+            raise ValueError("log_density takes a model that was fitted to a single series.")
+        values = series_values(y)
+        if times is None:
+            index = getattr(y, "index", None)
+            times = index if hasattr(index, "get_indexer") else len(values)
+        return self._forecasts(times, X).log_densities(values)
+
+    def cross_validate(
+        self,
+        y: object,
+        horizon: int,
+        n_origins: int = 5,
+        X: object = None,
+        *,
+        times: object = None,
+        stride: int | None = None,
+        level: float = 0.9,
+        season_length: int | None = None,
+    ) -> Any:
+        """Return forecasts from several origins, each fitted only to the values before it.
+
+        Parameters
+        ----------
+        y, X, times
+            As in ``fit``. Several series must have one length.
+        horizon : int
+            Number of values to forecast from each origin.
+        n_origins : int, default=5
+            Number of origins. The last forecast ends with the series.
+        stride : int or None, default=None
+            Number of values from one origin to the next; ``None`` means ``horizon``.
+        level : float, default=0.9
+            Probability of the intervals.
+        season_length : int or None, default=None
+            Number of steps of the seasonal differences that scale the errors; ``None`` means the
+            shortest period of the calendar, or one step.
+
+        Returns
+        -------
+        table : dict of str to ndarray, or DataFrame
+            One row per forecast: ``origin`` (number of training values), ``step`` (1 to
+            ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
+            ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
+            training values; its mean absolute value is the MASE) and, without ``sums``,
+            ``log_density``; ``series`` has the names of several. A data frame with ``time`` if
+            ``y`` is a pandas object.
+
+        Raises
+        ------
+        ValueError
+            If the series is too short for the origins, or as ``fit``.
+        """
+        self._check_parameters()
+        return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
+
+    def of(self, name: str) -> "Forecaster":
+        """Return the fitted model of one of several series, by its name, without ``sums``.
+
+        Raises ValueError if there is no such series.
+        """
+        if name not in self._fitted().series_:
+            names = ", ".join(map(repr, self.series_))
+            raise ValueError(f"There is no series {name!r}: choose from {names}.")
+        single: Forecaster = clone(self).set_params(sums=None)
+        single.series_, single.is_single_ = {_ONE: self.series_[name]}, True
+        return single
+
+    @property
+    def periods_(self) -> Any:
+        """Periods of the best model of each series, the largest first."""
+        return self._of_each(SeriesLaw.periods)
+
+    @property
+    def transformation_(self) -> Any:
+        """Transformation of the values that is modelled, for each series."""
+        return self._of_each(lambda law: law.transformation)
+
+    @property
+    def outliers_(self) -> Any:
+        """Positions of values that are ignored as outliers, for each series."""
+        return self._of_each(lambda law: law.positions(law.outliers))
+
+    @property
+    def level_shifts_(self) -> Any:
+        """Positions of the first values after lasting shifts of the level, for each series."""
+        return self._of_each(lambda law: law.positions(law.shifts))
+
+    def _of_each(self, values: Callable[[SeriesLaw], Any]) -> Any:
+        by_name = {name: values(one.law) for name, one in self._fitted().series_.items()}
+        return by_name[_ONE] if self.is_single_ else by_name
+
+    def _fitted(self) -> Self:
+        check_is_fitted(self, "series_")
+        return self
+
+    def _try_out(self) -> None:
+        """Forecast one time to validate a model that was loaded from a file."""
+        for series in self._fitted().series_.values():
+            series.try_out()
+        if self.reconciliation_ is not None and set(self.reconciliation_.names) - set(self.series_):
+            raise ValueError("sums contain series without a model")
+
+    def _forecasts(self, horizon: object, X: object) -> SeriesForecasts:
+        """Return the forecasts of all series at times, or of a number of steps."""
+        fitted = self._fitted().series_
+        return SeriesForecasts.at(fitted, self.is_single_, self.reconciliation_, horizon, X)
+
+    def _variance(self, horizon: object, X: object) -> Any:
+        """Return the variances of new values, in the shape of ``predict``."""
+        forecasts = self._forecasts(horizon, X)
+        return forecasts.framed(forecasts.laws(), lambda law: law.variance())
+
+    def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
+        (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
+        with single_threaded_blas() as n_threads:
+            n_threads = threads_for(self.n_jobs, n_threads)
+        options = self.periods, self.find_cycle, self.find_breaks, self.transformation
+        return fitted_series(series, *options, n_threads, progress, rng)
+
+    def _check_parameters(self) -> None:
+        check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        check_periods(self.periods)
+        as_flag("find_cycle", self.find_cycle)
+        as_flag("find_breaks", self.find_breaks)
+        checked_n_jobs(self.n_jobs)
+        check_seed(self.random_state)

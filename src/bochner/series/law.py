@@ -1,0 +1,441 @@
+"""The learned law of a series: weighted posterior draws of several models, and predictions."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._base.arrays import Array, Index
+from bochner._base.registry import register
+from bochner._base.threads import in_order, single_threaded_blas
+from bochner.series.calibration import LARGE, calibrated
+from bochner.series.component_search import Fit
+from bochner.series.components import Inputs, LevelShifts, Waves
+from bochner.series.parameter_posterior import draws, resampled
+from bochner.series.paths import paths
+from bochner.series.predictive_mixture import PredictiveMixture
+from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesModel
+from bochner.series.series_units import SeriesUnits
+from bochner.series.value_transformations import TRANSFORMATIONS
+from bochner.series.weighted_models import TINY, Member
+
+_N_DRAWS = 256
+"""Number of importance samples of the best model; other models have fewer. The effective sample
+size is about fifty, with which ends of intervals vary by a few per cent of their width."""
+
+_FEWEST_DRAWS = 64
+"""Number of importance samples of a model of little weight."""
+
+_KEPT_DRAWS = 64
+"""Number of stored draws of all models together, in proportion to their weights."""
+
+_LEAST_MODEL = 0.01
+"""Share of the evidence of all models below which a model is dropped: forecasts hardly change."""
+
+_BLOCK = 5_000
+"""Rows before the training rows that are smoothed together: a few seconds, a hundred megabytes."""
+
+_MARGIN = 2_500
+"""Rows on both sides of a block that are smoothed with it: correlations at its ends are shorter."""
+
+_TIMES_ERROR = 1e-6
+"""Largest error of the time of a row, in ranges: more than rounding, less than a step."""
+
+_INPUTS_ERROR = 1e-6
+"""Largest difference of equal inputs, in standard deviations: more than rounding, and of no
+consequence."""
+
+_WEIGHTS_ERROR = 1e-6
+"""Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
+
+
+class Period(NamedTuple):
+    """A learned period, in units of the times.
+
+    ``std`` is the standard deviation of its component over the training rows, on the scale of the
+    model. ``memory`` is the time in which correlations of its shape fall by a factor of e.
+    """
+
+    name: str
+    length: float
+    std: float
+    memory: float
+
+
+@register(
+    shapes={
+        "times": "n",
+        "values": "n",
+        "is_known": "n",
+        "inputs": "nd",
+        "horizons": "h",
+        "factors": "h",
+        "clock": "n",
+        "outliers": "k",
+    }
+)
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesLaw:
+    """A weighted mixture of models of one series, with the rows of the series in its units.
+
+    The first ``n_earlier`` rows were not used for the fit. Predictions at their times are smoothed.
+    """
+
+    members: list[Member]
+    transformation: str
+    units: SeriesUnits
+    times: Array  # (n,)
+    values: Array  # (n,): Zero for unknown values
+    is_known: NDArray[np.bool_]  # (n,)
+    inputs: Array  # (n, d)
+    horizons: Array  # (q,): Calibrated horizons, in ranges
+    factors: Array  # (q,): Factors of standard deviations at the horizons
+    effective_draws: float
+    clock: Array | None = None  # (n,): See `ScaledSeries`
+    large: float = 0.0  # Share of forecasts with large errors: see `Calibration`
+    outliers: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Times without their values
+    n_earlier: int = 0
+
+    def __post_init__(self) -> None:
+        weights = np.concatenate([np.zeros(0), *(member.weights for member in self.members)])
+        if (weights < 0.0).any() or abs(weights.sum() - 1.0) > _WEIGHTS_ERROR:
+            raise ValueError("the weights of all members must be shares of one")
+        dim = self.inputs.shape[1]
+        n_inputs = {
+            part.n_inputs
+            for member in self.members
+            for part in member.parts
+            if isinstance(part, Inputs)
+        }
+        if n_inputs - {dim} or len(self.units.mean) != dim:
+            raise ValueError(f"parts have {n_inputs} inputs, and the rows have {dim}")
+        if not (np.diff(self.times) > 0.0).all():
+            raise ValueError("the times of the rows must increase")
+        steps = np.diff(self.horizons, prepend=0.0)
+        if min(steps.min(initial=np.inf), self.factors.min(initial=np.inf)) <= 0.0:
+            raise ValueError("horizons and their factors must be positive, and horizons increase")
+        if not 0.0 <= self.large < 1.0:
+            raise ValueError("the share of large errors must be one of forecasts")
+        if not 0 <= self.n_earlier < len(self.times) or not self.is_known[self.n_earlier :].any():
+            raise ValueError("a series must have known values among the rows of its fit")
+
+    def check_times(self, last: float) -> None:
+        """Raise ValueError for units of other rows, or a last time of the series before its rows.
+
+        The last time is later than the last row if the last values are unknown.
+        """
+        units = self.units
+        step = float(np.median(np.diff(self.rows.times)))
+        if not abs(units.step / units.span - step) <= _TIMES_ERROR:
+            raise ValueError(f"a step is {units.step / units.span:g} ranges, and of rows {step:g}")
+        scaled = (last - units.start) / units.span
+        if not scaled >= self.times[-1] - _TIMES_ERROR:
+            raise ValueError(f"the last time is {scaled:g} ranges, and its row {self.times[-1]:g}")
+
+    @classmethod
+    def of(
+        cls,
+        fits: Sequence[Fit],
+        log_weights: Array,
+        rows_of_fits: Sequence[ScaledSeries],
+        outliers: Index,
+        transformation: str,
+        units: SeriesUnits,
+        rng: Generator,
+        n_threads: int,
+    ) -> "SeriesLaw":
+        """Return the law of models, whose weights have the given logarithms (m,).
+
+        Errors of the first model at past origins determine the widths and the tails of all. The
+        first rows have no values at the outliers (k,).
+        """
+        rows = rows_of_fits[0]
+        shares = np.exp(log_weights - log_weights.max())
+        chosen = np.flatnonzero(shares > _LEAST_MODEL * shares.sum())
+        shares = shares[chosen] / shares[chosen].sum()
+        # A stream per model, so that draws do not depend on the number of threads.
+        seeds = rng.spawn(len(chosen) + 1)
+
+        def drawn(place: int) -> tuple[Array, Array]:
+            # The points of a Sobol sequence are balanced for powers of two.
+            count = 2 ** int(np.log2(max(_FEWEST_DRAWS, shares[place] * _N_DRAWS)))
+            theta, weights = draws(
+                fits[chosen[place]].mode, rows_of_fits[chosen[place]], count, seeds[place]
+            )
+            return theta, shares[place] * weights
+
+        def member(place: int) -> Member | None:
+            model, counts = fits[chosen[place]].mode.model, numbers[place]
+            some = counts > 0
+            if not some.any():
+                return None
+            theta = drawn_thetas[place][0][some]
+            trend = fits[chosen[place]].structure.trend
+            last_states = zip(
+                *SeriesEvidence(model, rows_of_fits[chosen[place]]).last_states(theta), strict=True
+            )
+            states = [trend.onward(*moments) for moments in last_states]
+            mean, cov = (np.array(part) for part in zip(*states, strict=True))
+            return Member(list(model.parts), theta, counts[some] / _KEPT_DRAWS, mean, cov)
+
+        with single_threaded_blas():
+            drawn_thetas = [pair for _, pair in in_order(drawn, range(len(chosen)), n_threads)]
+            weights = [draw_weights for _, draw_weights in drawn_thetas]
+            numbers = np.split(
+                resampled(np.concatenate(weights), _KEPT_DRAWS, seeds[-1]),
+                np.cumsum([len(draw_weights) for draw_weights in weights])[:-1],
+            )
+            members_or_none = [each for _, each in in_order(member, range(len(chosen)), n_threads)]
+        members = [each for each in members_or_none if each is not None]
+        mode, step = fits[0].mode, float(units.ranges(units.step))
+        calibration = calibrated(mode.model, mode.theta, rows, step, len(outliers))
+        return cls(
+            members,
+            transformation,
+            units,
+            rows.times,
+            np.where(rows.known, rows.values, 0.0),
+            rows.known,
+            rows.inputs,
+            calibration.horizons,
+            calibration.factors,
+            1.0 / float(np.sum(np.concatenate(weights) ** 2)),
+            rows.clock,
+            calibration.large,
+            rows.times[outliers],
+        )
+
+    @property
+    def rows(self) -> ScaledSeries:
+        """The training rows."""
+        return self._all_rows.part(slice(self.n_earlier, None))
+
+    @property
+    def _all_rows(self) -> ScaledSeries:
+        """All rows of the series, the earlier ones included."""
+        values = np.where(self.is_known, self.values, np.nan)
+        return ScaledSeries(self.times, values, self.inputs, self.clock)
+
+    def after(self, rows: ScaledSeries) -> "SeriesLaw":
+        """Return the law of a series with further rows before the training rows."""
+        rows = rows.joined(self._all_rows)
+        return replace(
+            self,
+            times=rows.times,
+            values=np.where(rows.known, rows.values, 0.0),
+            is_known=rows.known,
+            inputs=rows.inputs,
+            clock=rows.clock,
+            n_earlier=len(rows) - len(self.times),
+        )
+
+    @property
+    def shifts(self) -> Array:
+        """Times (k,) of lasting shifts of the level, of the best model that has any."""
+        parts = [part for member in self.members for part in member.parts]
+        shifts = (part.times for part in parts if isinstance(part, LevelShifts))
+        return np.array(next(shifts, ()), dtype=np.float64)
+
+    def n_other_inputs(self, rows: ScaledSeries) -> int:
+        """Return the number of rows at times of training rows with other inputs than these."""
+        _, training, new = np.intersect1d(self.times, rows.times, return_indices=True)
+        differences = np.abs(self.inputs[training] - rows.inputs[new])
+        return int(np.sum((differences > _INPUTS_ERROR).any(axis=1)))
+
+    def positions(self, times: Array) -> Index:
+        """Return the rows (k,) of the series at their times (k,)."""
+        return np.searchsorted(self.times, times)
+
+    @property
+    def components(self) -> list[str]:
+        """Names of all models' components, the trend first and the remainder last."""
+        names = {name for member in self.members for name in member.model.components}
+        order = {"trend": 0, "inputs": 2, "remainder": 3}
+        return sorted(names, key=lambda name: (order.get(name, 1), name))
+
+    def trends(self) -> dict[str, float]:
+        """Return the posterior weight of each description of a trend, the greatest first."""
+        weight_of_trend: dict[str, float] = {}
+        for member in self.members:
+            words = member.trend.description
+            weight_of_trend[words] = weight_of_trend.get(words, 0.0) + float(member.weights.sum())
+        return dict(sorted(weight_of_trend.items(), key=lambda item: -item[1]))
+
+    def predict(self, rows: ScaledSeries) -> PredictiveMixture:
+        """Return the predictive law of values with noise at rows in order of time."""
+        moments = [
+            (mean[:, -1].copy(), variance[:, -1] + model.noise(theta), weight)  # Of the sum
+            for model, theta, weight, mean, variance in self._moments(rows)
+        ]
+        means, variances, weights = (np.array(part) for part in zip(*moments, strict=True))
+        deviation = self.units.deviation
+        means = self.units.centre + deviation * means
+        variances = (deviation * self._factors(rows.times)) ** 2 * np.maximum(variances, TINY)
+        if self.large:
+            means = np.concatenate((means, means))
+            widened = np.where(rows.times > self._last_known, LARGE**2, 1.0)
+            variances = np.concatenate((variances, widened * variances))
+            weights = np.concatenate(((1.0 - self.large) * weights, self.large * weights))
+        return PredictiveMixture(means, variances, weights, self.transformation)
+
+    def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
+        """Return the laws of the components at rows in order of time, by name.
+
+        Their means add up to the mean of the transformed value. The first component, the trend,
+        contains the centre of the values.
+        """
+        names, n_rows = self.components, len(rows)
+        means: dict[str, list[Array]] = {name: [] for name in names}
+        variances: dict[str, list[Array]] = {name: [] for name in names}
+        weights = []
+        for model, _, weight, mean, variance in self._moments(rows):
+            place_of = {name: place for place, name in enumerate(model.components)}
+            for name in names:
+                place = place_of.get(name)
+                means[name].append(np.zeros(n_rows) if place is None else mean[:, place])
+                variances[name].append(np.zeros(n_rows) if place is None else variance[:, place])
+            weights.append(weight)
+        deviation = self.units.deviation
+        return {
+            name: PredictiveMixture(
+                (self.units.centre if name == names[0] else 0.0)
+                + deviation * np.array(means[name]),
+                deviation**2 * np.maximum(variances[name], TINY),
+                np.array(weights),
+                "none",
+            )
+            for name in names
+        }
+
+    def sample(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
+        """Return joint draws (n_samples, h) of noisy values at rows after the last training row."""
+        return TRANSFORMATIONS[self.transformation].back(self.paths(rows, n_samples, rng))
+
+    def paths(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
+        """Return draws as `sample` does, of the transformed values.
+
+        A draw has large errors at all rows or at none.
+        """
+        weights = np.concatenate([member.weights for member in self.members])
+        counts = rng.multinomial(n_samples, weights / weights.sum())
+        later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
+        all_paths = []
+        for (member, number), count in zip(self._draws(), counts, strict=True):
+            if count:
+                path = paths(
+                    member.model,
+                    member.theta[number],
+                    (member.mean[number], member.cov[number]),
+                    later,
+                    factors,
+                    np.where(rng.random(int(count)) < self.large, LARGE, 1.0),
+                    rng,
+                )
+                all_paths.append(path)
+        values = np.concatenate(all_paths)[rng.permutation(n_samples)]
+        transformed: Array = self.units.centre + self.units.deviation * values
+        return transformed
+
+    def standardised_errors(self) -> Array:
+        """Return errors (n,) of one-step predictions in standard deviations, NaN if unknown.
+
+        They are those of the best draw of the best model.
+        """
+        best = max(self.members, key=lambda member: member.weights.sum())
+        _, states = best.model.filtered(best.theta[int(np.argmax(best.weights))], self.rows)
+        return states.error / np.sqrt(states.variance)
+
+    def periods(self) -> list[Period]:
+        """Return the periods of the best model, the one with the greatest deviation first."""
+        best = max(self.members, key=lambda member: member.weights.sum())
+        model, weights = best.model, best.weights / best.weights.sum()
+        theta = best.theta[int(np.argmax(weights))]
+        mean, _ = model.components_of(theta, self.rows)
+        periods = []
+        for part in model.parts:
+            if isinstance(part, Waves):
+                wave_theta = best.theta[:, model.place(part)]
+                length = weights @ np.exp(wave_theta[:, -1]) if part.freedom else part.period
+                memory = np.exp(weights @ wave_theta[:, 1])
+                std = mean[:, model.components.index(part.name)].std() * self.units.deviation
+                times = self.units.span
+                periods.append(
+                    Period(part.name, float(length * times), float(std), float(memory * times))
+                )
+        return sorted(periods, key=lambda member: -member.std)
+
+    @property
+    def _last_known(self) -> float:
+        """Time of the last value that is known and no outlier: horizons count from there."""
+        return float(self.times[self.is_known][-1])
+
+    def _factors(self, times: Array) -> Array:
+        """Return factors (h,) of standard deviations of values at times (h,)."""
+        ahead = times - self._last_known
+        if not len(self.horizons):
+            return np.ones_like(ahead)
+        # Interpolated by the logarithm of the horizon; one for times up to the last known value.
+        first = self.horizons[0]
+        factors = np.interp(np.log(np.maximum(ahead, first)), np.log(self.horizons), self.factors)
+        return np.where(ahead > 0.0, factors, 1.0)
+
+    def _draws(self) -> Iterator[tuple[Member, int]]:
+        for member in self.members:
+            for number in range(len(member.weights)):
+                yield member, number
+
+    def _moments(
+        self, rows: ScaledSeries
+    ) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
+        """Yield moments (h, J + 1) of the components and of their sum, the last, for each draw.
+
+        Rows until the last training row are smoothed together with rows of the series.
+        """
+        # Rows within the range of the series are smoothed, later rows are forecast.
+        n_inside = int(np.sum(rows.times <= self.times[-1]))
+        windows = self._windows(rows.part(slice(0, n_inside)))
+        later = self.rows.part(slice(-1, None)).joined(rows.part(slice(n_inside, None)))
+        for member in self.members:
+            model, draws_of_member = member.model, (member.theta, later, member.mean, member.cov)
+            all_ahead = model.each_ahead(*draws_of_member)
+            for theta, weight in zip(member.theta, member.weights, strict=True):
+                parts = []
+                for joined, places in windows:
+                    moments = model.components_of(theta, joined)
+                    parts.append(tuple(moment[places] for moment in moments))
+                if n_inside < len(rows):
+                    parts.append(tuple(moment[1:] for moment in next(all_ahead)))
+                mean, variance = (np.concatenate(moment) for moment in zip(*parts, strict=True))
+                yield model, theta, float(weight), mean, variance
+
+    def _windows(self, inside: ScaledSeries) -> list[tuple[ScaledSeries, Index]]:
+        """Return rows of the series with rows inside their range, and the places of the latter.
+
+        Rows inside the training range are smoothed with the training rows, earlier ones in blocks,
+        because states at all rows of a long series need much memory.
+        """
+        all_rows, windows = self._all_rows, []
+        latest = np.searchsorted(self.times, inside.times, side="right") - 1
+        n_before = self.n_earlier - 1 - latest
+        blocks = np.maximum(n_before, -1) // _BLOCK + 1  # Zero for the training rows
+        for block in np.unique(blocks)[::-1].tolist():
+            end = self.n_earlier - (block - 1) * _BLOCK
+            window = slice(max(0, end - _BLOCK - _MARGIN), end + _MARGIN)
+            given, new = (
+                self.rows if not block else all_rows.part(window),
+                inside.part(blocks == block),
+            )
+            order, places = _merged(given.times, new.times)
+            windows.append((given.joined(new).part(order), places))
+        return windows
+
+
+def _merged(times: Array, new_times: Array) -> tuple[Index, Index]:
+    """Return rows of both in order of distinct times, and the positions of new times among them."""
+    _, first, inverse = np.unique(
+        np.concatenate((times, new_times)), return_index=True, return_inverse=True
+    )
+    return first, inverse[len(times) :]

@@ -1,0 +1,182 @@
+r"""Priors that were learned from the series of forecasting competitions.
+
+The parameters of a series of a few dozen values are hardly known from these values. Their priors
+were learned from many other series by empirical Bayes: the laws that maximise the product of the
+evidences of these series. `tools/series_priors.py` made the tables in ``priors.json``.
+
+A parameter of a process, on the logarithmic scale, is
+
+.. math:: \theta_i = a_i + b_i \log(n / 30) + c_i u + e_i, \qquad e_i \sim N(0, s_i^2),
+
+for n steps in the range of the rows. :math:`u \sim N(0, c^2)` is common to all parameters of a
+series, and :math:`c_i` the power of the values' unit in the parameter: how large all deviations are
+relative to the range of the values is less certain than how large they are relative to each other.
+
+Evidence exaggerates how certain a model is, because no model is true. A model therefore has the
+weight :math:`\pi_j E_j^\tau` in a forecast, where E is its evidence. The odds :math:`\pi_j` and the
+power :math:`\tau` maximise the densities of the last values of the same series, forecast from the
+values before (coarsened posteriors: Miller and Dunson, "Robust Bayesian inference via coarsening",
+Journal of the American Statistical Association, 2019).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bochner._base.arrays import Array, as_array
+from bochner.series.components import Prior
+
+_LEAST_DRIFT = 0.01
+"""Weight of a random walk with drift below which it is not fitted: forecasts hardly change."""
+
+_USUAL_LENGTH = 30.0
+"""Number of steps n at which the term with log(n / 30) is zero."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalPrior:
+    """A normal law of parameters (k,): its mean, and a factor (k, k) of its covariance."""
+
+    mean: Array
+    factor: Array
+
+    @property
+    def std(self) -> Array:
+        """Standard deviations (k,)."""
+        return as_array(np.sqrt(np.sum(self.factor**2, axis=1)))
+
+    def at(self, z: Array) -> Array:
+        """Return the parameters (k,) of independent standard normal numbers (k,)."""
+        theta: Array = self.mean + self.factor @ z
+        return theta
+
+    def standardised(self, theta: Array) -> Array:
+        """Return the independent standard normal numbers (k, ...) of parameters (k, ...)."""
+        return as_array(np.linalg.solve(self.factor, (theta.T - self.mean).T))
+
+
+class ParameterPrior(NamedTuple):
+    """The normal law of a parameter: ``a``, ``b`` and ``s`` of the module's formula."""
+
+    level: float
+    by_length: float
+    std: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriorTable:
+    """Priors of parameters by name, for series with ``length = log(n / 30)``."""
+
+    parameters: Mapping[str, ParameterPrior]
+    common_std: float = 0.0
+    length: float = 0.0
+
+    def prior(self, own: Sequence[Prior]) -> NormalPrior:
+        """Return the joint prior of parameters, given their own priors."""
+        learned = [self.parameters.get(one.name) for one in own]
+        mean = [
+            one.mean if entry is None else entry.level + entry.by_length * self.length
+            for one, entry in zip(own, learned, strict=True)
+        ]
+        std = [
+            one.std if entry is None else entry.std for one, entry in zip(own, learned, strict=True)
+        ]
+        loadings = self.common_std * np.array([one.power for one in own], dtype=np.float64)
+        cov = np.diag(np.square(std)) + np.outer(loadings, loadings)
+        return NormalPrior(np.array(mean), as_array(np.linalg.cholesky(cov)))
+
+
+OWN_PRIORS = PriorTable({})
+"""No learned priors: every parameter has its own."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesPriors:
+    """Priors for series of one calendar: of parameters, trends and transformations.
+
+    ``power`` is the power of the evidence in the weight of a model, and ``transformation_power``
+    that in the choice of a transformation; ``trends`` and ``transformations`` are log odds by name.
+    ``drift_weight`` is the weight of a random walk with drift in forecasts, beside the models that
+    evidence compares, and ``drift_share`` the share of its drift that goes on. Both were learned
+    from series of ``drift_steps`` steps or fewer.
+    """
+
+    parameters: Mapping[str, ParameterPrior] = field(default_factory=dict)
+    common_std: float = 0.0
+    power: float = 1.0
+    transformation_power: float = 1.0
+    trends: Mapping[str, float] = field(
+        default_factory=lambda: {"level": 0.0, "slope": 0.0, "line": 0.0}
+    )
+    transformations: Mapping[str, float] = field(
+        default_factory=lambda: {"none": 0.0, "sqrt": 0.0, "log": 0.0}
+    )
+
+    drift_weight: float = 0.0
+    drift_share: float = 1.0
+    drift_steps: float = 0.0
+
+    def table(self, step: float) -> PriorTable:
+        """Return the priors of parameters if rows are ``step`` apart, in units of their range."""
+        length = float(-np.log(step * _USUAL_LENGTH))
+        return PriorTable(self.parameters, self.common_std, length)
+
+    def log_weight(self, log_evidence: float, trend: str) -> float:
+        """Return the logarithm of the weight of a model in forecasts."""
+        return self.power * log_evidence + self.trends[trend]
+
+    def log_weight_of_scale(self, log_evidence: float, transformation: str) -> float:
+        """Return the logarithm of the weight of a transformation, the greatest of which is used."""
+        # A floor has the odds of the values as they are.
+        odds = self.transformations.get(transformation, self.transformations["none"])
+        return self.transformation_power * log_evidence + odds
+
+    def weight_of_drift(self, n_steps: float) -> float:
+        """Return the weight of a random walk with drift for a series of that many steps.
+
+        It falls like the square of the length beyond those of the series that it was learned from:
+        a long series shows its trend.
+        """
+        longer = n_steps / self.drift_steps if self.drift_steps else np.inf
+        weight = self.drift_weight / max(1.0, longer) ** 2
+        return weight if weight > _LEAST_DRIFT else 0.0
+
+    def entry(self) -> dict[str, object]:
+        """Return the entry of the priors in the file."""
+        return {
+            "parameters": dict(self.parameters),
+            "common_std": self.common_std,
+            "power": self.power,
+            "transformation_power": self.transformation_power,
+            "trends": dict(self.trends),
+            "transformations": dict(self.transformations),
+            "drift_weight": self.drift_weight,
+            "drift_share": self.drift_share,
+            "drift_steps": self.drift_steps,
+        }
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> "SeriesPriors":
+        """Return the priors that an entry of the file has."""
+        parameters = {name: ParameterPrior(*law) for name, law in entry["parameters"].items()}
+        return cls(**{**entry, "parameters": parameters})
+
+
+def _read() -> Mapping[str, SeriesPriors]:
+    text = files("bochner.series").joinpath("priors.json").read_text(encoding="utf-8")
+    return MappingProxyType(
+        {name: SeriesPriors.of(entry) for name, entry in json.loads(text)["priors"].items()}
+    )
+
+
+PRIORS = _read()
+"""Priors by calendar: ``"year"``, ``"quarter"``, ``"month"``, ``"week"`` and ``"hour"`` for series
+with a value in each, and ``"other"``. Series of weeks and hours have the priors of the processes,
+and a drift."""
+
+GENERAL = PRIORS["other"]

@@ -1,0 +1,219 @@
+r"""Compiled recursion for the evidence of series with regular times and few unknown values.
+
+States and values are those of `bochner.series.state_loops`, and ``F``, ``Q``, ``h`` and ``r`` do
+not change with time. Most processes begin in their stationary law, so that the covariance of the
+states before the first value, :math:`P_0`, and the one after a step without any value,
+:math:`F P_0 F^\top + Q`, differ in the first two states alone: those of a trend. The covariances
+:math:`P_t` of the states given the values before time t then change by a matrix of rank
+:math:`\rho \le 3`,
+
+.. math:: P_{t+1} - P_t = Y_t^\top M_t Y_t,
+
+and a step costs :math:`O(\rho s)` numbers in place of :math:`O(s^2)` (Chandrasekhar recursions).
+With :math:`c = F P_t h / S_t`, :math:`z = Y_t h` and :math:`u = M_t z`, and the variance
+:math:`S_t` of the value,
+
+.. math:: S_{t+1} = S_t + z^\top u, \quad Y_{t+1} = Y_t F^\top - z c^\top, \quad
+          M_{t+1} = M_t - u u^\top / S_{t+1}, \quad
+          c_{t+1} = c_t + Y_{t+1}^\top u / S_{t+1}.
+
+Means of the states follow the recursion of a row of Y, with the error of the predicted value in
+place of :math:`-z`. Where changes of the covariance are as small as rounding errors, the gain c
+stays.
+
+A line and known inputs have weights that change with time, but their states never move. They are
+coefficients with normal priors, and an unknown value is any number plus a coefficient with a flat
+prior: the errors of values and of the coefficients' columns, predicted with the same gains, give
+the evidence with the coefficients integrated out (`bochner.series.coefficient_loops`).
+
+States are in another order than elsewhere, for loops over adjacent numbers: the first states of all
+pairs of partners, the second ones, and the states without partners.
+
+References
+----------
+Morf, Sidhu and Kailath, "Some new algorithms for recursive estimation in constant, linear,
+discrete-time systems", IEEE Transactions on Automatic Control, 1974. De Jong, "The diffuse Kalman
+filter", The Annals of Statistics, 1991.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._base.arrays import Array
+from bochner._base.compiling import inner
+from bochner._base.wave_loops import LOOSE
+from bochner.series.coefficient_loops import Coefficients, posterior
+from bochner.series.process_loops import Entries
+
+_LOG_TWO_PI = 1.8378770664093453  # In the logarithm of a normal density
+
+FASTER = LOOSE | {"reassoc"}
+"""Sums over states may be in any order; NaN keeps its meaning, that of a failure."""
+
+_SETTLED = 1e-14
+"""Change of the variance of a value, relative to it, that counts as rounding error."""
+
+_OFTEN = 8
+"""Steps between two comparisons with it, which take as long as a part of a step."""
+
+_inner = partial(inner, fastmath=FASTER, error_model="numpy")
+
+
+class History(NamedTuple):
+    """What the recursion is at each of ``d`` times: symbols of the module's docstring.
+
+    ``rows`` (d, R, s) are those of Y (the first ones, as many as the rank), and the means of the
+    states as predicted from the values and from each column. ``error`` (d, R) has minus z, and the
+    errors of predictions. ``settled`` (1,) is the time from which the gain stays.
+    """
+
+    gain: Array  # (d, s): c
+    rows: Array
+    middle: Array  # (d, rank, rank): M
+    product: Array  # (d, rank): u
+    variance: Array  # (d,): S
+    error: Array
+    settled: NDArray[np.int64]
+
+
+class RegularRows(NamedTuple):
+    """Values and L columns of coefficients (1 + L, n).
+
+    ``weight`` (s,) is ``h``, and ``n_pairs`` the number of pairs of states. Columns are zero before
+    the times ``starts`` (L,), and ``kinds`` (L,) are those of `coefficient_loops`.
+    """
+
+    values: Array
+    weight: Array
+    n_pairs: int
+    kinds: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+@_inner()
+def _begin(rows: RegularRows, entries: Entries, history: History) -> None:
+    """Write the first row of a history."""
+    own, other, w, q = entries.own, entries.other, entries.initial, entries.trend
+    h, rank, s, pairs = rows.weight, history.product.shape[1], rows.weight.size, rows.n_pairs
+    total = entries.scales[0]
+    middle, first = history.middle, history.rows
+    for j in range(first.shape[1]):
+        for i in range(s):
+            first[0, j, i] = 0.0
+    for j in range(rank):
+        for i in range(rank):
+            middle[0, j, i] = 0.0
+    for i in range(s):
+        total += h[i] * h[i] * w[i]
+        first[0, 0, i] = own[i] * h[i] * w[i]
+    for i in range(pairs):
+        p = pairs + i
+        first[0, 0, i] += other[i] * h[p] * w[p]
+        first[0, 0, p] += other[p] * h[i] * w[i]
+    middle[0, 0, 0] = -1.0 / total
+    history.variance[0] = total
+    for i in range(s):
+        history.gain[0, i] = first[0, 0, i] / total
+    if rank > 1:
+        # F P F.T + Q - P of the trend, without the difference of two large numbers.
+        p = pairs
+        first[0, 1, 0] = first[0, 2, p] = 1.0
+        middle[0, 1, 1] = (own[0] - 1.0) * (own[0] + 1.0) * w[0] + other[0] ** 2 * w[p] + q[0]
+        middle[0, 2, 2] = (own[p] - 1.0) * (own[p] + 1.0) * w[p] + other[p] ** 2 * w[0] + q[1]
+        middle[0, 1, 2] = own[0] * other[p] * w[0] + other[0] * own[p] * w[p] + q[2]
+        middle[0, 2, 1] = middle[0, 1, 2]
+
+
+@_inner()
+def _change(history: History, now: int, h: Array) -> float:
+    """Return a bound of the next change of the variance of a value."""
+    factor, middle, rank = history.rows, history.middle, history.product.shape[1]
+    total = 0.0
+    for j in range(rank):
+        largest = 0.0
+        for i in range(h.size):
+            largest = max(largest, abs(factor[now, j, i]))
+        for k in range(rank):
+            total += abs(middle[now, j, k]) * largest * largest
+    return total * h.size
+
+
+@_inner()
+def forward(
+    rows: RegularRows, entries: Entries, history: History, coefficients: Coefficients
+) -> float:
+    """Return the log evidence, and write the history and the posterior of the coefficients."""
+    h, own, other, y = rows.weight, entries.own, entries.other, rows.values
+    gain, states, middle = history.gain, history.rows, history.middle
+    u, variance, error = history.product, history.variance, history.error
+    n, s, pairs, depth, rank = y.shape[1], h.size, rows.n_pairs, variance.size, u.shape[1]
+    n_rows = states.shape[1]
+    _begin(rows, entries, history)
+    evidence, settled, starts = 0.0, n, rows.starts
+    for a in range(starts.size):
+        coefficients.product[a] = 0.0
+        for b in range(starts.size):
+            coefficients.inner[a, b] = 0.0
+    for t in range(n):
+        now, later = t % depth, (t + 1) % depth
+        total = variance[now]
+        if t < settled and t % _OFTEN == 0 and _change(history, now, h) < _SETTLED * total:
+            settled = t
+        begin = 0 if t < settled else rank
+        for j in range(begin, n_rows):
+            if j > rank and t < starts[j - rank - 1]:
+                error[now, j] = 0.0
+                continue
+            predicted = 0.0
+            for i in range(s):
+                predicted += h[i] * states[now, j, i]
+            error[now, j] = -predicted if j < rank else y[j - rank, t] - predicted
+        v = error[now, rank]
+        evidence -= 0.5 * (np.log(total) + v * v / total + _LOG_TWO_PI)
+        for a in range(starts.size):
+            if t >= starts[a]:
+                share = error[now, rank + 1 + a] / total
+                coefficients.product[a] += share * v
+                for b in range(starts.size):
+                    coefficients.inner[a, b] += share * error[now, rank + 1 + b]
+        if t == n - 1:
+            break
+        for j in range(begin, n_rows):
+            if j > rank and t < starts[j - rank - 1]:
+                for i in range(s):
+                    states[later, j, i] = 0.0
+                continue
+            e = error[now, j]
+            for i in range(pairs):
+                a, b = states[now, j, i], states[now, j, pairs + i]
+                states[later, j, i] = own[i] * a + other[i] * b + e * gain[now, i]
+                states[later, j, pairs + i] = (
+                    own[pairs + i] * b + other[pairs + i] * a + e * gain[now, pairs + i]
+                )
+            for i in range(2 * pairs, s):
+                states[later, j, i] = own[i] * states[now, j, i] + e * gain[now, i]
+        for i in range(s):
+            gain[later, i] = gain[now, i]
+        variance[later] = total
+        if t >= settled:
+            continue
+        following = total
+        for j in range(rank):
+            u[now, j] = 0.0
+            for i in range(rank):
+                u[now, j] -= middle[now, j, i] * error[now, i]
+            following -= error[now, j] * u[now, j]
+        if not following > 0.0:  # By rounding errors only
+            return np.nan
+        variance[later] = following
+        for j in range(rank):
+            share = u[now, j] / following
+            for i in range(s):
+                gain[later, i] += share * states[later, j, i]
+            for i in range(rank):
+                middle[later, j, i] = middle[now, j, i] - share * u[now, i]
+    history.settled[0] = settled
+    return evidence + posterior(coefficients, rows.kinds, entries.scales)

@@ -1,0 +1,338 @@
+r"""State-space model of a series: a sum of processes and noise, its evidence and forecasts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._base.arrays import Array, Index, Mask, as_array
+from bochner.series.components import RealOrComplex, Remainder, SeriesProcess, StateTransition
+from bochner.series.priors import OWN_PRIORS, NormalPrior, PriorTable
+from bochner.series.regular import regular_series
+from bochner.series.state_loops import (
+    Filtered,
+    Steps,
+    component_moments,
+    filtered,
+    moments_ahead,
+    slopes,
+)
+
+_IMAGINARY = 1e-100
+"""Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
+
+_DIGITS = 9
+"""Decimals of a time step, in ranges of the training rows, to which steps are rounded. Equal steps
+share their transitions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaledSeries:
+    """A scaled series: times (n,) in units of the range, values (n,) with NaN, inputs (n, d).
+
+    ``clock`` (n,) is the local time of a time zone minus the time, in ranges; None for zero.
+    """
+
+    times: Array
+    values: Array
+    inputs: Array
+    clock: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Mask (n,) of the known values."""
+        return np.isfinite(self.values)
+
+    def joined(self, other: "ScaledSeries") -> "ScaledSeries":
+        """Return these rows followed by the rows of ``other``."""
+        clocks = [
+            np.zeros(len(rows)) if rows.clock is None else rows.clock for rows in (self, other)
+        ]
+        return ScaledSeries(
+            np.concatenate((self.times, other.times)),
+            np.concatenate((self.values, other.values)),
+            np.concatenate((self.inputs, other.inputs)),
+            None if self.clock is other.clock is None else np.concatenate(clocks),
+        )
+
+    def part(self, which: Index | Mask | slice) -> "ScaledSeries":
+        """Return the chosen rows."""
+        clock = None if self.clock is None else self.clock[which]
+        return ScaledSeries(self.times[which], self.values[which], self.inputs[which], clock)
+
+
+@dataclass(frozen=True)
+class SeriesModel:
+    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts.
+
+    ``table`` has priors of parameters that were learned from other series; other parameters have
+    the priors of their parts.
+    """
+
+    parts: tuple[SeriesProcess, ...]
+    table: PriorTable = OWN_PRIORS
+
+    @cached_property
+    def prior(self) -> NormalPrior:
+        """The normal prior of the parameters."""
+        return self.table.prior([prior for part in self.parts for prior in part.priors])
+
+    @cached_property
+    def places(self) -> list[tuple[slice, slice]]:
+        """Positions of the parameters and of the states of each part."""
+        ends = np.cumsum([[len(part.priors), len(part.partners)] for part in self.parts], axis=0)
+        starts = np.vstack([[0, 0], ends[:-1]])
+        return [
+            (slice(*parameters), slice(*states))
+            for parameters, states in np.stack([starts, ends], axis=-1).tolist()
+        ]
+
+    @cached_property
+    def partners(self) -> NDArray[np.int64]:
+        """Indices (s,) of the states that each state depends on."""
+        sizes = [len(part.partners) for part in self.parts]
+        starts = np.cumsum([0, *sizes[:-1]])
+        return np.concatenate(
+            [start + part.partners for start, part in zip(starts, self.parts, strict=True)]
+        )
+
+    @property
+    def components(self) -> list[str]:
+        """Names of the components, in order of their first part."""
+        return list(dict.fromkeys(part.name for part in self.parts))
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """The component (s,) that each state belongs to."""
+        names = self.components
+        return np.concatenate(
+            [np.full(len(part.partners), names.index(part.name)) for part in self.parts]
+        )
+
+    def place(self, part: SeriesProcess) -> slice:
+        """Return the positions of the parameters of a part in ``theta``."""
+        for other, (parameters, _) in zip(self.parts, self.places, strict=True):
+            if other is part:
+                return parameters
+        raise ValueError(f"The model has no part {part!r}.")
+
+    def weights(self, rows: ScaledSeries) -> Array:
+        """Return the weights (n, s) of the states in the values."""
+        weights = [part.weights(rows.times, rows.inputs, rows.clock) for part in self.parts]
+        return np.ascontiguousarray(np.concatenate(weights, axis=1))
+
+    def steps(self, theta: Array, times: Array) -> Steps:
+        """Return the transitions to each of the times (n,) from the preceding time."""
+        lengths, which = _lengths(times)
+        moved = map(as_array, self._moved(theta, lengths))
+        from_self, from_partner, variance, covariance = moved
+        return Steps(which, from_self, from_partner, variance, covariance, self.partners)
+
+    def initial(self, theta: Array) -> Array:
+        """Return the covariance (s, s) of the states at time zero."""
+        return as_array(np.diag(self._initial(theta)))
+
+    def noise(self, theta: Array) -> float:
+        """Return the variance of the noise."""
+        return float(self._noise(theta))
+
+    def filtered(self, theta: Array, rows: ScaledSeries) -> tuple[float, Filtered]:
+        """Return the log evidence and the filtered states: given the values up to each time."""
+        steps, initial = self.steps(theta, rows.times), self.initial(theta)
+        # States have a prior mean of zero.
+        zero = np.zeros(len(initial))
+        return filtered(rows.values, self.weights(rows), steps, zero, initial, self.noise(theta))
+
+    def evidence(self, theta: Array, rows: ScaledSeries) -> tuple[float, Array]:
+        """Return the log evidence of the values and its gradient (k,)."""
+        return SeriesEvidence(self, rows)(theta)
+
+    def components_of(self, theta: Array, rows: ScaledSeries) -> tuple[Array, Array]:
+        """Return means and variances (n, J + 1) of the components and, last, of their sum.
+
+        They are conditioned on all values of ``rows`` (smoothed).
+        """
+        weights, steps = self.weights(rows), self.steps(theta, rows.times)
+        _, states = self.filtered(theta, rows)
+        groups = self.groups
+        return component_moments(weights, steps, states, groups, int(groups.max()) + 1)
+
+    def ahead(
+        self, theta: Array, rows: ScaledSeries, mean: Array, cov: Array
+    ) -> tuple[Array, Array]:
+        """Return moments (n, J + 1) as `components_of` does, at times after all known values.
+
+        ``mean`` (s,) and ``cov`` (s, s) are the moments of the states at the first of the times.
+        """
+        ((means, variances),) = self.each_ahead(theta[None], rows, mean[None], cov[None])
+        return means, variances
+
+    def each_ahead(
+        self, thetas: Array, rows: ScaledSeries, means: Array, covs: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield moments as `ahead` does, at parameters (m, k) with their moments of the states."""
+        weights, groups = self.weights(rows), self.groups
+        n_groups = int(groups.max()) + 1
+        lengths, which = _lengths(rows.times)
+        moves = self._moved(thetas, lengths)
+        for place, (mean, cov) in enumerate(zip(means, covs, strict=True)):
+            own, other, variance, covariance = (as_array(move[place]) for move in moves)
+            steps = Steps(which, own, other, variance, covariance, self.partners)
+            yield moments_ahead(weights, steps, mean, cov, groups, n_groups)
+
+    def carried(
+        self, theta: Array, means: Array, covs: Array, length: float, rows: ScaledSeries
+    ) -> tuple[Array, Array]:
+        """Return means and variances (n,) of values one step of a given length after known states.
+
+        States have means (n, s) and covariances (n, s, s), each one step before one of the rows.
+        """
+        from_self, from_partner, variance, covariance = (
+            part[0] for part in self._moved(theta, np.array([length]))
+        )
+        weights, partners = self.weights(rows), self.partners
+        # The weights of the states before the step: F.T h.
+        earlier = weights * from_self + (weights * from_partner)[:, partners]
+        mean: Array = np.sum(earlier * means, axis=1)
+        spread: Array = np.einsum("ni,nij,nj->n", earlier, covs, earlier)
+        spread += np.sum(weights * (weights * variance + weights[:, partners] * covariance), axis=1)
+        return mean, spread + self.noise(theta)
+
+    def _moved(self, theta: RealOrComplex, lengths: Array) -> list[RealOrComplex]:
+        shape = (*np.shape(theta)[:-1], len(lengths), self.places[-1][1].stop)
+        joined = [np.empty(shape, dtype=theta.dtype) for _ in StateTransition._fields]
+        for part, (parameters, states) in zip(self.parts, self.places, strict=True):
+            moves = part.move(theta[..., parameters], lengths)
+            for array, move in zip(joined, moves, strict=True):
+                array[..., states] = move
+        return joined
+
+    def _initial(self, theta: RealOrComplex) -> RealOrComplex:
+        shape = (*np.shape(theta)[:-1], self.places[-1][1].stop)
+        initial = np.empty(shape, dtype=theta.dtype)
+        for part, (parameters, states) in zip(self.parts, self.places, strict=True):
+            initial[..., states] = part.initial(theta[..., parameters])
+        return initial
+
+    def _noise(self, theta: RealOrComplex) -> Any:
+        return sum(
+            part.noise(theta[..., parameters])
+            for part, (parameters, _) in zip(self.parts, self.places, strict=True)
+            if isinstance(part, Remainder)
+        )
+
+
+def _lengths(times: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Return the distinct lengths (u,) of steps, and the index (n,) of the step to each time."""
+    if len(times) == 1:
+        return np.ones(1), np.zeros(1, dtype=np.int64)
+    lengths, which = np.unique(np.round(np.diff(times), _DIGITS), return_inverse=True)
+    return lengths, np.concatenate(([0], which)).astype(np.int64)
+
+
+class SeriesEvidence:
+    r"""The log evidence of rows as a function of ``theta``, with its gradient.
+
+    Reverse-mode differentiation of the filter gives derivatives by the entries of the transitions
+    and the initial variances. Derivatives of these entries by ``theta`` are complex-step
+    derivatives, :math:`\partial f = \operatorname{Im} f(\theta + i \epsilon) / \epsilon`.
+    """
+
+    def __init__(self, model: SeriesModel, rows: ScaledSeries) -> None:
+        self.model, self.rows = model, rows
+        self._weights = model.weights(rows)
+        self._lengths, self._which = _lengths(rows.times)
+        self.regular = regular_series(
+            model.parts,
+            model.partners,
+            self._weights,
+            rows.values,
+            (self._lengths, self._which),
+        )
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the loops for regular times with few unknown values apply."""
+        return self.regular is not None
+
+    def values(self, thetas: Array) -> Array:
+        """Return the log evidences (m,) at parameters (m, k)."""
+        if self.regular is None:
+            return np.array([self._value(theta) for theta in thetas])
+        values = self.regular.log_evidence(thetas)
+        for place in np.flatnonzero(np.isnan(values)):  # Rounding errors were too large
+            values[place] = self._value(thetas[place])
+        return values
+
+    def values_and_slopes(self, thetas: Array) -> tuple[Array, Array]:
+        """Return the log evidences (m,) at parameters (m, k), and their gradients (m, k).
+
+        Minus infinity with a gradient of zero if it overflows.
+        """
+        if self.regular is None:
+            pairs = [self._value_and_slope(theta) for theta in thetas]
+            return np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
+        values, slopes = self.regular.log_evidence_and_slopes(thetas)
+        for place in np.flatnonzero(np.isnan(values)):
+            values[place], slopes[place] = self._value_and_slope(thetas[place])
+        return values, slopes
+
+    def last_states(self, thetas: Array) -> tuple[Array, Array]:
+        """Return means (m, s) and covariances (m, s, s) of the states at the final row."""
+        states = None if self.regular is None else self.regular.last_states(thetas)
+        if states is not None:
+            return states
+        # One draw at a time, because states at all times need much memory.
+        filtered_states = (self.model.filtered(theta, self.rows)[1] for theta in thetas)
+        pairs = [(states.mean[-1].copy(), states.cov[-1].copy()) for states in filtered_states]
+        mean, cov = (np.array(moments) for moments in zip(*pairs, strict=True))
+        return mean, cov
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        """Return the log evidence and its gradient (k,); minus infinity if it overflows."""
+        values, slopes = self.values_and_slopes(theta[None])
+        return float(values[0]), slopes[0]
+
+    def _value(self, theta: Array) -> float:
+        model = self.model
+        own, other, variance, covariance = map(as_array, model._moved(theta, self._lengths))
+        steps = Steps(self._which, own, other, variance, covariance, model.partners)
+        initial = model.initial(theta)
+        zero = np.zeros(len(initial))
+        noise = model.noise(theta)
+        return filtered(self.rows.values, self._weights, steps, zero, initial, noise)[0]
+
+    def _value_and_slope(self, theta: Array) -> tuple[float, Array]:
+        model = self.model
+        k = len(theta)
+        increments = np.concatenate((np.zeros((1, k)), np.eye(k))) * (1j * _IMAGINARY)
+        moved = model._moved(theta + increments, self._lengths)
+        variances, noises = model._initial(theta + increments), model._noise(theta + increments)
+        from_self, from_partner, variance, covariance = (part[0].real.copy() for part in moved)
+        steps = Steps(self._which, from_self, from_partner, variance, covariance, model.partners)
+        initial, noise = np.diag(variances[0].real), float(noises[0].real)
+        evidence, states = filtered(
+            self.rows.values, self._weights, steps, np.zeros(len(initial)), initial, noise
+        )
+        if not np.isfinite(evidence):
+            return -np.inf, np.zeros(k)
+        derivatives = slopes(self._weights, steps, states)
+        gradient = (
+            variances[1:].imag @ np.diagonal(derivatives.initial)
+            + noises[1:].imag * derivatives.noise
+        )
+        by_entry = (
+            derivatives.own,
+            derivatives.other,
+            derivatives.variance,
+            derivatives.covariance,
+        )
+        for slope, part in zip(by_entry, moved, strict=True):
+            gradient += part[1:].imag.reshape(k, -1) @ slope.ravel()
+        return evidence, gradient / _IMAGINARY

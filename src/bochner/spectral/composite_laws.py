@@ -1,0 +1,333 @@
+"""Laws made of other laws: of products, of mapped inputs, and of locally stationary kernels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise, product
+from math import isqrt
+from operator import add
+from types import MappingProxyType
+
+import numpy as np
+
+from bochner._base.arrays import Array
+from bochner._base.name_checks import resolved
+from bochner._base.registry import register
+from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.hadamard import Matrix
+from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError, Pairing
+from bochner.spectral.layouts import Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution(Law):
+    r"""The law of a sum of independent frequencies: the spectrum of a product of kernels.
+
+    The product of two means of cosines is the mean of the cosine of the sum only if one mean of
+    the sines vanishes. If a law is not even, such as the law of a component of a spectral mixture,
+    its frequencies are therefore negated at random, together with their phases. One such law may
+    stay unchanged.
+    """
+
+    laws: tuple[Law, ...]
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return self.laws[0].dim
+
+    @property
+    def members(self) -> tuple[Law, ...]:
+        return self.laws
+
+    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        return reduce(add, draw_jointly(self.laws, m, rng, scheme))
+
+    def jordan(self) -> tuple[tuple[float, Law], ...]:
+        choices = (
+            tuple(zip(*parts, strict=True))
+            for parts in product(*(law.jordan() for law in self.laws))
+        )
+        return tuple((float(np.prod(shares)), Convolution(laws)) for shares, laws in choices)
+
+    def paired(self, pairing: Pairing) -> Law:
+        return Convolution(tuple(law.paired(pairing) for law in self.laws))
+
+
+def draw_jointly(
+    laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Scheme
+) -> list[Draw]:
+    """Return ``m`` draws from each law; the draws of one row are independent across laws."""
+    in_blocks = [law for law in laws if isinstance(law, BlockLaw)]
+    if len(in_blocks) == len(laws):
+        # One layout for all, so that a quasi-random sequence fills it jointly.
+        layout = tuple(block for law in in_blocks for block in law.layout)
+        omegas = _assembled(in_blocks, scheme.sample(layout, m, rng))
+        draws = [Draw(omega, np.ones(m), np.zeros(m)) for omega in omegas]
+    else:
+        streams = rng.spawn(len(laws))
+        draws = [
+            # Two quasi-random sequences in the same order would be far from independent.
+            law.draw_factor(m, stream, scheme).rearranged(stream.permutation(m))
+            for law, stream in zip(laws, streams, strict=True)
+        ]
+    return reflected(laws, draws, rng)
+
+
+def reflected(laws: tuple[Law, ...], draws: list[Draw], rng: np.random.Generator) -> list[Draw]:
+    """Return draws, negated at random where their law is not even, but for the first such law."""
+    uneven = [index for index, law in enumerate(laws) if not law.is_even]
+    for index in uneven[1:]:
+        signs = rng.choice((-1.0, 1.0), len(draws[index].ratio))
+        draws[index] = draws[index].reflected(signs)
+    return draws
+
+
+def _assembled(laws: list[BlockLaw], blocks: list[Matrix]) -> list[Matrix]:
+    ends = np.cumsum([0, *(len(law.layout) for law in laws)])
+    return [
+        law.assemble(blocks[start:stop])
+        for law, (start, stop) in zip(laws, pairwise(ends), strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mapped(Law):
+    r"""Frequencies of a kernel of mapped inputs, :math:`k(x L, y R)`.
+
+    Parameters
+    ----------
+    law : Law
+        Law of the kernel ``k``, in ``q`` dimensions.
+    left, right : ndarray of shapes (d, q) and (d2, q)
+        :math:`L` and :math:`R`: :math:`\omega = L \omega'` and :math:`\nu = R \omega'`.
+    """
+
+    law: Law
+    left: Array
+    right: Array
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return len(self.left)
+
+    @property
+    def dim_right(self) -> int:
+        return len(self.right)
+
+    @property
+    def members(self) -> tuple[Law, ...]:
+        return (self.law,)
+
+    @property
+    def is_positive(self) -> bool:
+        return self.law.is_positive and self._is_one_map
+
+    @property
+    def is_two_sided(self) -> bool:
+        return self.law.is_two_sided or not self._is_one_map
+
+    @property
+    def _is_one_map(self) -> bool:
+        return np.array_equal(self.left, self.right)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.law, self.left.shape, self.left.tobytes(), self.right.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapped) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def mapped(self, left: Array, right: Array) -> Law:
+        return Mapped(self.law, left @ self.left, right @ self.right)
+
+    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        inner = self.law.draw(m, rng, scheme)
+        omega, modulation = np.asarray(inner.omega), inner.modulation
+        if modulation is not None:
+            if not self._is_one_map:
+                raise NoMeasureError(
+                    "ShiftedGaussian waves of two different maps have no sampled features; use "
+                    "weights='least_squares'."
+                )
+            modulation = modulation.mapped(self.left)
+        nu = None
+        if self.is_two_sided:
+            nu = (omega if inner.nu is None else inner.nu) @ self.right.T
+        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu, modulation)
+
+    def jordan(self) -> tuple[tuple[float, Law], ...]:
+        return tuple(
+            (share, Mapped(law, self.left, self.right)) for share, law in self.law.jordan()
+        )
+
+    def paired(self, pairing: Pairing) -> Law:
+        return Mapped(self.law.paired(pairing), self.left, self.right)
+
+
+_LONGEST = 4
+"""Greatest ratio of the sides of a grid that has exactly as many cells as are wanted."""
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class MatchedPairs(Pairing):
+    """One frequency of the lag and one of the midpoint for every pair."""
+
+    def draws(
+        self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
+    ) -> tuple[Draw, Draw]:
+        lag, middle = draw_jointly((stationary, envelope), m, rng, scheme)
+        return lag, middle
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class GridPairs(Pairing):
+    r"""All pairs of few frequencies of the lag and few of the midpoint, the paper's equation (6).
+
+    :math:`m = m_1 m_2` with sides that differ by a factor of four at most. If ``m`` has no such
+    factors, the first ``m`` cells of a sufficiently large square are used. Pairs are dependent, but
+    each pair follows the right law, so the estimate stays unbiased.
+    """
+
+    def draws(
+        self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
+    ) -> tuple[Draw, Draw]:
+        rows, columns = grid_sides(m)
+        lag_rng, middle_rng, sign_rng = rng.spawn(3)
+        lag, middle = reflected(
+            (stationary, envelope),
+            [stationary.draw(rows, lag_rng, scheme), envelope.draw(columns, middle_rng, scheme)],
+            sign_rng,
+        )
+        row, column = np.divmod(np.arange(m), columns)
+        return lag.rearranged(row), middle.rearranged(column)
+
+
+def grid_sides(m: int) -> tuple[int, int]:
+    """Return the sides of a grid of ``m`` cells or, without near factors, a few more.
+
+    >>> grid_sides(12), grid_sides(13)
+    ((4, 3), (4, 4))
+    """
+    root = isqrt(m)
+    short = next(side for side in range(root, 0, -1) if m % side == 0)
+    if m <= _LONGEST * short**2:
+        return m // short, short
+    columns = root + (root * root < m)
+    return -(-m // columns), columns
+
+
+PAIRINGS: Mapping[str, Pairing] = MappingProxyType({"matched": MatchedPairs(), "grid": GridPairs()})
+
+
+def resolve_pairing(pairs: str | Pairing) -> Pairing:
+    """Return the pairing with a name; a pairing object is returned unchanged."""
+    return resolved("pairs", pairs, Pairing, PAIRINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoFrequency(Law):
+    r"""The law of :math:`\kappa_1((x + y)/2 - c)\, \kappa_s(x - y)`, either factor one at zero.
+
+    With :math:`s` from the law of :math:`\kappa_s` and :math:`v` from that of :math:`\kappa_1`,
+
+    .. math:: \omega = s + \tfrac v2, \quad \nu = s - \tfrac v2, \quad \theta = -v \cdot c, \qquad
+              E \cos(\omega \cdot x - \nu \cdot y + \theta)
+              = E \cos(s \cdot (x - y))\, E \cos\big(v \cdot \big(\tfrac{x + y}2 - c\big)\big),
+
+    where one of the laws is even, or is made so by random reflections.
+
+    Parameters
+    ----------
+    stationary, envelope : Law
+        Laws of :math:`s` and of :math:`v`.
+    centre : tuple of d floats
+        :math:`c`, in the units of the inputs.
+    pairing : Pairing, default=MatchedPairs()
+
+    References
+    ----------
+    Silverman, "Locally stationary random processes", 1957. "Gaussian mixture Bayesian nonparametric
+    kernel learning using spectral representation" (GaBaSR), section 3.1 and equation (6).
+    """
+
+    stationary: Law
+    envelope: Law
+    centre: tuple[float, ...]
+    pairing: Pairing = MatchedPairs()
+
+    is_positive = False
+    is_two_sided = True
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return self.stationary.dim
+
+    @property
+    def members(self) -> tuple[Law, ...]:
+        return (self.stationary, self.envelope)
+
+    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        lag, middle = self.pairing.draws(self.stationary, self.envelope, m, rng, scheme)
+        v = np.asarray(middle.omega)
+        half = Draw(0.5 * v, middle.ratio, middle.phase - v @ np.array(self.centre), -0.5 * v)
+        return lag + half
+
+    def paired(self, pairing: Pairing) -> Law:
+        return replace(self, pairing=pairing)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WithAmplitude(Law):
+    r"""A law of frequencies ``s`` whose waves have one amplitude, :math:`a(x) \cos(s \cdot x)`.
+
+    Its kernel is :math:`a(x)\, a(y)\, E \cos(s \cdot (x - y))`. A complex amplitude makes two such
+    kernels, of its real and its imaginary part, if the law is even.
+
+    Parameters
+    ----------
+    law : Law
+    amplitude_of : Amplitudes
+        One function, of one frequency.
+    """
+
+    law: Law
+    amplitude_of: Amplitudes
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return self.law.dim
+
+    @property
+    def members(self) -> tuple[Law, ...]:
+        return (self.law,)
+
+    @property
+    def at_zero(self) -> float:
+        value = float(self.amplitude_of.factors(np.zeros((1, self.dim)))[0, 0])
+        return self.law.at_zero * value**2
+
+    @property
+    def amplitude(self) -> float:
+        return self.law.amplitude * float(np.abs(self.amplitude_of.coef).sum()) ** 2
+
+    @property
+    def n_atoms(self) -> int | None:
+        return self.law.n_atoms
+
+    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        return replace(
+            self.law.draw(m, rng, scheme),
+            modulation=self.amplitude_of.rearranged(np.zeros(m, dtype=np.intp)),
+        )
+
+    def mapped(self, left: Array, right: Array) -> Law | None:
+        if not np.array_equal(left, right):
+            return None
+        inner = self.law.mapped(left, right)
+        # Laws of class BlockLaw do not define maps.
+        return inner and WithAmplitude(inner, self.amplitude_of.mapped(left))

@@ -1,0 +1,322 @@
+"""Any function of the lag in up to three inputs as a measure: atoms on a lattice of frequencies."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bochner._base.arrays import Array, as_array, frozen_array
+from bochner._base.warn import warn_user
+from bochner.spectral.factors import CosineFactors
+from bochner.spectral.lattice_series import LagFunction, Series, lattice_series
+from bochner.spectral.laws import Draw, Law
+from bochner.spectral.layouts import Scheme, Uniforms
+from bochner.spectral.measure import ByMass, HalfByMass, Part, SpectralMeasure
+
+LARGEST_DIM = 3  # a grid of 128 nodes an input has 2 million nodes; one more input has 268 million
+# atoms of a product that is one law: more are seldom all drawn, and arrays of them cost time
+_MOST_PRODUCTS = 4096
+_ROUGH = 0.01  # share of the greatest value; 256 sampled frequencies are off by about 4 %
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lattice(Law):
+    r"""Finitely many frequencies, each with a probability and a phase.
+
+    A draw at atom ``n`` has the term :math:`\cos(\omega_n \cdot \Delta + \theta_n)`. If there are
+    at least as many draws as atoms, every atom is used with its weight in the measure, and the
+    result is exact for every scheme. Otherwise each draw maps one uniform variable through the
+    inverse of the cumulative probabilities. Neighbouring atoms have neighbouring frequencies, so
+    strata of the uniform variable are patches of frequencies.
+
+    Parameters
+    ----------
+    omega : array-like of shape (n_atoms, d)
+    probability, phase : array-like of shape (n_atoms,)
+        Nonnegative and summing to one; :math:`\theta`.
+    aliasing : float, default=0.0
+        Estimated bound, in units of the kernel, on the cost of grid and taper within reach.
+    truncation : float, default=0.0
+        Bound on the cost of the small coefficients that were left out: the sum of their sizes. Both
+        bounds refer to the whole measure, not to one part.
+    modulation : CosineFactors, default=None
+        Factors of every cosine at either argument; ``None`` means one.
+    amplitude : float, default=1.0
+        Greatest square of these factors on the inputs of the law.
+
+    Examples
+    --------
+    >>> law = Lattice(omega=[[0.0], [1.0]], probability=[0.25, 0.75], phase=[0.0, np.pi])
+    >>> law.dim, round(law.at_zero, 6), law.is_positive
+    (1, -0.5, False)
+    """
+
+    omega: Array
+    probability: Array
+    phase: Array
+    aliasing: float = 0.0
+    truncation: float = 0.0
+    modulation: CosineFactors | None = None
+    amplitude: float = 1.0
+
+    is_even = False  # one of every pair of opposite frequencies is there
+
+    def __post_init__(self) -> None:
+        omega = frozen_array("omega", self.omega, None)
+        if omega.ndim != 2 or not omega.size:
+            raise ValueError(f"omega must have shape (n_atoms, d), got {omega.shape}.")
+        probability = frozen_array("probability", self.probability, (len(omega),))
+        total = float(probability.sum())
+        if probability.min() < 0.0 or abs(total - 1.0) > 1e-9:
+            raise ValueError(
+                f"probability must be nonnegative and sum to one; the least is "
+                f"{probability.min():.3g}, the sum {total:.12g}."
+            )
+        object.__setattr__(self, "omega", omega)
+        object.__setattr__(self, "probability", probability)
+        object.__setattr__(self, "phase", frozen_array("phase", self.phase, (len(omega),)))
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        return int(self.omega.shape[1])
+
+    @property
+    def at_zero(self) -> float:
+        r"""The mean of :math:`\cos\theta`, times the squares of the factors at the origin."""
+        values = np.cos(self.phase)
+        if self.modulation is not None:
+            values *= np.cos(self.modulation.phase) ** 2
+        return float(self.probability @ values)
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether all phases are zero."""
+        return not self.phase.any()
+
+    @property
+    def n_atoms(self) -> int:
+        return len(self.omega)
+
+    def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        """Return ``m`` frequencies of shape (m, d) with their phases."""
+        if m >= self.n_atoms:
+            return self._every(m)
+        return self._drawn(self._atoms(self.probability, m, rng, scheme), np.ones(self.n_atoms))
+
+    def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
+        """Return ``m`` atoms, of which at least a quarter are not constant.
+
+        Otherwise the product of a kernel with one that is nearly constant would have few
+        frequencies for the difference. If half of the mass or less is constant, all atoms are drawn
+        in proportion to their mass.
+        """
+        constant = self._is_constant
+        mass = np.array([self.probability[kind].sum() for kind in (constant, ~constant)])
+        allocation = HalfByMass()
+        if not mass[0] > mass[1] > 0.0 or m < allocation.least(mass):
+            atoms = self._atoms(self.probability, m, rng, scheme)
+            return self._drawn(atoms, np.ones(self.n_atoms))
+        counts, (weight, other_weight) = allocation.share(mass, m, rng)
+        n_constant, n_others = counts.tolist()
+        others = self._atoms(np.where(constant, 0.0, self.probability), n_others, rng, scheme)
+        atoms = np.append(np.repeat(np.argmax(constant), n_constant), others)
+        return self._drawn(atoms, as_array(m * np.where(constant, weight, other_weight)))
+
+    @property
+    def _is_constant(self) -> NDArray[np.bool_]:
+        """Whether the cosine of an atom is one everywhere, of shape (n_atoms,)."""
+        if self.modulation is not None:
+            return np.zeros(self.n_atoms, dtype=np.bool_)
+        moves: NDArray[np.bool_] = self.omega.any(axis=1) | (self.phase != 0.0)
+        return ~moves
+
+    def _every(self, m: int) -> Draw:
+        """Return every atom at least once, with repetitions proportional to its probability."""
+        counts = ByMass().counts(self.probability, m)
+        return self._drawn(
+            np.repeat(np.arange(self.n_atoms), counts), m * self.probability / counts
+        )
+
+    def _drawn(self, atoms: NDArray[np.intp], ratio: Array) -> Draw:
+        every = Draw(self.omega, ratio, self.phase, modulation=self.modulation)
+        return every.rearranged(atoms)
+
+    def mapped(self, left: Array, right: Array) -> Law | None:
+        """Return the atoms of mapped inputs, if both arguments have the same map."""
+        if not np.array_equal(left, right):
+            return None
+        waves = self.modulation
+        waves = None if waves is None else waves.mapped(left)
+        return replace(self, omega=self.omega @ left.T, modulation=waves)
+
+    def convolved(self, other: Law) -> Law | None:
+        r"""Return the atoms of a product of two kernels, if there are not too many.
+
+        :math:`\cos u \cos v = \tfrac12 \cos(u + v) + \tfrac12 \cos(u - v)`, phases included; one
+        atom where ``v`` is zero.
+        """
+        if not isinstance(other, Lattice) or (self.modulation and other.modulation):
+            return None
+        moves = other.omega.any(axis=1) | (other.phase != 0.0)
+        turned = np.concatenate([np.arange(other.n_atoms), np.flatnonzero(moves)])
+        if self.n_atoms * len(turned) > _MOST_PRODUCTS:
+            return None
+        i = np.repeat(np.arange(self.n_atoms), len(turned))
+        j = np.tile(turned, self.n_atoms)
+        sign = np.tile(np.where(np.arange(len(turned)) < other.n_atoms, 1.0, -1.0), self.n_atoms)
+        share = np.where(moves, 0.5, 1.0)
+        waves = self.modulation or other.modulation
+        if waves is not None:
+            atoms = i if self.modulation else j
+            waves = waves.rearranged(atoms)
+        return Lattice(
+            self.omega[i] + sign[:, None] * other.omega[j],
+            self.probability[i] * (share * other.probability)[j],
+            self.phase[i] + sign * other.phase[j],
+            modulation=waves,
+            amplitude=self.amplitude * other.amplitude,
+        )
+
+    def jordan(self) -> tuple[tuple[float, Law], ...]:
+        r"""Return the laws of the positive, negative and imaginary parts, with the mass of each.
+
+        :math:`\cos(u + \theta) = \cos\theta \cos u + |\sin\theta| \cos(u \pm \pi/2)`, with the
+        sign of :math:`\sin\theta`.
+        """
+        if self.is_positive:
+            return ((1.0, self),)
+        real, imaginary = self.probability * np.cos(self.phase), np.sin(self.phase)
+        quarter, zero = np.copysign(0.5 * np.pi, imaginary), np.zeros(len(real))
+        parts = (
+            (1.0, np.maximum(real, 0.0), zero),
+            (-1.0, np.maximum(-real, 0.0), zero),
+            (1.0, self.probability * np.abs(imaginary), quarter),
+        )
+        return tuple(
+            (sign * float(mass.sum()), self._over(mass, phase))
+            for sign, mass, phase in parts
+            if mass.any()
+        )
+
+    def _over(self, mass: Array, phase: Array) -> "Lattice":
+        some = mass > 0.0
+        probability = mass[some] / mass.sum()
+        return Lattice(self.omega[some], probability, phase[some], self.aliasing, self.truncation)
+
+    def _atoms(
+        self, probability: Array, m: int, rng: np.random.Generator, scheme: Scheme
+    ) -> NDArray[np.intp]:
+        """Return ``m`` atoms drawn in proportion to numbers (n_atoms,)."""
+        (uniforms,) = scheme.sample((Uniforms(1),), m, rng)
+        cumulative = np.cumsum(probability)
+        # Below the total, so that rounding never leads to an atom of no probability at the end.
+        target = np.minimum(
+            np.asarray(uniforms)[:, 0] * cumulative[-1], np.nextafter(cumulative[-1], 0.0)
+        )
+        atoms: NDArray[np.intp] = np.searchsorted(cumulative, target, side="right")
+        return atoms
+
+
+def lattice_measure(
+    function: LagFunction,
+    dim: int,
+    reach: ArrayLike | None = None,
+    *,
+    symmetric: bool = False,
+    tol: float = 1e-4,
+) -> SpectralMeasure:
+    r"""Return a measure whose transform is any function of the lag, by Fourier series on a box.
+
+    On a box of half-width :math:`R_i` along input ``i``,
+
+    .. math:: k(\Delta) = \sum_n c_n \exp(i\, \omega_n \cdot \Delta), \qquad
+              \omega_{n,i} = \frac{\pi n_i}{R_i}, \qquad
+              c_n = \prod_i \frac{1}{2 R_i} \int k(\Delta) \exp(-i\, \omega_n \cdot \Delta)\,
+              d\Delta.
+
+    As ``k`` is real, a pair ``n, -n`` is one atom of mass :math:`2 |c_n|` and phase
+    :math:`\arg c_n`. Beyond the lags of the data ``k`` is tapered smoothly to zero at the faces of
+    the box, so that the series falls off as fast as ``k`` is smooth. The integral is a fast Fourier
+    transform on :math:`2^{15}`, :math:`1024^2` or :math:`128^3` lags.
+
+    ``function`` maps lags (n, dim) to real, finite values (n,); ``dim`` is 1 to 3. ``reach``, one
+    number or one per input, is the greatest :math:`|\Delta_i|` that matters; ``None`` means as far
+    as ``k`` exceeds ``tol`` times its greatest value, looked for between 1e-6 and 1e6. With
+    ``symmetric``, :math:`k(-\Delta) = k(\Delta)`, and the measure is real and returned as its
+    positive and its negative part. ``tol`` bounds twice the sum of the sizes of the omitted
+    coefficients, relative to the greatest value of ``k`` within reach. ``max_error`` is the larger
+    of the estimated error and the greatest error at several hundred lags within reach. Raises
+    ``TypeError`` or ``ValueError`` if the function is complex, not finite, zero throughout, or not
+    symmetric although ``symmetric`` is set, or if it does not fall off and ``reach`` is ``None``.
+    """
+    lengths = None
+    if reach is not None:
+        # Along an input that never differs any box will do.
+        lengths = np.broadcast_to(as_array(reach), (dim,))
+        lengths = np.where(lengths > 0.0, lengths, lengths.max() or 1.0)
+    series = lattice_series(function, dim, lengths, tol, symmetric)
+    if series.max_error > _ROUGH * series.peak:
+        warn_user(
+            f"The Fourier series may be off by {series.max_error:.3g} within reach, where the "
+            f"function's greatest value is {series.peak:.3g}; the greatest measured error is "
+            f"{series.checked:.3g}. Jumps and kinks of the function are the usual cause; data that "
+            f"reach less far, or weights='least_squares', may help."
+        )
+    omega, coefficient = _half(series)
+    size, phase = np.abs(coefficient), np.angle(coefficient)
+    if symmetric:
+        negative = coefficient.real < 0.0
+        groups = [(1.0, ~negative), (-1.0, negative)]
+        phase = np.zeros(len(phase))
+    else:
+        groups = [(1.0, np.ones(len(size), dtype=bool))]
+    errors = series.aliasing, series.truncation
+    parts = []
+    for sign, group in groups:
+        mass = float(size[group].sum())
+        if mass > 0.0:
+            law = Lattice(omega[group], size[group] / mass, phase[group], *errors)
+            parts.append(Part(sign * mass, law))
+    return SpectralMeasure(tuple(parts), max_error=series.max_error)
+
+
+def _half(series: Series) -> tuple[Array, NDArray[np.complex128]]:
+    """Return one atom of every pair, and its coefficient twice, along a Hilbert curve."""
+    shape = series.coefficients.shape
+    flat = series.coefficients.ravel()
+    # The opposite of an atom is as far from the middle on its other side.
+    (atoms,) = np.nonzero(flat[len(flat) // 2 :])
+    atoms = atoms + len(flat) // 2
+    index: NDArray[np.int64] = np.stack(np.unravel_index(atoms, shape), axis=1).astype(np.int64)
+    order = hilbert_order(index)
+    atoms, index = atoms[order], index[order]
+    twice = np.where(atoms == len(flat) // 2, 1.0, 2.0)
+    return (index - np.array(shape) // 2) * series.spacing, twice * flat[atoms]
+
+
+def hilbert_order(index: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the order (n,) in which a Hilbert curve visits lattice points ``index`` (n, d).
+
+    Coordinates are nonnegative; consecutive points of the curve are neighbours (Skilling,
+    "Programming the Hilbert curve", 2004).
+    """
+    axes, dim = index.T.copy(), index.shape[1]
+    bits = max(int(index.max(initial=0)).bit_length(), 1)
+    for bit in range(bits - 1, 0, -1):
+        low = (1 << bit) - 1
+        for axis in range(dim):
+            upper = (axes[axis] >> bit) & 1 == 1
+            swap = np.where(upper, 0, (axes[0] ^ axes[axis]) & low)
+            axes[0] ^= np.where(upper, low, swap)
+            axes[axis] ^= swap
+    for axis in range(1, dim):
+        axes[axis] ^= axes[axis - 1]
+    flip = np.zeros_like(axes[0])
+    for bit in range(bits - 1, 0, -1):
+        flip ^= np.where((axes[-1] >> bit) & 1 == 1, (1 << bit) - 1, 0)
+    axes ^= flip
+    place = np.zeros_like(flip)
+    for bit in range(bits - 1, -1, -1):
+        for axis in range(dim):
+            place = (place << 1) | ((axes[axis] >> bit) & 1)
+    return np.argsort(place, kind="stable")

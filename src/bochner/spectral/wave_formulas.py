@@ -1,0 +1,102 @@
+r"""The formulas of a wave, for either memory layout: angles, features, and their derivative.
+
+A wave of frequency :math:`\omega`, phase :math:`\theta` and amplitude :math:`r` is the pair of
+features :math:`r \cos(\omega \cdot x + \theta)` and :math:`r \sin(\omega \cdot x + \theta)`.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._base.arrays import Array, Floats
+from bochner._base.scratch import Scratch
+from bochner._base.waves import write_waves
+from bochner.spectral.hadamard import HadamardRows, Matrix
+
+_ANGLES = Scratch()
+
+
+class MemoryLayout(Enum):
+    """Memory layout of inputs and features.
+
+    Attributes
+    ----------
+    BY_SAMPLE
+        Inputs (n, d) and features (n, 2m): all cosines of a sample, then all of its sines. Heads
+        and transformers use it.
+    BY_WAVE
+        Inputs (d, n) and features (2m, n): the cosines of a wave for all samples, then its sines.
+        Chains use it, as they replace single waves.
+    """
+
+    BY_SAMPLE = "by sample"
+    BY_WAVE = "by wave"
+
+    def pairs(self, Z: NDArray[np.floating]) -> Floats:
+        """Return a view of features: (n, 2, m) by sample, (m, 2, n) by wave."""
+        if self is MemoryLayout.BY_SAMPLE:
+            return Z.reshape(len(Z), 2, Z.shape[1] // 2)
+        return Z.reshape(len(Z) // 2, 2, Z.shape[1])
+
+
+def angle_map(omega: Matrix, layout: MemoryLayout) -> Callable[[Any], NDArray[Any]]:
+    r"""Return the map from a block of inputs, dense or CSR, to :math:`\omega \cdot x`.
+
+    Angles have shape (n, m) by sample, in memory that the thread's next block overwrites, and
+    (m, n) by wave, in the type of the inputs.
+    """
+    if layout is MemoryLayout.BY_WAVE:
+        frequencies = np.asarray(omega)
+        return lambda inputs: frequencies.astype(inputs.dtype, copy=False) @ inputs
+    if isinstance(omega, HadamardRows):
+        return omega.angles
+    transposed = np.ascontiguousarray(omega.T)
+
+    def products(X: Any) -> NDArray[Any]:
+        if not isinstance(X, np.ndarray):
+            product: Array = X @ transposed
+            return product
+        return np.matmul(X, transposed, out=_ANGLES.block(len(X), transposed.shape[1]))
+
+    return products
+
+
+def wave_features(
+    inputs: object,
+    omega: Matrix,
+    layout: MemoryLayout,
+    *,
+    phase: Array | None = None,
+    amplitude: float = 1.0,
+    out: NDArray[np.floating] | None = None,
+) -> NDArray[Any]:
+    """Return the features of one block of inputs, of shape (n, 2m) by sample and (2m, n) by wave.
+
+    Inputs are float64 of shape (n, d) by sample, dense or CSR, and float64 or float32, which is
+    then the type of the features, of shape (d, n) by wave. Frequencies ``omega`` have shape (m, d),
+    phases (m,), and all waves have one ``amplitude``. ``out`` is in C order.
+    """
+    angle = angle_map(omega, layout)(inputs)
+    if layout is MemoryLayout.BY_WAVE and phase is not None:
+        angle += phase[:, None].astype(angle.dtype, copy=False)
+        phase = None
+    if out is None:
+        rows, columns = angle.shape
+        shape = (rows, 2 * columns) if layout is MemoryLayout.BY_SAMPLE else (2 * rows, columns)
+        out = np.empty(shape, dtype=angle.dtype)
+    write_waves(angle, layout.pairs(out), phase, amplitude)
+    return out
+
+
+def angle_gradient(waves: NDArray[np.floating], slope: NDArray[np.floating]) -> NDArray[Any]:
+    r"""Return derivatives by angles, :math:`a\, \partial_b - b\, \partial_a`.
+
+    Features :math:`a = r \cos\theta` and :math:`b = r \sin\theta`, and the derivatives by them,
+    are views that :meth:`MemoryLayout.pairs` returns.
+    """
+    angle: Floats = waves[:, 0] * slope[:, 1]
+    angle -= waves[:, 1] * slope[:, 0]
+    return angle

@@ -1,0 +1,149 @@
+"""Fitted base models of a table, with their predictions of left-out observations."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from bochner._base.arrays import Array, steps
+from bochner._base.registry import register
+from bochner._base.threads import in_order, single_threaded_blas
+from bochner.tables.distinct_rows import Chosen
+from bochner.tables.estimator_laws import EstimatorLaw
+from bochner.tables.kernel_columns import Blocks
+from bochner.tables.kernel_laws import KernelLaw
+from bochner.tables.kernel_loops import Codes
+from bochner.tables.kernel_sums import KernelSums
+from bochner.tables.tree_laws import TreeLaw
+from bochner.tables.trees import TreeInputs
+
+TableLaw = KernelLaw | TreeLaw | EstimatorLaw
+"""A base model of a table."""
+
+_ROWS_OF_A_BLOCK = 256
+"""Rows that a thread predicts at once."""
+
+
+@register(shapes={"rows": "nd"})
+@dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
+class Laws:
+    """Fitted base models (kernels, trees and estimators) of the same targets on the same rows."""
+
+    rows: Array  # (n, d)
+    members: list[TableLaw]
+    blocks: TreeInputs | None = None  # One-hot columns
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if indices of members exceed the rows, which compiled loops read."""
+        n_rows, dim = self.rows.shape
+        if n_rows_of(self.members) > n_rows:
+            raise ValueError(f"laws have coefficients of more than the {n_rows} rows")
+        for law in self.members:
+            if not 0 <= law.columns.min(initial=0) <= law.columns.max(initial=-1) + 1 <= dim:
+                raise ValueError(f"laws have columns beyond the {dim} of the rows")
+
+    def means(self, X: Array) -> Array:
+        """Return the means (n', K, t) of all members at encoded rows (n', d)."""
+
+        def mean(number: int, part: slice, levels: Codes | None) -> Array:
+            sums = self._prepared.sums[number]
+            if sums is None or levels is None:
+                return self.members[number].mean(X[part], self.rows)
+            return sums.mean(X[part], levels)
+
+        return self._stacked(X, mean)
+
+    def used(self, weights: Array) -> tuple["Laws", Array]:
+        """Return the members with nonzero weights (K, *t), at least one, with their weights."""
+        is_used = weights.reshape(len(weights), -1).any(axis=1)
+        used = np.flatnonzero(is_used | ~is_used.any())
+        if len(used) == len(self.members):
+            return self, weights
+        # Rows after the last coefficient or factor are not needed by the remaining members.
+        members = [self.members[i] for i in used]
+        return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[used]
+
+    def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
+        """Return variances (n', K, t) of new targets for all members at encoded rows (n', d).
+
+        The noise variance is divided by ``sample_weight`` (n',), which is one by default.
+        """
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+
+        def variance(number: int, part: slice, levels: Codes | None) -> Array:
+            sums = self._prepared.sums[number]
+            if sums is None or levels is None:
+                return self.members[number].variance(X[part], self.rows, weight[part])
+            return sums.variance(X[part], levels, weight[part])
+
+        return self._stacked(X, variance)
+
+    def _stacked(self, X: Array, values: Callable[[int, slice, Codes | None], Array]) -> Array:
+        if X.shape[1] != self.rows.shape[1]:
+            raise ValueError(f"Rows have {X.shape[1]} columns, expected {self.rows.shape[1]}.")
+        levels_of = self._prepared.blocks.levels
+
+        def block(rows: slice) -> Array:
+            levels = levels_of(X[rows])
+            laws = range(len(self.members))
+            return np.stack([values(number, rows, levels) for number in laws], axis=1)
+
+        blocks = list(steps(len(X), _ROWS_OF_A_BLOCK))
+        # Threads share the blocks of rows, each with a single BLAS thread.
+        with single_threaded_blas() as n_threads:
+            return np.concatenate([part for _, part in in_order(block, blocks, n_threads)])
+
+    @cached_property
+    def _prepared(self) -> "_Prepared":
+        none = np.empty(0, dtype=np.int64)
+        one_hot = (none, none) if self.blocks is None else (self.blocks.starts, self.blocks.widths)
+        blocks = Blocks.of(self.rows, *one_hot)
+        sums = [
+            KernelSums.of(law, self.rows, blocks) if isinstance(law, KernelLaw) else None
+            for law in self.members
+        ]
+        return _Prepared(blocks, sums)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the fields only: the cached sums would double the size of a pickle."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+class _Prepared(NamedTuple):
+    """Members prepared for compiled loops; ``None`` for a member without such loops."""
+
+    blocks: Blocks
+    sums: list[KernelSums | None]
+
+
+def n_rows_of(members: Sequence[TableLaw]) -> int:
+    """Return the number of leading rows for which members have coefficients or factors."""
+    kernels = (law for law in members if isinstance(law, KernelLaw))
+    return max((max(len(law.coef), len(law.factor)) for law in kernels), default=0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredLaws:
+    """Base models with their predictions of left-out observations."""
+
+    laws: Laws
+    scored: Chosen  # (s,): Indices of the observations
+    X: Array  # (s, d): Encoded rows of the observations
+    columns: TreeInputs  # Inputs that trees compute from the encoded columns
+    means: Array  # (s, K, t)
+    variances: Array  # (s, K, t): Of the observations, with the noise of their weights
+    noise: Array  # (s, K, t): The part of the variances that is noise
+    new_noise: Array  # (s, K, t): Noise variance of a target of weight one
+    groups: Chosen | None = None  # (s,): Indices of groups that are left out together
+    times: Chosen | None = None  # (s,): Numbers of times, if groups are stretches of time
+
+    @property
+    def function(self) -> Array:
+        """The part (s, K, t) of the variances that is of the function.
+
+        Noise of a tiny weight may be greater by more digits than numbers have, so that the
+        difference is a rounding error of either sign.
+        """
+        return np.maximum(self.variances - self.noise, 0.0)

@@ -1,0 +1,257 @@
+r"""Entries that an unknown entry of a row may have, drawn from training rows.
+
+The predictive distribution of a row with known entries :math:`x_k` and unknown entries :math:`x_u`
+is the average over what the unknown ones may be,
+
+.. math:: p(y \mid x_k) = \int p(y \mid x_k, x_u) \, p(x_u \mid x_k) \, dx_u.
+
+A training row that gives its entry to a row with a gap is a *donor* (hot-deck imputation). Donors
+are drawn by a random forest that predicts a column from the other columns: a row of the same leaf
+is a draw from an estimate of the conditional distribution (Meinshausen, "Quantile regression
+forests", 2006), which weighs columns by what they say about the unknown one. Several unknown
+columns are drawn one after another, each given those before it. Entries must be missing at random
+given the known ones.
+"""
+
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestRegressor
+
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
+from bochner.tables.distinct_rows import Chosen
+
+N_DRAWS = 30
+"""Donors of a row, and trees of a forest, each of which draws one: the standard error of a mean is
+below a fifth of the spread between donors."""
+
+_LEAVES = (2, 5, 15)
+"""Fewest rows of a leaf, of which held-out rows choose one: few where the other columns nearly
+determine an entry, many where they say little about it."""
+
+_FEWEST_CHOOSING = 40
+"""Fewest known entries of a column to choose the size of leaves; fewer have the middle one."""
+
+_HIDDEN_SHARES = (0.0, 0.25, 0.5)
+"""Shares of entries that are hidden in copies of the rows, so that forests know what to do without
+them."""
+
+_FEW_LEVELS = 8
+"""Largest number of levels that a forest predicts by indicators; more levels by random signs."""
+
+_PRIOR_ROWS = 10.0
+"""Rows at the mean of all levels that shrink the mean of a level, which replaces it as an input."""
+
+
+@register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})
+@dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
+class Donors:
+    """Training rows that give their entries to rows with unknown entries.
+
+    Forests are fitted when they are first needed, with fixed seeds, and are kept in memory.
+    """
+
+    values: Array  # (b, d): Numbers, or codes of levels
+    is_known: NDArray[np.bool_]  # (b, d)
+    n_levels: Chosen  # (d,): Number of levels of text columns; zero for numbers
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for codes of levels beyond their number, which are indices."""
+        codes, most = self.values[:, self.n_levels > 0], self.n_levels[self.n_levels > 0]
+        if not ((codes >= 0.0) & (codes < most) & (codes == np.floor(codes))).all():
+            raise ValueError("the rows that give entries to rows with gaps have unknown levels")
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the fields only: forests are fitted again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def _forests(self) -> "dict[int, _Forest]":
+        return {}
+
+    @cached_property
+    def _entries(self) -> Array:
+        """The values (b, d), NaN where unknown."""
+        return np.where(self.is_known, self.values, np.nan)
+
+    @cached_property
+    def _first(self) -> Chosen:
+        """The first row (b, d) with an equal entry of each column."""
+        firsts = [
+            np.unique(column, return_index=True, return_inverse=True) for column in self.values.T
+        ]
+        return np.stack([first[place] for _, first, place in firsts], axis=1).astype(np.int64)
+
+    def draws(
+        self, values: Array, is_unknown: NDArray[np.bool_], is_new: NDArray[np.bool_]
+    ) -> Chosen:
+        """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
+
+        Donors of entries that are new levels, ``is_new`` (n, d), have all levels equally often,
+        whatever the other columns are: nothing says which of them the new one is like.
+        Draws of a row depend on its known entries only. Of donors with equal entries it is the
+        first. Donors of columns that no training row
+        knows are -1.
+        """
+        n, dim = values.shape
+        donors = np.full((n, N_DRAWS, dim), -1)
+        filled = np.repeat(np.where(is_unknown, np.nan, values)[:, None], N_DRAWS, axis=1)
+        for column in np.flatnonzero(is_unknown.any(axis=0)):
+            rows = np.flatnonzero(is_unknown[:, column] & is_new[:, column])
+            if len(rows) and self.is_known[:, column].any():
+                chosen = np.tile(self._of_levels(int(column)), (len(rows), 1))
+                donors[rows, :, column] = chosen
+                filled[rows, :, column] = self.values[chosen, column]
+            rows = np.flatnonzero(is_unknown[:, column] & ~is_new[:, column])
+            forest = self._forest(int(column)) if len(rows) else None
+            if forest is None:
+                continue
+            chosen = forest.donors(filled[rows])
+            donors[rows, :, column] = self._first[chosen, column]
+            filled[rows, :, column] = self.values[chosen, column]
+        return donors
+
+    def _of_levels(self, column: int) -> Chosen:
+        """Return rows (N_DRAWS,) that have the levels of a column about equally often."""
+        known = np.flatnonzero(self.is_known[:, column])
+        codes = self.values[known, column]
+        # The last code stands for all rare levels, each of which has few rows.
+        is_first = np.isin(np.arange(len(known)), np.unique(codes, return_index=True)[1])
+        firsts = known[is_first | (codes == self.n_levels[column] - 1)]
+        rng = np.random.default_rng(column)
+        places = (np.arange(N_DRAWS) + 0.5) / N_DRAWS * len(firsts)
+        # In random order: draws of several columns are independent.
+        return np.asarray(rng.permutation(rng.permutation(firsts)[places.astype(np.int64)]))
+
+    def _forest(self, column: int) -> "_Forest | None":
+        if column not in self._forests:
+            known = np.flatnonzero(self.is_known[:, column])
+            if not len(known):
+                return None
+            n_levels = int(self.n_levels[column])
+            outputs = _outputs(self.values[known, column], n_levels, np.random.default_rng(column))
+            self._forests[column] = self._chosen(column, known, outputs)
+        return self._forests[column]
+
+    def _chosen(self, column: int, known: Chosen, outputs: Array) -> "_Forest":
+        """Return the forest whose draws for held-out rows have the least energy score."""
+        fitted = partial(_Forest.of, self._entries, self.n_levels, column)
+        if len(known) < _FEWEST_CHOOSING:
+            return fitted(known, outputs, _LEAVES[1])
+        half = np.arange(len(known)) % 2 == 0
+        held_out = np.repeat(self._entries[known[~half]][:, None], N_DRAWS, axis=1)
+        place = np.empty(len(self.values), dtype=np.int64)
+        place[known] = np.arange(len(known))
+        scores = [
+            _energy_score(outputs[place[forest.donors(held_out)]], outputs[~half])
+            for forest in (fitted(known[half], outputs[half], leaf) for leaf in _LEAVES)
+        ]
+        return fitted(known, outputs, _LEAVES[int(np.argmin(scores))])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Forest:
+    """A forest of a column given the others, with the training rows in its leaves."""
+
+    column: int
+    level_means: dict[int, Array]  # Inputs in place of codes of levels, by column
+    trees: list[Any]
+    members: list[tuple[Chosen, Chosen]]  # Of each tree: rows by leaf (m,), first of each leaf
+    ranks: Array  # (N_DRAWS,): Which member of a leaf each draw takes
+
+    @classmethod
+    def of(
+        cls,
+        values: Array,
+        n_levels: Chosen,
+        column: int,
+        known: Chosen,
+        outputs: Array,
+        least_rows: int,
+    ) -> "_Forest":
+        """Return a forest of a column with ``outputs`` (m, k) at the rows ``known`` (m,)."""
+        rng = np.random.default_rng(column)
+        means = {
+            j: _level_means(values[known, j], int(n), outputs[:, 0])
+            for j, n in enumerate(n_levels)
+            if n and j != column
+        }
+        inputs = _inputs(values[known], column, means)
+        copies = []
+        for share in _HIDDEN_SHARES:
+            copies.append(np.where(rng.random(inputs.shape) < share, np.nan, inputs))
+        stacked, n_copies = np.concatenate(copies), len(copies)
+        forest = RandomForestRegressor(
+            N_DRAWS,
+            min_samples_leaf=min(least_rows * n_copies, max(1, len(known) // 2)),
+            max_features=0.5,
+            random_state=column,
+        )
+        targets = np.tile(outputs, (n_copies, 1))
+        forest.fit(stacked, targets if targets.shape[1] > 1 else targets[:, 0])
+        order = np.argsort(outputs[:, 0], kind="stable")
+        leaves = forest.apply(np.concatenate([copy[order] for copy in copies]))
+        rows = np.tile(known[order], n_copies)
+        members = []
+        for leaf in leaves.T:
+            # Rows of a leaf are in order of their entries, so that ranks are quantiles.
+            place = np.lexsort((np.tile(np.arange(len(known)), n_copies), leaf))
+            firsts = np.searchsorted(leaf[place], np.arange(leaf.max() + 2))
+            members.append((rows[place], firsts.astype(np.int64)))
+        ranks = (rng.permutation(N_DRAWS) + 0.5) / N_DRAWS
+        return cls(column, means, list(forest.estimators_), members, ranks)
+
+    def donors(self, filled: Array) -> Chosen:
+        """Return a donor (n, N_DRAWS) for each draw of rows (n, N_DRAWS, d)."""
+        result = np.empty(filled.shape[:2], dtype=np.int64)
+        for draw, (tree, (rows, firsts)) in enumerate(zip(self.trees, self.members, strict=True)):
+            inputs = _inputs(filled[:, draw], self.column, self.level_means).astype(np.float32)
+            leaf = tree.apply(inputs)
+            sizes = firsts[leaf + 1] - firsts[leaf]
+            result[:, draw] = rows[firsts[leaf] + (self.ranks[draw] * sizes).astype(np.int64)]
+        return result
+
+
+def _energy_score(draws: Array, outputs: Array) -> float:
+    """Return the mean energy score of draws (n, D, k) of outputs (n, k), a proper score."""
+    error = np.linalg.norm(draws - outputs[:, None], axis=-1).mean()
+    # Distances to the next draw: all pairs have the same mean, because draws are independent.
+    between = np.linalg.norm(draws - np.roll(draws, 1, axis=1), axis=-1).mean()
+    return float(error - 0.5 * between)
+
+
+def _outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
+    """Return what a forest predicts (n, k) for the entries (n,) of a column."""
+    if not n_levels:
+        # Ranks, so that a long tail does not decide the splits.
+        _, place = np.unique(entries, return_inverse=True)
+        counts = np.bincount(place)
+        return as_array((np.cumsum(counts) - 0.5 * counts)[place] / len(entries))[:, None]
+    codes = entries.astype(np.intp)
+    if n_levels <= _FEW_LEVELS:
+        return np.eye(n_levels)[codes]
+    return rng.choice([-1.0, 1.0], (n_levels, _FEW_LEVELS))[codes]
+
+
+def _level_means(codes: Array, n_levels: int, output: Array) -> Array:
+    """Return shrunken means (n_levels,) of an output at the levels of a column."""
+    is_known = ~np.isnan(codes)
+    places, mean = codes[is_known].astype(np.intp), float(output.mean())
+    sums = np.bincount(places, output[is_known] - mean, n_levels)
+    counts = np.bincount(places, minlength=n_levels)
+    return as_array(mean + sums / (counts + _PRIOR_ROWS))
+
+
+def _inputs(values: Array, column: int, level_means: dict[int, Array]) -> Array:
+    """Return the inputs (n, d) of a forest: the other columns, levels as means of its output."""
+    inputs = values.copy()
+    inputs[:, column] = 0.0
+    for j, means in level_means.items():
+        codes = values[:, j]
+        is_known = ~np.isnan(codes)
+        inputs[is_known, j] = means[codes[is_known].astype(np.intp)]
+    return inputs

@@ -1,0 +1,350 @@
+r"""Compiled sums of kernel values between new rows and the rows of a law, in either precision.
+
+Distances are sums over numeric columns and over columns of levels; two different levels have a
+constant distance. Distances are computed in tiles. A tile becomes kernel values and is multiplied
+by the coefficients before the next tile, so that sums need no matrix of kernel values.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+from numpy.typing import DTypeLike, NDArray
+
+from bochner._base.arrays import Array, Floats
+from bochner._base.compiling import compiled, inner
+from bochner._base.wave_loops import LOOSE
+from bochner.tables.exponentials import exponentials as double_exponentials
+
+Codes = NDArray[np.uint16]
+Bits = NDArray[np.int32] | NDArray[np.int64]  # Of numbers in either precision
+
+_TILE = 512
+"""Rows whose distances are summed together: a hundred columns of them fit the second cache."""
+
+_LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
+_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Sum: log(2)
+_SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd: added, it rounds to whole numbers
+_SMALLEST = np.float32(-87.0)
+"""Single-precision twins of the constants of :mod:`bochner.tables.exponentials`.
+Products of the first part of the logarithm of two with exponents are exact."""
+
+# Coefficients of the exponential series. The next term is smaller than a rounding error.
+_C6, _C5, _C4, _C3 = (
+    np.float32(1.0 / 720.0),
+    np.float32(1.0 / 120.0),
+    np.float32(1.0 / 24.0),
+    np.float32(1.0 / 6.0),
+)
+_BYTES = np.dtype(np.float32).itemsize
+_HALF, _ONE = np.float32(0.5), np.float32(1.0)  # A double would make the sums double
+
+
+class Columns(NamedTuple):
+    """The rows of a law by columns: numbers in units of length scales, and codes of levels."""
+
+    is_absolute: bool  # City-block distances, else squared Euclidean distances
+    values: Floats  # (c, n)
+    codes: Codes  # (b, n)
+    steps: Floats  # (b,): Distance of two levels
+
+
+def _exponentials(values: Floats, powers: Floats, bits: Bits) -> None:
+    """Replace non-positive numbers (n,) by exponentials; ``powers`` (n,) is scratch space."""
+    raise NotImplementedError
+
+
+@inner(fastmath=LOOSE)
+def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]) -> None:
+    # exp(x) = 2^n exp(r) with |r| <= log(2) / 2, so that a short series of exp(r) suffices.
+    for k in range(values.size):
+        values[k] = max(values[k], _SMALLEST)
+        powers[k] = values[k] * _LOG2E + _SHIFTER
+    for k in range(values.size):
+        n = powers[k] - _SHIFTER
+        r = (values[k] - n * _LN2_HIGH) - n * _LN2_LOW
+        p = _C6 * r + _C5
+        p = p * r + _C4
+        p = p * r + _C3
+        p = p * r + _HALF
+        p = p * r + _ONE
+        values[k] = p * r + _ONE
+    for k in range(values.size):
+        bits[k] = (bits[k] << np.int32(23)) + np.int32(1065353216)  # 127 << 23
+    for k in range(values.size):
+        values[k] *= powers[k]
+
+
+@overload(_exponentials)
+def _exponentials_by_type(values: Any, powers: Any, bits: Any) -> Callable[..., None]:
+    # Numba compares the annotations of an overload with those of what it returns.
+    def single(values: Any, powers: Any, bits: Any) -> None:
+        _single_exponentials(values, powers, bits)
+
+    def double(values: Any, powers: Any, bits: Any) -> None:
+        double_exponentials(values, powers, bits)
+
+    return single if values.dtype == types.float32 else double
+
+
+@inner(fastmath=LOOSE)
+def _add_column(is_absolute: bool, column: Floats, entry: float, sums: Floats) -> None:
+    if is_absolute:
+        for k in range(sums.size):
+            sums[k] += abs(entry - column[k])
+    else:
+        for k in range(sums.size):
+            sums[k] += (entry - column[k]) * (entry - column[k])
+
+
+@inner(fastmath=LOOSE)
+def _add_four_columns(
+    is_absolute: bool,
+    columns: tuple[Floats, Floats, Floats, Floats],
+    row: Floats,
+    first: int,
+    sums: Floats,
+) -> None:
+    """Add the distances by four columns, so that sums are read and written once."""
+    c, d, e, f = columns
+    x, y, z, w = row[first], row[first + 1], row[first + 2], row[first + 3]
+    if is_absolute:
+        for k in range(sums.size):
+            sums[k] += (abs(x - c[k]) + abs(y - d[k])) + (abs(z - e[k]) + abs(w - f[k]))
+    else:
+        for k in range(sums.size):
+            sums[k] += ((x - c[k]) * (x - c[k]) + (y - d[k]) * (y - d[k])) + (
+                (z - e[k]) * (z - e[k]) + (w - f[k]) * (w - f[k])
+            )
+
+
+@inner(fastmath=LOOSE)
+def _add_levels(codes: Codes, code: int, step: float, sums: Floats) -> None:
+    zero = step - step  # In the precision of the step
+    for k in range(sums.size):
+        sums[k] += step if codes[k] != code else zero
+
+
+@inner(fastmath=LOOSE)
+def _add_four_levels(
+    codes: tuple[Codes, Codes, Codes, Codes], levels: Codes, steps: Floats, first: int, sums: Floats
+) -> None:
+    c, d, e, f = codes
+    i, j, m, n = levels[first], levels[first + 1], levels[first + 2], levels[first + 3]
+    x, y, z, w = steps[first], steps[first + 1], steps[first + 2], steps[first + 3]
+    zero = x - x
+    for k in range(sums.size):
+        sums[k] += ((x if c[k] != i else zero) + (y if d[k] != j else zero)) + (
+            (z if e[k] != m else zero) + (w if f[k] != n else zero)
+        )
+
+
+@inner(fastmath=LOOSE)
+def _add_polynomial(
+    is_root: bool, profile: Floats, sums: Floats, arguments: Floats, polynomial: Floats
+) -> None:
+    """Write minus ``u`` to ``arguments``, and the polynomial of the profile in ``u``."""
+    factor, p0, p1, p2, most = profile[0], profile[1], profile[2], profile[3], profile[4]
+    if is_root:
+        for k in range(sums.size):
+            arguments[k] = min(factor * np.sqrt(sums[k]), most)
+    else:
+        for k in range(sums.size):
+            arguments[k] = min(factor * sums[k], most)
+    for k in range(sums.size):
+        polynomial[k] = p0 + arguments[k] * (p1 + arguments[k] * p2)
+        arguments[k] = -arguments[k]
+
+
+@inner(fastmath=LOOSE | {"reassoc"})
+def _product(values: Floats, coef: Floats) -> float:
+    total = values[0] * coef[0]  # A zero to begin with would be a double
+    for k in range(1, values.size):
+        total += values[k] * coef[k]
+    return total  # type: ignore[no-any-return]
+
+
+@inner()
+def _part(values: Any, place: int, start: int, size: int) -> Any:
+    # A function, because Numba takes long to translate the slice at each place of its use.
+    return values[place, start : start + size]
+
+
+@inner()
+def _tile(
+    columns: Columns,
+    is_root: bool,
+    profile: Floats,
+    row: Floats,
+    levels: Codes,
+    start: int,
+    scratch: tuple[Floats, Floats, Floats, Floats],
+    bits: Bits,
+) -> None:
+    """Write the kernel values of a row at rows of a law, from ``start`` on, to ``scratch[1]``."""
+    sums, values, polynomial, powers = scratch
+    size = sums.size
+    for k in range(size):
+        sums[k] = 0.0
+    values_of, codes_of = columns.values, columns.codes
+    n_fours = row.size // 4 * 4
+    for c in range(0, n_fours, 4):
+        of_values = (
+            _part(values_of, c, start, size),
+            _part(values_of, c + 1, start, size),
+            _part(values_of, c + 2, start, size),
+            _part(values_of, c + 3, start, size),
+        )
+        _add_four_columns(columns.is_absolute, of_values, row, c, sums)
+    for c in range(n_fours, row.size):
+        _add_column(columns.is_absolute, _part(values_of, c, start, size), row[c], sums)
+    n_fours = levels.size // 4 * 4
+    for b in range(0, n_fours, 4):
+        of_codes = (
+            _part(codes_of, b, start, size),
+            _part(codes_of, b + 1, start, size),
+            _part(codes_of, b + 2, start, size),
+            _part(codes_of, b + 3, start, size),
+        )
+        _add_four_levels(of_codes, levels, columns.steps, b, sums)
+    for b in range(n_fours, levels.size):
+        _add_levels(_part(codes_of, b, start, size), levels[b], columns.steps[b], sums)
+    _add_polynomial(is_root, profile, sums, values, polynomial)
+    _exponentials(values, powers, bits)
+    if profile[2] != 0.0:
+        _multiply(polynomial, values)
+
+
+@inner(fastmath=LOOSE)
+def _multiply(factors: Floats, values: Floats) -> None:
+    for k in range(values.size):
+        values[k] *= factors[k]
+
+
+@compiled()
+def add_kernel_products(
+    columns: Columns,
+    is_root: bool,
+    profile: Floats,
+    rows: Floats,
+    levels: Codes,
+    coef: Floats,
+    scratch: Floats,
+    bits: Bits,
+    out: Array,
+    values: Floats,
+) -> None:
+    """Add sums (n', t) of kernel values times coefficients (t, n), or write the kernel values.
+
+    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
+    (5,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
+    :class:`~bochner.tables.kernel_columns.ExponentialProfile` and the largest argument,
+    beyond which values are negligible and do not fall further. Kernel values are written to
+    ``values`` (n', n) unless it has no columns. ``scratch`` and ``bits`` are memory from
+    :func:`scratch_of`. One function for both has its tiles compiled once.
+    """
+    n_rows = coef.shape[1]
+    for start in range(0, n_rows, scratch.shape[1]):
+        size = min(scratch.shape[1], n_rows - start)
+        parts = (
+            _part(scratch, 0, 0, size),
+            _part(scratch, 1, 0, size),
+            _part(scratch, 2, 0, size),
+            _part(scratch, 3, 0, size),
+        )
+        for i in range(len(rows)):
+            _tile(columns, is_root, profile, rows[i], levels[i], start, parts, bits[:size])
+            for target in range(len(coef)):
+                out[i, target] += _product(parts[1], _part(coef, target, start, size))
+            if values.shape[1] > 0:
+                _write(parts[1], _part(values, i, start, size))
+
+
+@compiled()
+def add_residual_products(
+    columns: Columns,
+    is_root: bool,
+    profile: Floats,
+    rows: Floats,
+    levels: Codes,
+    coef: Array,
+    weights: Array,
+    targets: Array,
+    scratch: Floats,
+    bits: Bits,
+    values: Floats,
+    products: Array,
+    squares: Array,
+) -> None:
+    """Add the products of kernel values with weighted residuals of rows, and their squares.
+
+    Residuals are the targets (n', t) minus the sums of kernel values times coefficients (t, n).
+    ``products`` (t, n) gains the kernel values times residuals times ``weights`` (n',), and
+    ``squares`` (t,) the weighted squares. Sums are in double precision in either precision of the
+    kernel values. ``values`` (r, n) is scratch space for some rows, which share each tile.
+    """
+    n_rows = coef.shape[1]
+    for first in range(0, len(rows), len(values)):
+        count = min(len(values), len(rows) - first)
+        for start in range(0, n_rows, scratch.shape[1]):
+            size = min(scratch.shape[1], n_rows - start)
+            parts = (
+                _part(scratch, 0, 0, size),
+                _part(scratch, 1, 0, size),
+                _part(scratch, 2, 0, size),
+                _part(scratch, 3, 0, size),
+            )
+            for k in range(count):
+                row, codes = rows[first + k], levels[first + k]
+                _tile(columns, is_root, profile, row, codes, start, parts, bits[:size])
+                _write(parts[1], _part(values, k, start, size))
+        for k in range(count):
+            i = first + k
+            for target in range(len(coef)):
+                residual = targets[i, target] - _product(values[k], coef[target])
+                squares[target] += weights[i] * residual * residual
+                _add_scaled(weights[i] * residual, values[k], products[target])
+
+
+@inner(fastmath=LOOSE)
+def _add_scaled(factor: float, values: Floats, sums: Array) -> None:
+    for k in range(values.size):
+        sums[k] += factor * values[k]
+
+
+@inner()
+def _write(values: Floats, out: Floats) -> None:
+    for k in range(values.size):
+        out[k] = values[k]
+
+
+def scratch_of(dtype: DTypeLike, tile: int = _TILE) -> tuple[Floats, Bits]:
+    """Return the memory (4, tile) for one tile, and its last row as integers."""
+    scratch = np.empty((4, tile), dtype)
+    return scratch, scratch[3].view(np.int32 if scratch.itemsize == _BYTES else np.int64)
+
+
+@compiled()
+def level_codes(
+    X: Array, starts: NDArray[np.int64], widths: NDArray[np.int64], codes: Codes
+) -> bool:
+    """Write the codes (n, b) of the levels of rows (n, d); return whether all blocks are one-hot.
+
+    A one-hot block has ``widths`` columns from ``starts`` on: a single 1, else zeros.
+    """
+    for i in range(len(X)):
+        for b in range(starts.size):
+            level, count = 0, 0
+            for j in range(widths[b]):
+                entry = X[i, starts[b] + j]
+                if entry == 1.0:
+                    level = j
+                    count += 1
+                elif entry != 0.0:
+                    return False
+            if count != 1:
+                return False
+            codes[i, b] = level
+    return True

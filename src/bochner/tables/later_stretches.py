@@ -1,0 +1,158 @@
+r"""Predictions of later stretches of time, each from the observations before it (rolling origins).
+
+Errors of later rows are those of rows that are predicted from earlier ones only, and errors of one
+stretch of time are correlated: a level that changes moves all of them. The last stretches are
+therefore predicted one after another by laws of the observations before them, and what is fitted to
+these predictions counts them by their effective number.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, t
+
+from bochner._base.arrays import Array, as_array
+from bochner.tables.base_laws import ScoredLaws, TableLaw
+from bochner.tables.distinct_rows import Chosen
+from bochner.tables.kernel_laws import LeaveOneOutPredictions
+from bochner.tables.observations import Observations
+
+_PARTS = 4
+"""Parts of a single stretch that are left out of weights in turn, because no other stretch is
+left."""
+
+_CALIBRATED = 0.95
+"""Level of the quantiles whose ratio widens scores: the upper end of an interval of 90 %, the level
+that is asked for most often. Ends of intervals of 50 and 99 % need a smaller and a larger
+factor."""
+
+_FEWEST_FREE = 2.0
+"""Least degrees of freedom of a scale that scores determine, those of three stretches that share
+all: with one, intervals of 90 % would be six times as wide as a normal distribution's."""
+
+
+AtOrigin = Callable[
+    [Observations, Chosen, NDArray[np.bool_], float],
+    tuple[Chosen, Sequence[LeaveOneOutPredictions]] | None,
+]
+"""Returns the observations of a stretch, and their predictions by each law. Takes all observations
+with the stretch as a group, the indices of the observations up to its end, a mask (n,) of the
+stretch, and the expected seconds."""
+
+
+def over_stretches(
+    fitted: Sequence[tuple[TableLaw, LeaveOneOutPredictions]],
+    observations: Observations,
+    units: Chosen,
+    stretches: Chosen,
+    at_origin: AtOrigin,
+    seconds: float,
+) -> tuple[list[tuple[TableLaw, LeaveOneOutPredictions]], Chosen]:
+    """Return the laws with the predictions of all stretches, and the predicted observations (s,).
+
+    ``fitted`` has laws of all observations with predictions of the last stretch, ``units``. Earlier
+    stretches are predicted by ``at_origin``, from the latest one backwards, until it returns
+    ``None``. ``seconds`` is the expected duration of the first call.
+    """
+    assert observations.groups is not None
+    all_units, all_predictions = [units], [[predictions for _, predictions in fitted]]
+    for number in range(int(stretches.max()) - 1, 0, -1):
+        began, is_last = perf_counter(), stretches == number
+        groups = np.where(is_last, observations.groups.max() + 1, observations.groups)
+        used = np.flatnonzero(stretches <= number)
+        result = at_origin(replace(observations, groups=groups), used, is_last, seconds)
+        if result is None:
+            break
+        all_units.append(result[0])
+        all_predictions.append(list(result[1]))
+        seconds = perf_counter() - began
+    targets = [observations.Y[each] for each in all_units]
+    pooled = [
+        _pooled(law, targets, predictions)
+        for (law, _), predictions in zip(fitted, zip(*all_predictions, strict=True), strict=True)
+    ]
+    return pooled, np.concatenate(all_units)
+
+
+def _pooled(
+    law: TableLaw, targets: Sequence[Array], predictions: Sequence[LeaveOneOutPredictions]
+) -> tuple[TableLaw, LeaveOneOutPredictions]:
+    """Return a law and its predictions (s, t) of all stretches, with one variance of the signal.
+
+    Each stretch has targets and predictions, the first one those of the law. Variances are scaled
+    to the residuals of their stretch, and become scaled to the residuals of all stretches.
+    """
+    means, variances, noise = (np.concatenate(parts) for parts in zip(*predictions, strict=True))
+    if len(predictions) > 1 and (noise > 0.0).all():  # Not NaN, which classes have
+        relative = variances / noise
+        pooled = np.mean((np.concatenate(targets) - means) ** 2 / relative, axis=0)
+        factor = pooled / predictions[0].unit_noise[0]
+        law = replace(law, signal=factor * law.signal)
+        variances, noise = pooled * relative, np.broadcast_to(pooled, means.shape)
+    return law, LeaveOneOutPredictions(means, variances, noise)
+
+
+def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
+    """Return labels (s,) of the observations that are left out of weights together.
+
+    They are the stretches, or parts of a single stretch; rows of one time are separated only if
+    there is no other time.
+    """
+    if np.ptp(stretches):
+        return stretches
+    number = np.unique(times, return_inverse=True)[1]
+    if not number.any():
+        number = np.arange(len(times))
+    return np.asarray(_PARTS * number // (number.max() + 1), dtype=np.int64)
+
+
+def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
+    r"""Return the effective number of errors (s, c), whose rows are correlated in time.
+
+    Sums of ``b`` uncorrelated errors of variance :math:`\sigma^2` have the mean square
+    :math:`b \sigma^2`. If errors share a part, the ratio :math:`\tau_b` of the mean square of sums
+    to it is greater than one, and :math:`s` errors determine as much as :math:`s / \tau_b`
+    uncorrelated ones. The result has the greatest ratio of all runs of errors within stretches that
+    are halves, quarters and so on of a stretch, or a stretch.
+    """
+    total = float(np.sum(errors**2))
+    if not total > 0.0:
+        return float(len(errors))
+    order = np.lexsort((times, stretches))
+    ratio = 1.0
+    runs = [errors[order][stretches[order] == number] for number in np.unique(stretches)]
+    while max(len(run) for run in runs) > 1:
+        ratio = max(ratio, sum(float(np.sum(run.sum(axis=0) ** 2)) for run in runs) / total)
+        runs = [part for run in runs for part in np.array_split(run, 2) if len(part)]
+    return len(errors) / ratio
+
+
+def effective_share(residuals: Array, models: ScoredLaws) -> float:
+    """Return the effective number of residuals (s, K, t) of laws over their number.
+
+    It is one unless they are residuals of stretches of time.
+    """
+    if models.groups is None or models.times is None:
+        return 1.0
+    errors = residuals.mean(axis=1)
+    return effective_number(errors, models.groups, models.times) / len(errors)
+
+
+def widened(scores: Array, models: ScoredLaws) -> Array:
+    """Return scores (s, *t), multiplied by a factor for each target if they are of stretches.
+
+    The scale of scores is estimated from an effective number of them, so that new scores have
+    Student's t distribution. Its degrees of freedom are one fewer, because weights and widths are
+    fitted to the scores. The factor is the ratio of its quantile to that of the normal
+    distribution.
+    """
+    if models.groups is None or models.times is None:
+        return scores
+    columns = scores.reshape(len(scores), -1)
+    free = [effective_number(each[:, None], models.groups, models.times) for each in columns.T]
+    ends = t.ppf(_CALIBRATED, np.maximum(as_array(free) - 1.0, _FEWEST_FREE))
+    factors = as_array(ends / norm.ppf(_CALIBRATED))
+    return as_array(scores * factors.reshape(scores.shape[1:]))

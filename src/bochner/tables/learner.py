@@ -1,0 +1,426 @@
+"""Fits the laws of a table and their left-out predictions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._base.progress import Progress
+from bochner._base.threads import in_order, single_threaded_blas, threads_of_blas
+from bochner.tables.base_laws import Laws, ScoredLaws, TableLaw, n_rows_of
+from bochner.tables.distinct_rows import Chosen, Elsewhere
+from bochner.tables.efforts import Effort, measured_rate, tree_seconds
+from bochner.tables.estimator_laws import EstimatorLearner
+from bochner.tables.kernel_laws import KernelLaw, LeaveOneOutPredictions, exact, on_landmarks
+from bochner.tables.kernel_passes import has_passes
+from bochner.tables.kernel_search import Family, learned, noise_factor, refined
+from bochner.tables.later_stretches import folds_of_stretches, over_stretches
+from bochner.tables.leave_one_out import Found
+from bochner.tables.memory_limits import trees_fit, within_memory
+from bochner.tables.observation_roles import FitPlan
+from bochner.tables.observations import FIRST, SECOND, Observations
+from bochner.tables.partial_fits import is_part_better
+from bochner.tables.removal import Removal
+from bochner.tables.residual_laws import n_fits
+from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, TreeLearner
+from bochner.tables.trees import TreeInputs
+
+_NOISE_ROWS = 1600
+"""Number of rows that correct the noise after a search of few rows, in a third of a second per
+law."""
+
+_HOPELESS = 1.5
+"""Ratio to the least error of the search above which a kernel is dropped: its weight in the sum
+would be almost zero."""
+
+_FEW_LAWS = 2
+"""Largest number of kernels that are fitted to many rows: a third kernel changes errors by some per
+cent in either direction. Kernels are ranked by left-out errors of more rows than the search had,
+which agrees with the ranking on new rows."""
+
+_SEARCH_SHARE = 0.5
+"""Share of a time limit after which no search for a kernel starts; fits need the rest."""
+
+_REFINED_SHARE = 0.6
+"""Share of a time limit after which kernels are not refined on more rows."""
+
+_Fit = tuple[TableLaw, LeaveOneOutPredictions]
+"""A law with its predictions of scored observations."""
+
+_REMAINING_SHARE = 0.6
+"""Share of the rest of a time limit for the first kernel of many rows."""
+
+_TREES_SHARE = 0.7
+"""Share of a time limit after which neither boosting nor a base model of the user starts: each
+takes up to five fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A family of kernels on some of the encoded columns."""
+
+    name: str
+    family: Family
+    columns: Chosen
+    has_trends: bool  # Whether the columns include monotone functions of time
+
+
+def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
+    """Return the columns, and the columns without trends if both differ and some remain."""
+    if trends is None:
+        return [columns]
+    stationary = np.setdiff1d(columns, trends)
+    return [columns, stationary] if 0 < len(stationary) < len(columns) else [columns]
+
+
+def _alternating(trials: Sequence[_Trial]) -> list[int]:
+    """Return the numbers of the trials, the first trial of each family first."""
+    names = [trial.name for trial in trials]
+    return sorted(range(len(names)), key=lambda number: names[:number].count(names[number]))
+
+
+def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial, Found]]:
+    """Return the first result of each family, with trends and without.
+
+    Kernels of one family on two encodings are nearly the same function: their weighted sum is no
+    better than the better one.
+    """
+    firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
+    for trial, kernels in results:
+        firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
+    return list(firsts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """How to fit the laws of a table; see :class:`bochner.TableRegressor`."""
+
+    effort: Effort
+    n_threads: int
+    time_limit: float | None
+    progress: Progress
+    memory_limit: int | None = None  # Bytes
+
+    def fit(
+        self,
+        observations: Observations,
+        encodings: Sequence[Chosen],
+        rng: Generator,
+        *,
+        removal: Removal | None = None,
+        trends: Chosen | None = None,
+        with_variance: bool = True,
+        elsewhere: Elsewhere | None = None,
+        labels: NDArray[np.int64] | None = None,
+        cycles: Chosen | None = None,
+        line: Chosen | None = None,
+        base_models: Sequence[Any] = (),
+    ) -> ScoredLaws:
+        """Return the laws of observations with targets of variance about one.
+
+        Parameters
+        ----------
+        observations : Observations
+        encodings : sequence of arrays of int
+            Sets of columns, each of which encodes the complete table. Their union is used as one
+            more encoding.
+        rng : Generator
+        removal : Removal, optional
+            Later stretches of time, whose observations are scored. Without stretches, observations
+            outside the search are scored if there are many, else all observations, by kernels that
+            were learned on the other half.
+        trends : array of int, optional
+            Columns that are monotone in time. Each kernel is also learned without them, because
+            later rows have values outside the training range.
+        with_variance : bool
+            Whether variances are needed.
+        elsewhere : Elsewhere, optional
+            More rows outside memory, to which kernels are fitted, too. ``observations`` are a
+            sample of the table that does not include these rows.
+        labels : array of int of shape (n,), optional
+            Indices of classes: trees then have log odds as outputs. Trees are fitted to many rows
+            in memory only.
+        cycles : array of int of shape (c, 2), optional
+            Columns of waves, whose phases are inputs of trees, see :meth:`TreeInputs.of`.
+        line : array of int, optional
+            Columns of a line, to whose residuals some trees are fitted.
+        base_models : sequence of estimators
+            Further base models, fitted to the columns of the first encoding of rows in memory.
+        """
+        began = perf_counter()
+        order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
+        n_rows, n_encoded = int(observations.cell.max()) + 1, observations.X.shape[1]
+        effort, rate = self._within_memory(observations, (n_rows, n_encoded)), np.inf
+        largest = effort  # Whatever time is left
+        # The union is one more encoding: a kernel may need columns of two of them.
+        sets = [*encodings, np.unique(np.concatenate(encodings))]
+        trials = [
+            _Trial(name, family, columns, has_trends=columns is encoding)
+            for name, (family, count) in self.effort.families.items()
+            for encoding in sets[:count]
+            for columns in _variants(encoding, trends)
+        ]
+        if self.time_limit is not None:
+            n_columns = len(encodings[0])
+            rate = measured_rate(self.n_threads)
+            effort = effort.within(self.time_limit, n_rows, n_columns, len(trials), rate)
+        latest = None if removal is None else removal.latest
+        plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
+        with single_threaded_blas():
+            searched = self._searched(plan, trials, began, search_rng)
+        fitted: list[tuple[TableLaw, LeaveOneOutPredictions]] = []
+        fits: list[Callable[[FitPlan], tuple[TableLaw, LeaveOneOutPredictions] | None]] = []
+        fits_began, last = perf_counter(), 0.0  # Seconds of the preceding kernel
+        if self.time_limit is not None:
+            plan = self._within_rest(plan, largest, began, len(searched[0][0].columns))
+        for number, (trial, result) in enumerate(searched):
+            started = perf_counter()
+            # At least one kernel is fitted after the time limit, so that there is a model.
+            if fitted and self._is_late(began, 1.0, last):
+                break
+            self.progress("fitting to all rows kernel", number + 1, len(searched))
+            fits.append(partial(self._fitted, trial=trial, kernels=result, began=began))
+            with threads_of_blas(self.n_threads):
+                fitted.append(self._fitted(plan, trial, result, began))
+            last = perf_counter() - started
+        for number, model in enumerate(base_models):
+            if self._is_late(began, _TREES_SHARE):
+                break
+            self.progress("fitting base model", number + 1, len(base_models))
+            seed, name = int(model_rng.integers(2**31)), f"base model {number + 1}"
+            seconds = np.inf
+            if self.time_limit is not None:
+                seconds = began + self.time_limit - perf_counter()
+            estimator = EstimatorLearner(name, model, encodings[0], labels, seed, seconds)
+            law = estimator.fit(plan.observations, plan.order, plan.scored, self.n_threads)
+            fitted += [] if law is None else [law]
+            fits += [] if law is None else [partial(self._by_residuals, learner=estimator)]
+        of_trees = (encodings[-1], observations.shared, cycles)
+        # scikit-learn's trees need all rows in memory.
+        has_trees = self.memory_limit is None or trees_fit(self.memory_limit, (n_rows, n_encoded))
+        for boosting in BOOSTINGS if elsewhere is None and has_trees else ():
+            most = self._iterations(boosting, plan, len(encodings[-1]), began, rate)
+            if most:
+                inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
+                seed, columns = int(tree_rng.integers(2**31)), line if boosting.has_line else None
+                trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
+                boosted = self._of_trees(plan, trees)
+                fitted += boosted
+                fits += [partial(self._by_residuals, learner=trees) for _ in boosted]
+        units = plan.scored.units
+        if removal is not None and removal.stretches is not None:
+            at_origin = partial(
+                self._at_origin,
+                effort=effort,
+                with_variance=with_variance,
+                fits=fits,
+                began=began,
+            )
+            seconds = perf_counter() - fits_began
+            fitted, units = over_stretches(
+                fitted, observations, units, removal.stretches, at_origin, seconds
+            )
+        return self._judged(plan, fitted, TreeInputs.of(*of_trees), units, removal)
+
+    def _at_origin(
+        self,
+        observations: Observations,
+        used: Chosen,
+        is_last: NDArray[np.bool_],
+        seconds: float,
+        *,
+        effort: Effort,
+        with_variance: bool,
+        fits: Sequence[Callable[[FitPlan], _Fit | None]],
+        began: float,
+    ) -> tuple[Chosen, list[LeaveOneOutPredictions]] | None:
+        """Return the last observations of those ``used``, and how the others predict them.
+
+        The result is ``None`` if the time limit is nearer than the expected ``seconds``, or if a
+        law has no predictions.
+        """
+        if self._is_late(began, 1.0, seconds):
+            return None
+        self.progress("predicting an earlier stretch of time")
+        # A fixed seed: the order is of no consequence.
+        rng = np.random.default_rng(0)
+        plan = FitPlan.of(observations, effort, is_last, with_variance, rng, used=used)
+        with threads_of_blas(self.n_threads):
+            pairs = [fit(plan) for fit in fits]
+        predictions = [pair[1] for pair in pairs if pair is not None]
+        return (plan.scored.units, predictions) if len(predictions) == len(pairs) else None
+
+    def _by_residuals(self, plan: FitPlan, learner: TreeLearner | EstimatorLearner) -> _Fit | None:
+        """Return a law with its predictions of the scored observations only."""
+        return learner.fit(
+            plan.observations, plan.order, plan.scored, self.n_threads, is_final=False
+        )
+
+    def _within_memory(self, observations: Observations, shape: tuple[int, int]) -> Effort:
+        """Return the sizes that the memory limit allows."""
+        if self.memory_limit is None:
+            return self.effort
+        groups = observations.groups
+        largest = 0 if groups is None else int(np.bincount(groups).max())
+        return within_memory(self.effort, self.memory_limit, shape, self.n_threads, largest)
+
+    def _within_rest(self, plan: FitPlan, effort: Effort, began: float, n_columns: int) -> FitPlan:
+        """Return the plan with as many landmarks of many rows as the rest of the limit allows.
+
+        The search may have taken more time than expected, or less. ``effort`` has the largest sizes
+        that the memory limit allows.
+        """
+        assert self.time_limit is not None
+        if not plan.n_landmarks or plan.elsewhere is not None:
+            return plan
+        rate = measured_rate(self.n_threads)
+        seconds = _REMAINING_SHARE * max(self.time_limit - (perf_counter() - began), 0.0)
+        n_rows = len(plan.rows)
+        most_exact, n_landmarks = effort.sizes_within(seconds, n_rows, n_columns, rate)
+        # Scored rows are no landmarks: only very many rows have others in any case.
+        if not has_passes(n_rows, n_landmarks):
+            n_landmarks = min(n_landmarks, plan.n_landmarks)
+        return replace(plan, n_landmarks=n_landmarks, n_part=min(plan.n_part, most_exact))
+
+    def _iterations(
+        self, boosting: Boosting, plan: FitPlan, n_columns: int, began: float, rate: float
+    ) -> int:
+        """Return the number of iterations of boosting within the time limit, 0 if they are few."""
+        n_samples, n_outputs = plan.observations.Y.shape
+        most = boosting.most_iterations(n_samples, n_outputs)
+        if self._is_late(began, _TREES_SHARE):
+            return 0
+        if self.time_limit is not None:
+            n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
+            left = began + self.time_limit - perf_counter()
+            most = min(most, int(left / tree_seconds(n_samples, n_columns, n_trees, rate)))
+        return most if most >= boosting.fewest_iterations(n_samples) else 0
+
+    def _of_trees(
+        self, plan: FitPlan, learner: TreeLearner
+    ) -> list[tuple[TableLaw, LeaveOneOutPredictions]]:
+        """Return boosted trees in a list, which is empty if there are too few observations."""
+        if len(plan.observations) < FEWEST_FOR_TREES:
+            return []
+        self.progress(f"fitting {learner.boosting.name}")
+        trees = learner.fit(plan.observations, plan.order, plan.scored, self.n_threads)
+        return [] if trees is None else [trees]
+
+    def _judged(
+        self,
+        plan: FitPlan,
+        fitted: Sequence[tuple[TableLaw, LeaveOneOutPredictions]],
+        columns: TreeInputs,
+        units: Chosen,
+        removal: Removal | None,
+    ) -> ScoredLaws:
+        """Return the laws with the noise of new rows.
+
+        ``units`` (s,) are the observations that the laws predict.
+        """
+        members, left_out = zip(*fitted, strict=True)
+        means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))
+        unit = plan.observations.unit
+        noise_of_scored = noise / plan.observations.weights[units, None, None]
+        rows, shared = plan.rows_of_laws(n_rows_of(members)), plan.observations.shared
+        blocks = None if shared is None else TreeInputs.of(np.arange(rows.shape[1]), shared)
+        laws = Laws(rows, [law.with_variances(1.0, unit) for law in members], blocks)
+        groups, times = plan.observations.groups, None
+        if removal is not None and removal.stretches is not None and removal.times is not None:
+            times = removal.times[units]
+            groups = folds_of_stretches(removal.stretches[units], times)
+        elif groups is not None:
+            groups = groups[units]
+        inputs = plan.observations.X[units]
+        of_scored = means, variances, noise_of_scored, unit * noise
+        return ScoredLaws(laws, units, inputs, columns, *of_scored, groups, times)
+
+    def _is_late(self, began: float, share: float, seconds: float = 0.0) -> bool:
+        """Return whether a share of the time limit is over, or ``seconds`` more would exceed it."""
+        if self.time_limit is None:
+            return self.progress.is_stopped
+        passed = perf_counter() - began
+        is_over = passed > share * self.time_limit or passed + seconds > self.time_limit
+        return self.progress.is_stopped or is_over
+
+    def _searched(
+        self, plan: FitPlan, trials: Sequence[_Trial], began: float, rng: Generator
+    ) -> list[tuple[_Trial, Found]]:
+        """Return the kernels that were learned within the time limit, at least one, best first."""
+        seeds = rng.spawn(len(trials))
+        search_rows = plan.observations.rows(plan.search)
+        is_refined = plan.has_many_rows
+        more_rows = plan.first(plan.more_rows if is_refined else _NOISE_ROWS)
+
+        numbers = _alternating(trials)
+
+        def search(number: int) -> Found | None:
+            if number != numbers[0] and self._is_late(began, _SEARCH_SHARE):
+                return None
+            trial = trials[number]
+            return learned(trial.family, search_rows.columns(trial.columns), seeds[number])
+
+        def error_of_more(entry: tuple[_Trial, Found]) -> float:
+            trial, kernels = entry
+            return kernels.full.left_out_error(more_rows.columns(trial.columns))
+
+        def corrected(entry: tuple[_Trial, Found]) -> Found:
+            trial, kernels = entry
+            if is_refined:
+                return replace(
+                    kernels, full=refined(kernels.full, more_rows.columns(trial.columns))
+                )
+            factor = noise_factor(kernels.full, more_rows.columns(trial.columns))
+            return kernels.with_noise(factor)
+
+        results: list[tuple[_Trial, Found]] = []
+        for number, kernels in in_order(search, numbers, self.n_threads):
+            if kernels is not None:
+                results.append((trials[number], kernels))
+                self.progress("learned kernel", len(results), len(trials))
+        if is_refined:
+            errors = in_order(error_of_more, results, self.n_threads)
+            results = [(trial, replace(f, error=error)) for (trial, f), error in errors]
+        results.sort(key=lambda entry: entry[1].error)
+        results = _best_of_kinds(results)
+        most_error = _HOPELESS * results[0][1].error
+        results = [entry for entry in results if entry[1].error <= most_error]
+        results = results[: _FEW_LAWS if is_refined else None]
+        has_time = not is_refined or not self._is_late(began, _REFINED_SHARE)
+        if more_rows.n_observations > len(plan.search) and has_time:
+            pairs = in_order(corrected, results, self.n_threads)
+            results = [(trial, kernels) for (trial, _), kernels in pairs]
+        return results
+
+    def _fitted(
+        self, plan: FitPlan, trial: _Trial, kernels: Found, began: float
+    ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
+        """Return the law of all rows, and its left-out means and variances.
+
+        Leave-one-out errors of observations that chose the kernel would be too small. In an exact
+        fit, each half of the search is therefore scored with the kernel of the other half.
+        """
+        arguments = (trial.name, kernels.full, plan.rows, trial.columns)
+        if plan.n_landmarks:
+            if is_part_better(kernels.full, trial.columns, plan, self.n_threads):
+                rows, scored = plan.rows_of_part()
+                of_part = (trial.name, kernels.full, rows, trial.columns)
+                return exact(*of_part, plan.n_variance, scored, self.n_threads)
+            sizes = plan.n_landmarks, plan.n_variance
+            end = np.inf if self.time_limit is None else began + self.time_limit
+            return on_landmarks(*arguments, sizes, plan.scored, self.n_threads, plan.elsewhere, end)
+        law, left_out = exact(*arguments, plan.n_variance, plan.scored, self.n_threads)
+        left_out = LeaveOneOutPredictions(*map(np.array, left_out))
+        for part, kernel in zip((FIRST, SECOND), kernels.halves, strict=True):
+            in_other_half = plan.scored.part == FIRST + SECOND - part
+            if in_other_half.any():
+                of_half = (trial.name, kernel, plan.rows, trial.columns, plan.n_variance)
+                _, by_half = exact(*of_half, plan.scored, self.n_threads, part)
+                for values, new_values in zip(left_out, by_half, strict=True):
+                    values[in_other_half] = new_values[in_other_half]
+        return law, left_out

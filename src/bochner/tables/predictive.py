@@ -1,0 +1,363 @@
+r"""The predictive distribution of new targets, from which all predictions of numbers are computed.
+
+The standardised errors of a model have one law, with quantile function :math:`Q` and mean zero.
+A new target of a row is :math:`h(m + s\,Q(U))` with the row's mean :math:`m` and standard deviation
+:math:`s`, the increasing map :math:`h` to the units of the target, and :math:`U` uniform. A row may
+also be a mixture of several such components. Means, standard deviations, quantiles, intervals and
+samples are functionals of this distribution.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from bochner._base.arrays import Array, as_array
+from bochner._base.warn import warn_user
+
+Pair = tuple[Array, Array]
+"""Two arrays of the same shape (n, *t)."""
+
+_TAIL_SHARE = 0.5
+"""Number of scores of each tail, in square roots of the number of scores: their share vanishes and
+their number grows with more scores, as a consistent estimate of a tail needs."""
+
+_FEWEST_FOR_TAILS = 4
+"""Fewest scores for tails: each tail needs two scores and both medians stay in the middle."""
+
+_TAIL_KNOTS = 24
+"""Number of knots of each tail: straight lines between them deviate from a normal tail by less
+than a hundredth of a standard deviation."""
+
+_LAST = 1e-4
+"""Smallest probability of a tail, relative to that of the whole tail; quantiles are constant beyond
+it, which keeps moments of exponentials finite."""
+
+_BODY_CELLS, _TAIL_CELLS = 98, 24
+"""Numbers of cells of probability for integrals, in the middle and in each tail. Moments of
+exponentials of normal errors have relative errors below a hundredth."""
+
+_TAIL_CELL, _LEAST_CELL = 0.01, 1e-6
+"""Largest and smallest probability beyond the cells of a tail for integrals."""
+
+_BISECTIONS = 60
+"""Number of bisections of a mixture's quantile: 2 to this power is the precision of a number."""
+
+_MOST_VALUES = 1 << 22
+"""Largest number of values of one block of rows, so that each array has at most 32 MB."""
+
+_SAME_RANK = 1e-6
+"""Tolerance for the rounding of ranks, such as 0.9 times the number of scores."""
+
+
+class ErrorLaw(Protocol):
+    """The law of standardised errors, with mean zero, for targets of the shape ``*t``."""
+
+    @property
+    def std(self) -> Array | float:
+        """Standard deviations (*t) of the errors."""
+
+    def quantiles(self, levels: Array) -> Array:
+        """Return quantiles at levels (q,), of a shape that broadcasts to (*t, q)."""
+
+    def distribution(self, errors: Array) -> Array:
+        """Return probabilities (..., *t) of standardised errors up to ``errors`` (..., *t)."""
+
+    def nodes(self) -> Pair:
+        """Return equivalent errors that broadcast to (*t, k), and their probabilities (k,)."""
+
+    def sample(self, shape: tuple[int, ...], n_targets: int | None, rng: Generator) -> Array:
+        """Return draws of a shape, followed by (n_targets,) unless it is ``None``."""
+
+    def check(self, levels: Array) -> None:
+        """Warn if a quantile of the levels (q,) is beyond what is known of the law."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalLaw:
+    """Independent standard normal errors."""
+
+    std: float = 1.0
+
+    def quantiles(self, levels: Array) -> Array:
+        return as_array(ndtri(levels))
+
+    def distribution(self, errors: Array) -> Array:
+        return as_array(ndtr(errors))
+
+    def nodes(self) -> Pair:
+        edges = _edges()
+        # Mean errors of the cells, because the density of the normal law integrates its quantiles.
+        density = np.exp(-0.5 * ndtri(edges) ** 2) / np.sqrt(2.0 * np.pi)
+        return -np.diff(density) / np.diff(edges), np.diff(edges)
+
+    def sample(self, shape: tuple[int, ...], n_targets: int | None, rng: Generator) -> Array:
+        return rng.normal(size=shape if n_targets is None else (*shape, n_targets))
+
+    def check(self, levels: Array) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreLaw:
+    r"""The law of a new error, given left-out errors (scores) of the same law.
+
+    The quantile at the level :math:`k / (s + 1)` is the k-th smallest of :math:`s` scores, because
+    a new score is equally likely in each of the intervals between them; quantiles at other levels
+    are interpolated. The outermost :math:`\sqrt s / 2` scores on each side are replaced by the tail
+    of a normal law with the same mean excess, because functions such as exponentials of the largest
+    score alone have no reliable mean. All quantiles are shifted so that the mean is zero.
+    """
+
+    levels: Array  # (k,): Increasing, from 0 to 1
+    values: Array  # (*t, k): Quantiles at the levels
+    ranks: NDArray[np.intp]  # (s, *t): Ranks of the scores of each target, from 0
+
+    @classmethod
+    def of(cls, scores: Array) -> "ScoreLaw":
+        """Return the law of scores (s, *t), one target's scores in a column."""
+        columns = scores.reshape(len(scores), -1)
+        ordered = np.sort(columns, axis=0)
+        ranks = np.argsort(np.argsort(columns, axis=0, kind="stable"), axis=0)
+        values = np.stack([_with_tails(target)[1] for target in ordered.T])
+        levels = _with_tails(ordered[:, 0])[0]
+        values -= (0.5 * (values[:, 1:] + values[:, :-1]) @ np.diff(levels))[:, None]
+        of_target = scores.shape[1:]
+        return cls(levels, values.reshape(*of_target, -1), ranks.reshape(scores.shape))
+
+    @property
+    def std(self) -> Array:
+        """Standard deviations (*t) of the errors."""
+        lower, upper = self.values[..., :-1], self.values[..., 1:]
+        # The mean square of a line between two values; the mean is zero.
+        squares = (lower**2 + lower * upper + upper**2) / 3.0
+        return as_array(np.sqrt(squares @ np.diff(self.levels)))
+
+    def quantiles(self, levels: Array) -> Array:
+        """Return quantiles (*t, q) at levels (q,)."""
+        return self._each(lambda values: np.interp(levels, self.levels, values), np.shape(levels))
+
+    def distribution(self, errors: Array) -> Array:
+        """Return probabilities (..., *t) of standardised errors up to ``errors`` (..., *t)."""
+        if self.values.ndim == 1:
+            return _interpolated(errors, self.values, self.levels)
+        probabilities = np.empty(errors.shape)
+        for target, values in enumerate(self.values):
+            probabilities[..., target] = _interpolated(errors[..., target], values, self.levels)
+        return probabilities
+
+    def nodes(self) -> Pair:
+        """Return mean errors (*t, k) of cells of probability, and the probabilities (k,)."""
+        edges = _edges()
+        levels = np.union1d(edges, self.levels)
+        values = self.quantiles(levels)
+        pieces = 0.5 * (values[..., 1:] + values[..., :-1]) * np.diff(levels)
+        sums = np.add.reduceat(pieces, np.searchsorted(levels, edges[:-1]), axis=-1)
+        return sums / np.diff(edges), np.diff(edges)
+
+    def sample(self, shape: tuple[int, ...], n_targets: int | None, rng: Generator) -> Array:
+        """Return draws of a shape, followed by (n_targets,) unless it is ``None``.
+
+        All targets of a draw have the ranks of one left-out row, which preserves correlations.
+        """
+        n_scores = len(self.ranks)
+        rows, places = rng.integers(n_scores, size=shape), rng.uniform(size=shape)
+        if self.values.ndim == 1:
+            # A uniform rank and a uniform place after it are a uniform level.
+            return np.interp((self.ranks[rows] + places) / n_scores, self.levels, self.values)
+        levels = (self.ranks[rows] + places[..., None]) / n_scores
+        draws = [np.interp(levels[..., t], self.levels, of) for t, of in enumerate(self.values)]
+        return np.stack(draws, axis=-1)
+
+    def check(self, levels: Array) -> None:
+        """Warn if quantiles need more scores than there are, with the required number."""
+        n_scores, tails = len(self.ranks), np.minimum(levels, 1.0 - levels)
+        least = int(np.ceil(1.0 / tails.min() - 1.0 - _SAME_RANK))
+        if n_scores < least:
+            level = levels[np.argmin(tails)]
+            warn_user(
+                f"A quantile of level {level:g} needs the errors of at least {least:,} left-out "
+                f"rows, but there are {n_scores:,}: the quantile is extrapolated from the largest "
+                "errors. Choose a level nearer to one half, or fit more rows."
+            )
+
+    def _each(self, function: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
+        """Return a function (q,) of each target's quantiles (k,), as (*t, q)."""
+        columns = self.values.reshape(-1, len(self.levels))
+        of_targets = np.stack([function(values) for values in columns])
+        return of_targets.reshape(*self.values.shape[:-1], *shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictive:
+    """Distributions of new targets: mixtures of D components for each of n rows.
+
+    Parameters
+    ----------
+    mean, std : ndarray of shape (n, D, *t)
+        Scaled means, and factors of the standardised errors.
+    weight : ndarray of shape (n, D)
+        Probabilities of the components, which sum to one in each row.
+    law : ErrorLaw
+        Law of standardised errors.
+    inverse : callable
+        Increasing map from scaled values (n, *t) or (n, *t, q) to units of the target.
+    slope : ndarray of shape (*t), or None
+        Slopes of ``inverse`` if it is a line for each target, else ``None``.
+    """
+
+    mean: Array
+    std: Array
+    weight: Array
+    law: ErrorLaw
+    inverse: Callable[[Array], Array]
+    slope: Array | float | None = None
+
+    @classmethod
+    def of_rows(
+        cls,
+        mean: Array,
+        std: Array,
+        law: ErrorLaw,
+        inverse: Callable[[Array], Array],
+        slope: Array | float | None = None,
+    ) -> "Predictive":
+        """Return distributions with one component of mean and factor (n, *t) for each row."""
+        return cls(mean[:, None], std[:, None], np.ones((len(mean), 1)), law, inverse, slope)
+
+    def mean_and_std(self) -> Pair:
+        """Return means and standard deviations (n, *t) of new targets."""
+        if self.slope is None:
+            parts = [self._integrated(rows) for rows in self._blocks(len(_edges()))]
+            mean, std = (np.concatenate(part) for part in zip(*parts, strict=True))
+            return mean, std
+        weight = self._expanded(self.weight, self.mean)
+        mean = np.sum(weight * self.mean, axis=1)
+        away = (self.mean - mean[:, None]) ** 2
+        variance = np.sum(weight * ((self.law.std * self.std) ** 2 + away), axis=1)
+        return self.inverse(mean), as_array(self.slope * np.sqrt(variance))
+
+    def interval(self, level: float) -> Pair:
+        """Return lower and upper ends (n, *t) of central intervals of a probability."""
+        ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
+        return ends[..., 0], ends[..., 1]
+
+    def quantiles(self, levels: Array) -> Array:
+        """Return quantiles (n, *t, q) at levels (q,). Warns if the law is unknown there."""
+        self.law.check(levels)
+        blocks = self._blocks(len(levels))
+        return self.inverse(np.concatenate([self._quantiles(rows, levels) for rows in blocks]))
+
+    def sample(self, count: int, rng: Generator) -> Array:
+        """Return independent draws (n, *t, count) of new targets.
+
+        All targets of a draw belong to the same component.
+        """
+        n = len(self.mean)
+        places = np.cumsum(self.weight, axis=1)[:, :-1]
+        drawn = np.zeros((n, count), dtype=np.intp)
+        if places.shape[1]:
+            uniform = rng.uniform(size=(n, count, 1))
+            drawn = np.sum(uniform > places[:, None], axis=2)
+        rows = np.arange(n)[:, None]
+        n_targets = self.mean.shape[2] if self.mean.ndim > 2 else None
+        errors = self.law.sample((n, count), n_targets, rng)
+        values = self.mean[rows, drawn] + self.std[rows, drawn] * errors
+        return self.inverse(np.moveaxis(values, 1, -1))
+
+    def _quantiles(self, rows: slice, levels: Array) -> Array:
+        """Return quantiles (n', *t, q) of the scaled targets of a block of rows."""
+        ends = self.mean[rows][..., None] + self.std[rows][..., None] * self.law.quantiles(levels)
+        if ends.shape[1] == 1:
+            return as_array(ends[:, 0])
+        # Quantiles of a mixture are between the least and the greatest quantile of its components.
+        lower, upper = ends.min(axis=1), ends.max(axis=1)
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (lower + upper)
+            is_below = self._distribution(rows, middle) < levels
+            lower, upper = np.where(is_below, middle, lower), np.where(is_below, upper, middle)
+        return as_array(upper)
+
+    def _distribution(self, rows: slice, values: Array) -> Array:
+        """Return probabilities (n', *t, q) of scaled targets up to ``values`` (n', *t, q)."""
+        away = np.moveaxis(values, -1, 1)[:, :, None] - self.mean[rows][:, None]  # (n', q, D, *t)
+        std = np.maximum(self.std[rows], np.finfo(np.float64).tiny)[:, None]
+        probabilities = self.law.distribution(away / std)
+        weight = self._expanded(self.weight[rows][:, None], probabilities)
+        return np.moveaxis(np.sum(weight * probabilities, axis=2), 1, -1)
+
+    def _integrated(self, rows: slice) -> Pair:
+        """Return means and standard deviations (n', *t) of a block of rows by quadrature."""
+        errors, shares = self.law.nodes()
+        values = self.mean[rows][..., None] + self.std[rows][..., None] * errors
+        values = np.moveaxis(values, 1, -2)  # (n', *t, D, k)
+        flat = self.inverse(values.reshape(*values.shape[:-2], -1))
+        weight = (self.weight[rows][..., None] * shares).reshape(len(flat), -1)
+        weight = weight.reshape(len(flat), *(1,) * (flat.ndim - 2), -1)
+        mean = as_array(np.sum(weight * flat, axis=-1))
+        variance = np.sum(weight * (flat - mean[..., None]) ** 2, axis=-1)
+        return mean, as_array(np.sqrt(variance))
+
+    def _blocks(self, count: int) -> Iterator[slice]:
+        """Yield slices of rows of which ``count`` values of each component fit into memory."""
+        size = max(1, _MOST_VALUES // (count * max(1, self.mean[:1].size)))
+        for start in range(0, max(len(self.mean), 1), size):
+            yield slice(start, start + size)
+
+    @staticmethod
+    def _expanded(weight: Array, values: Array) -> Array:
+        """Return weights with axes appended for the targets of the values."""
+        return weight.reshape(*weight.shape, *(1,) * (values.ndim - weight.ndim))
+
+
+@cache
+def _edges() -> Array:
+    """Return the edges of the cells of probability for integrals, denser near zero and one."""
+    tail = np.geomspace(_LEAST_CELL, _TAIL_CELL, _TAIL_CELLS)
+    body = np.linspace(_TAIL_CELL, 1.0 - _TAIL_CELL, _BODY_CELLS + 1)[1:-1]
+    return np.concatenate(([0.0], tail, body, 1.0 - tail[::-1], [1.0]))
+
+
+def _with_tails(ordered: Array) -> Pair:
+    """Return levels and quantiles (k,) of the law of sorted scores (s,), not yet centred."""
+    n_scores = len(ordered)
+    levels = np.arange(1, n_scores + 1) / (n_scores + 1)
+    if n_scores < _FEWEST_FOR_TAILS:
+        return np.concatenate(([0.0], levels, [1.0])), np.pad(ordered, 1, mode="edge")
+    # The tail of m outer intervals has m - 1 scores beyond its first.
+    m = int(np.clip(_TAIL_SHARE * np.sqrt(n_scores), 2, n_scores // 2))
+    beyond, excesses = _tail(m / (n_scores + 1))
+    body = ordered[m - 1 : n_scores - m + 1]
+    # Means over m, with a zero for the first score: a large first score has less beyond it.
+    lower = body[0] - np.sum(body[0] - ordered[: m - 1]) / m * excesses
+    upper = body[-1] + np.sum(ordered[n_scores - m + 1 :] - body[-1]) / m * excesses
+    return (
+        np.concatenate((beyond[::-1], levels[m - 1 : n_scores - m + 1], 1.0 - beyond)),
+        np.concatenate((lower[::-1], body, upper)),
+    )
+
+
+def _tail(share: float) -> Pair:
+    """Return falling probabilities (k,) from below a share to zero, and excesses of mean one.
+
+    The excesses are those of a normal law beyond the quantile of the share.
+    """
+    beyond = share * np.geomspace(1.0, _LAST, _TAIL_KNOTS + 1)
+    excesses = ndtri(share) - ndtri(beyond)
+    beyond, excesses = np.append(beyond, 0.0), np.append(excesses, excesses[-1])
+    mean = 0.5 * (excesses[1:] + excesses[:-1]) @ -np.diff(beyond) / share
+    return beyond[1:], excesses[1:] / mean
+
+
+def _interpolated(errors: Array, values: Array, levels: Array) -> Array:
+    """Return levels of errors; where several levels have one value, the highest of them."""
+    place = np.clip(np.searchsorted(values, errors, side="right"), 1, len(values) - 1)
+    left, width = values[place - 1], values[place] - values[place - 1]
+    share = np.divide(errors - left, width, out=np.ones(np.shape(errors)), where=width > 0.0)
+    inside = levels[place - 1] + np.clip(share, 0.0, 1.0) * (levels[place] - levels[place - 1])
+    return as_array(np.where(errors < values[0], 0.0, np.where(errors >= values[-1], 1.0, inside)))

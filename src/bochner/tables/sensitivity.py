@@ -1,0 +1,240 @@
+"""Sobol importance of columns, interactions of pairs, and average predictions of a function."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._base.arrays import Array, steps
+from bochner.tables.evaluators import RowFunction
+
+_MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
+"""Most rows that one call predicts, in a few seconds, and fewest rows of the table that it uses."""
+
+_N_PARTNERS = 2
+"""Rows from which each row takes a column."""
+
+_BLOCK_SOURCES = 2**21
+"""Numbers in a block of sources of exchanged columns, 16 MB."""
+
+_MOST_BLOCKS, _BLOCK_ROWS = 20, 8
+"""Most blocks for standard errors, accurate to 16 per cent from 20; fewest rows of a block."""
+
+_MOST_PAIRED, _LEAST_SHARE = 8, 0.01
+"""Columns in pairs, 28 at most, and their least index, which bounds joint effects of independent
+columns."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class VarianceShares:
+    """Shares of the variance of predictions, the largest first; the repr is a table.
+
+    ``columns`` are k names, or k pairs of names. ``share`` (k,) are the shares that involve them,
+    and ``std_error`` (k,) their standard errors from blocks of rows, ``nan`` below 16 rows.
+    ``pandas.DataFrame(shares)`` has a row for each name or pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import TableRegressor
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, 2.0 * X[:, 0])
+    >>> shares = model.importance()
+    >>> shares.columns[0], bool(shares.share[0] > 0.95)
+    ('x0', True)
+    """
+
+    columns: tuple[Any, ...]
+    share: Array
+    std_error: Array
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the records of a table."""
+        names = [name if isinstance(name, str) else " × ".join(name) for name in self.columns]
+        for name, share, error in zip(names, self.share, self.std_error, strict=True):
+            yield {"column": name, "share": float(share), "std_error": float(error)}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        rows = [
+            [each["column"], f"{each['share']:.1%}", f"{each['std_error']:.1%}"] for each in self
+        ]
+        return aligned(["column", "share", "std error"], rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Effect:
+    """Averaged predictions over a grid of one or two columns; the repr is a table.
+
+    ``values`` has one array for each of the ``columns``, (v1,) and (v2,): numbers, decimal years of
+    dates, or levels, ``nan`` for missing. ``mean`` (v1,) or (v1, v2), with ``classes`` (labels, or
+    names of several targets) (..., n_classes), is the average prediction if all rows had these
+    values. ``lower`` and ``upper``, of the same shape, are quartiles over rows of each row's
+    predictions along the grid, after each row is shifted to the common average over the grid. The
+    band is not a confidence interval: it has zero width if the effect is the same for all rows, and
+    a positive width if the effect depends on other columns. ``pandas.DataFrame(effect)`` has a row
+    for each point of the grid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import TableRegressor
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X, 2.0 * X[:, 0])
+    >>> effect = model.effect("x0", n_values=3)
+    >>> effect.values[0].shape, bool(effect.mean[0] < effect.mean[2])
+    ((3,), True)
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[NDArray[Any], ...]
+    mean: Array
+    lower: Array
+    upper: Array
+    classes: NDArray[Any] | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the records of a table."""
+        points = list(product(*self.values))
+        if self.classes is None:
+            parts = {"mean": self.mean, "lower": self.lower, "upper": self.upper}
+        else:
+            means = self.mean.reshape(len(points), -1).T
+            parts = dict(zip(map(str, self.classes), means, strict=True))
+        rows = np.column_stack([np.ravel(part) for part in parts.values()]).tolist()
+        for point, row in zip(points, rows, strict=True):
+            yield dict(zip((*self.columns, *parts), (*point, *row), strict=True))
+
+    def __repr__(self) -> str:
+        cells = list(product(*self.values))
+        parts = [self.mean, self.lower, self.upper] if self.classes is None else [self.mean]
+        numbers = np.hstack([part.reshape(len(cells), -1) for part in parts])
+        names = ["mean", "lower", "upper"] if self.classes is None else map(str, self.classes)
+        rows = zip(cells, numbers, strict=True)
+        return aligned([*self.columns, *names], [[*map(_shown, (*a, *b))] for a, b in rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependence:
+    """A function of rows, evaluated at rows with columns exchanged between rows.
+
+    ``evaluator`` maps rows (n, d) to predictions (n, t), whose squares are summed. ``X`` (n, d) are
+    rows in random order, and ``groups`` maps names to columns of ``X``.
+    """
+
+    evaluator: RowFunction
+    X: Array
+    groups: Mapping[str, NDArray[np.intp]]
+
+    def importance(self) -> VarianceShares:
+        """Return the total Sobol' index of every group."""
+        return self._shares([(name,) for name in self.groups])
+
+    def interactions(self) -> VarianceShares:
+        """Return the superset importance of the pairs of the most important groups."""
+        importance = self.importance()
+        n_used = min(_MOST_PAIRED, int(np.sum(importance.share > _LEAST_SHARE)))
+        used = [name for name in self.groups if name in importance.columns[:n_used]]
+        return self._shares(list(combinations(used, 2)), 1)
+
+    def effect(
+        self, grid: Mapping[str, tuple[NDArray[np.generic], NDArray[np.intp]]], classes: Any = None
+    ) -> Effect:
+        """Return averaged predictions; ``grid`` has values by name, and a row of ``X`` for each."""
+        values = tuple(values for values, _ in grid.values())
+        shape = tuple(map(len, values))
+        n_rows = len(self._rows(int(np.prod(shape))))
+        of_group = np.full((int(np.prod(shape)), len(self.groups) + 1), -1)
+        donors = np.stack(list(product(*(rows for _, rows in grid.values()))))
+        of_group[:, [list(self.groups).index(name) for name in grid]] = donors
+        curves = self._exchanged(n_rows, of_group >= 0, of_group[None]).swapaxes(0, 1)
+        shape = shape if classes is None else (*shape, len(classes))
+        mean, lower, upper = (part.reshape(shape) for part in averages(curves))
+        return Effect(tuple(grid), values, mean, lower, upper, classes)
+
+    def _shares(
+        self, sets: Sequence[tuple[str, ...]], n_partners: int = _N_PARTNERS
+    ) -> VarianceShares:
+        r"""Return superset importances of sets of groups, by Jansen's formula and that of pairs.
+
+        For the set u: :math:`E[(\sum_{v \subseteq u} (-1)^{|v|} f(x'_v, x_{-v}))^2] / (2^{|u|} V)`.
+        """
+        subsets = [[v for k in range(len(u) + 1) for v in combinations(u, k)] for u in sets]
+        n_rows = len(self._rows(n_partners * len(set().union(*subsets)) or 1))
+        n_blocks = min(_MOST_BLOCKS, max(1, n_rows // _BLOCK_ROWS))
+        blocks = np.array_split(np.arange(n_rows), n_blocks)
+        distinct = list(dict.fromkeys(chain([()], *subsets)))
+        is_exchanged = np.array([[name in v for name in (*self.groups, None)] for v in distinct])
+        terms = np.zeros((len(sets), n_rows))
+        for shift in range(1, n_partners + 1):
+            # Partners are in the same block, so that blocks are independent.
+            partners = np.concatenate([np.roll(block, -shift) for block in blocks])
+            values = self._exchanged(n_rows, is_exchanged, partners[:, None, None])
+            values_of = dict(zip(distinct, values.swapaxes(0, 1), strict=True))
+            for squares, of_set in zip(terms, subsets, strict=True):
+                sums = sum((-1) ** len(v) * values_of[v] for v in of_set)
+                squares += np.sum(sums**2, axis=1) / (len(of_set) * n_partners)
+        base = values[:, 0]
+        spread = np.sum((base - base.mean(axis=0)) ** 2, axis=1)
+        variance = max(float(spread.mean()), float(np.finfo(np.float64).tiny))
+        share = terms.mean(axis=1) / variance
+        residuals = terms - share[:, None] * spread  # Delta method for a ratio of means
+        means = np.stack([residuals[:, block].mean(axis=1) for block in blocks])
+        error = means.std(axis=0) / np.sqrt(n_blocks - 1 or np.nan) / variance
+        names = [u[0] if len(u) == 1 else u for u in sets]
+        order = np.argsort(-share, kind="stable")
+        return VarianceShares(tuple(names[i] for i in order), share[order], error[order])
+
+    def _exchanged(
+        self, n_rows: int, is_exchanged: NDArray[np.bool_], donors: NDArray[np.intp]
+    ) -> Array:
+        """Return predictions (n, c, t) of the first rows after each of c exchanges of groups.
+
+        ``is_exchanged`` (c, g + 1) are the groups of each exchange, and ``donors``, of a shape that
+        broadcasts to (n, c, g + 1), the rows of ``X`` from which groups come. Columns without a
+        group are the last one.
+        """
+        parts = []
+        for block in steps(n_rows, max(1, _BLOCK_SOURCES // is_exchanged.size)):
+            rows = np.arange(block.start, block.stop)[:, None, None]
+            of_block = donors[block] if len(donors) > 1 else donors
+            sources = np.where(is_exchanged, of_block, rows)
+            values = self.evaluator.exchanged(self.X, sources.reshape(-1, sources.shape[2]))
+            parts.append(values.reshape(*sources.shape[:2], -1))
+        return np.concatenate(parts)
+
+    def _rows(self, n_evaluations: int) -> Array:
+        """Return as many rows as may be evaluated so often."""
+        return self.X[: max(_FEWEST_ROWS, _MOST_EVALUATIONS // n_evaluations)]
+
+    def predict(self, X: Array) -> Array:
+        """Return predictions (n, t) of rows (n, d)."""
+        return self.evaluator.predict(X)
+
+
+def averages(curves: Array) -> tuple[Array, Array, Array]:
+    """Return averages (v, t) of predictions (v, n, t) over rows, and quartiles of the rows' own.
+
+    Each row's predictions are shifted to the common average over the v values of a grid.
+    """
+    mean = curves.mean(axis=1)
+    shifted = curves + (mean.mean(axis=0) - curves.mean(axis=0))
+    lower, upper = np.quantile(shifted, (0.25, 0.75), axis=1)
+    return mean, lower, upper
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else f"{value:.5g}"
+
+
+def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return aligned lines of text."""
+    columns = zip(heading, *rows, strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    lines = [map(str.rjust, row, widths) for row in (heading, *rows)]
+    return "\n".join("  ".join(line) for line in lines)

@@ -1,0 +1,431 @@
+"""Base class of the table models: parameters, validation, encoders and explanations."""
+
+from abc import ABC, abstractmethod
+from dataclasses import KW_ONLY, dataclass, field, replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+
+from bochner._base.amounts import as_bytes
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
+from bochner._base.checks import named
+from bochner._base.converted import as_frame, refuse_lazy, refuse_masked, refuse_no_rows
+from bochner._base.file_writing import as_path
+from bochner._base.threads import checked_n_jobs
+from bochner.features.parameters import check_seed, generators
+from bochner.features.weight_meaning import MEANINGS
+from bochner.files.columns import rows_of
+from bochner.learned.chain_parameters import check_name
+from bochner.linear.inputs import checked_weight
+from bochner.tables.base_models import checked_base_models
+from bochner.tables.contributions import Contributions, contributions
+from bochner.tables.date_order import note_sorted_dates
+from bochner.tables.efforts import EFFORTS
+from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
+from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.sensitivity import Dependence, Effect, VarianceShares
+from bochner.tables.table_effects import check_background, dependence_of, grids_of
+from bochner.tables.table_knowledge import NewRows, RowKnowledge
+from bochner.tables.table_learners import FittedHead, SumLearner
+from bochner.tables.table_partitions import Others, collected_table, is_partitioned
+from bochner.tables.table_predictors import Predictor
+from bochner.tables.table_rows import TableRows, check_weight_ratio, table_rows
+from bochner.tables.table_summary import html_summary
+from bochner.tables.table_tasks import LawSum, TableTask, TargetMap
+
+_BACKGROUND_ROWS = 1000
+"""Training rows stored for importance and effects, for standard errors of a few per cent."""
+
+Head = SumOfLaws | SoftmaxOfLaws
+
+
+@dataclass(eq=False, repr=False)
+class TableModel(BaseEstimator, ABC):
+    """Encoders of a table's columns, and a model (head) of the encoded columns.
+
+    ``record_`` holds facts about the fit, which model files store. ``background_`` (at most
+    1,000, d_encoded) holds the encoded columns of random training rows, and ``background_values_``
+    (at most 1,000, d) their entries as numbers.
+    """
+
+    _: KW_ONLY
+    effort: str = "default"
+    time_limit: float | None = None
+    memory_limit: int | str | None = None
+    n_jobs: int | None = None
+    base_models: Any = ()
+    weights: str = "precisions"
+    random_state: Any = None
+
+    encoder_: TableEncoder = field(init=False)
+    quantile_encoder_: TableEncoder = field(init=False)
+    tail_encoder_: TableEncoder | None = field(init=False, default=None)
+    head_: Head = field(init=False)
+    weight_unit_: float = field(init=False, default=1.0)
+    record_: dict[str, Any] = field(init=False)
+    background_: Array = field(init=False)
+    background_values_: Array = field(init=False)
+    knowledge_: RowKnowledge = field(init=False)
+
+    @property
+    @abstractmethod
+    def _predictor(self) -> Predictor:
+        """Return the head in units of the targets; raise NotFittedError before a fit."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        self._learner()
+
+    def _learner(self) -> SumLearner:
+        """Return the learner of the parameters; raise an error for an invalid parameter."""
+        check_name("effort", self.effort, tuple(EFFORTS))
+        check_name("weights", self.weights, MEANINGS)
+        if self.time_limit is not None:
+            as_positive_scalar("time_limit", self.time_limit)
+        memory_limit = as_bytes(self.memory_limit)
+        checked_n_jobs(self.n_jobs)
+        check_seed(self.random_state)
+        models = checked_base_models(self.base_models, is_classifier(self))
+        effort = EFFORTS[self.effort]
+        return SumLearner(
+            effort, self.time_limit, memory_limit, self.n_jobs, self.random_state, models
+        )
+
+    def _rows(
+        self,
+        task: TableTask[TargetMap, LawSum],
+        learner: SumLearner,
+        X: Any,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | str | None,
+        time: Any,
+    ) -> TableRows:
+        """Return the validated rows of a fit; for a table in partitions, a sample of its rows."""
+        partitions = None
+        if is_partitioned(X):
+            learner.check_in_partitions(groups, time)
+            partitions = collected_table(X, y, sample_weight, numeric=task.is_numeric)
+            sample = partitions.sample
+            X, y, sample_weight = sample.X, sample.y, sample.weight
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(
+                f"This {name} estimator requires y to be passed, but the target y is None."
+            )
+        X = as_frame("X", X)
+        refuse_no_rows("y", y)
+        refuse_masked("y", y)
+        # Memory order changes rounding.
+        with named("y"):
+            complete = check_array(
+                task.read(y), ensure_2d=False, dtype=None, order="C", input_name="y"
+            )
+        target = task.checked(np.asarray(complete), name)
+        check_consistent_length(X, target)
+        weights = checked_weight(sample_weight, target)
+        if weights is not None:  # All rows of a class may have had weight zero
+            check_weight_ratio(weights)
+            task.checked(target[weights > 0.0], name)
+        target, classes = task.coded(X, target, weights)
+        rows = table_rows(X, target, weights, groups, time, are_counts=self.weights == "counts")
+        rows = replace(rows, classes=classes)
+        if partitions is None and rows.removal.groups is None:
+            note_sorted_dates(X)
+        if partitions is None or partitions.is_whole:
+            return rows
+        elsewhere = Others(partitions, rows.unit, classes)
+        return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
+
+    def _keep(self, rows: TableRows, learned: FittedHead[TargetMap, LawSum]) -> None:
+        """Set the fitted attributes that all table models share."""
+        self.encoder_, self.quantile_encoder_, *tails = learned.encoders
+        self.tail_encoder_ = tails[0] if tails else None
+        self.head_ = learned.head
+        self.n_features_in_ = self.encoder_.n_features_in_
+        if hasattr(self.encoder_, "feature_names_in_"):
+            self.feature_names_in_ = self.encoder_.feature_names_in_
+        self.weight_unit_ = rows.unit / rows.noise_unit
+        self.record_ = {"n_samples": rows.n_given}
+        # A fixed seed, so that the background rows do not depend on random_state.
+        some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
+        background = rows_of(rows.X, some)
+        encoded, known = read_rows(self._encoders(), background)
+        states = self.encoder_.columns_
+        self.knowledge_ = RowKnowledge.of(states, known, rows.n_given, self._trends(rows))
+        new = NewRows(encoded, encoded, self.knowledge_, known, self._encoders())
+        self.background_, self.background_values_ = new.completed_once()
+
+    def _trends(self, rows: TableRows) -> dict[str, float]:
+        """Return the signs of columns that grow or fall with the time of the rows, by name."""
+        if rows.order is None:
+            return {}
+        steps = np.diff(self.encoder_.known(rows.X).values[rows.order], axis=0)
+        signs = np.subtract((steps >= 0.0).all(axis=0), (steps <= 0.0).all(axis=0), dtype=float)
+        names = (state["name"] for state in self.encoder_.columns_)
+        return {name: sign for name, sign in zip(names, signs.tolist(), strict=True) if sign}
+
+    def _new_rows(self, X: MatrixLike) -> NewRows:
+        """Return new rows, encoded, with what is known of their entries."""
+        check_is_fitted(self, "head_")
+        return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
+
+    def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
+        """Return which rows differ from the rows of the fit in a way that makes predictions unsure.
+
+        Predictions of such rows are averages over what an unknown entry may be, and intervals are
+        wider.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+
+        Returns
+        -------
+        masks : dict of arrays of bool of shape (n,)
+            ``"missing"``: an entry is missing in a column that had no, or hardly any, missing
+            entries at the fit. ``"new level"``: text that no row of the fit had. ``"beyond the
+            range"``: a number is greater or smaller than any of the fit, or a date is earlier.
+            ``"later"``: a date is later than any of the fit, or a column that grows with the
+            ``time`` of the fit is greater.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from bochner import TableRegressor
+        >>> X = pd.DataFrame({"size": np.arange(60.0), "colour": ["red", "blue"] * 30})
+        >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X["size"])
+        >>> new = pd.DataFrame({"size": [1.0, 90.0], "colour": ["green", "red"]})
+        >>> {reason: mask.tolist() for reason, mask in model.unlike_rows(new).items()}
+        {'missing': [False, False], 'new level': [True, False],
+         'beyond the range': [False, True], 'later': [False, False]}
+        """
+        return {why: np.any(mask, axis=1) for why, mask in self.unlike_entries(X).items()}
+
+    def unlike_entries(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
+        """Return the entries, masks (n, d), for which :meth:`unlike_rows` marks rows."""
+        check_is_fitted(self, "head_")
+        return self.knowledge_.unlike(self.encoder_.known(X))
+
+    def encode(self, X: MatrixLike) -> Array:
+        """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
+        check_is_fitted(self, "head_")
+        refuse_lazy("X", X)
+        return side_by_side(self._encoders(), X)
+
+    def _encoders(self) -> list[TableEncoder]:
+        """Return the encoders whose concatenated outputs are the encoded columns."""
+        encoders = (self.encoder_, self.quantile_encoder_, self.tail_encoder_)
+        return [encoder for encoder in encoders if encoder is not None]
+
+    def _repr_html_inner(self) -> str:
+        """Return HTML for notebooks: a summary of the fit, or scikit-learn's diagram before it."""
+        if hasattr(self, "head_"):
+            return html_summary(self)
+        diagram: str = super()._repr_html_inner()
+        return diagram
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:  # Unless the configuration of scikit-learn says text
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def report(self, X: MatrixLike, y: ArrayLike | None, path: object = None) -> Any:
+        """Return an HTML report on the model and its predictions of labelled rows.
+
+        The report has errors with standard errors, predictions with intervals, calibration,
+        residuals, importance, effects, periods of dates, and checks in plain words. It is one HTML
+        page that needs no network, and notebooks display it. It takes some seconds and needs the
+        extra ``report``.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+            Rows, preferably held out: errors on training rows are too small.
+        y : array-like of shape (n,) or (n, t)
+            Targets of the rows; a Series or a DataFrame also gives their names.
+        path : str or path-like, default=None
+            HTML file to write the page to.
+
+        Returns
+        -------
+        report : bochner.report.Report
+            ``save(path)`` writes the page, and ``html`` holds it.
+
+        Raises
+        ------
+        ImportError
+            If jinja2, matplotlib or pandas is missing.
+        ValueError
+            If there are no rows, the number of targets differs from the number of rows, or a class
+            is unknown.
+        """
+        check_is_fitted(self, "head_")
+        try:
+            # By name, as packages of an extra are: reports need more than the core does.
+            report_of = import_module("bochner.report").report_of
+        except ImportError as error:
+            raise ImportError(
+                f"Reports need {error.name}, which is not installed: run pip install "
+                "'bochner[report]'."
+            ) from error
+        target = None if path is None else as_path(path)
+        html_report = report_of(self, X, y)
+        if target is not None:
+            html_report.save(target)
+        return html_report
+
+    def importance(self) -> VarianceShares:
+        r"""Return the total Sobol' index of each column: its share of the variance of predictions.
+
+        The index is :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`, where the
+        value of column ``a`` in a training row ``x`` is replaced by its value in another row
+        ``x'``. All encoded columns of a column are replaced together. Squares are summed over class
+        probabilities, or over several targets in units of their standard deviations. With
+        interactions, the shares add up to more than one. The share of a column that is strongly
+        correlated with another may exceed one, because replaced values make rows unlike those of
+        the table.
+
+        References
+        ----------
+        Jansen, "Analysis of variance designs for model output", 1999. Saltelli et al., "Variance
+        based sensitivity analysis of model output", 2010.
+
+        Examples
+        --------
+        >>> from bochner import TableRegressor
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 0] * X[:, 2])
+        >>> sorted(model.importance().columns[:2]), model.interactions().columns[0]
+        (['x0', 'x2'], ('x0', 'x2'))
+        >>> model.effect("x0", "x2", n_values=5).mean.shape
+        (5, 5)
+        """
+        return self._dependence(self._predictor.unit).importance()
+
+    def interactions(self) -> VarianceShares:
+        r"""Return the share of the variance of predictions due to interactions of two columns.
+
+        The superset importance of Liu and Owen ("Estimating mean dimensionality of analysis of
+        variance decompositions", 2006), :math:`E[(f(x) - f(x'_a, x_{-a}) - f(x'_b, x_{-b}) +
+        f(x'_{ab}, x_{-ab}))^2] / (4 \operatorname{Var} f(x))`, with rows as in :meth:`importance`.
+        It is zero if the effects of both columns are additive. Pairs are formed from the eight most
+        important columns, without columns whose share is at most one per cent.
+        """
+        return self._dependence(self._predictor.unit).interactions()
+
+    def effect(self, *columns: str, n_values: int = 24) -> Effect:
+        """Return the partial dependence of predictions on one column, or on a grid of two columns.
+
+        Predictions are averaged over the background rows with the column set to each value
+        (Friedman, "Greedy function approximation", 2001). The averages have one column per class,
+        or per target if there are several.
+
+        Parameters
+        ----------
+        *columns : str
+            One or two names; columns of an array have the names x0, x1, ...
+        n_values : int, default=24
+            Largest number of values of a column. If the background rows have more different values,
+            numbers at evenly spaced ranks or the most frequent levels are used.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it had no features at fit, or there are not one or two
+            different columns.
+        """
+        dependence, most = self._dependence(), as_count("n_values", n_values)
+        states = {state["name"]: state for state in self.encoder_.columns_}
+        grids = grids_of(dependence, states, self.background_values_, columns, most)
+        return dependence.effect(grids, self._predictor.names)
+
+    def contributions(
+        self, X: MatrixLike, *, n_evaluations: int = 20_000, random_state: RandomState = None
+    ) -> Contributions:
+        r"""Return the Shapley values of each column of the table for the predictions of some rows.
+
+        The prediction of a row is ``base``, the average prediction of the background rows, plus the
+        ``values`` of all columns. The values are interventional Shapley values. The entries of a
+        background row are replaced by those of the explained row, one column after another; the
+        value of a column is the change of the prediction at its replacement, averaged over all
+        orders and background rows. All encoded columns of a column are replaced together. If
+        columns are strongly correlated, replaced values make rows unlike those of the table.
+
+        For classes, contributions refer to the probabilities of :meth:`predict_proba`. They add up
+        to zero over classes and, unlike log odds, need no reference class.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like of shape (n, d)
+            Rows to explain.
+        n_evaluations : int, default=20_000
+            Total number of predictions for all rows; a model of 2,000 rows makes some thousands per
+            second. Values are exact if ``n_evaluations`` suffices for all coalitions of columns
+            with all background rows, at most :math:`1000 n (2^d - 2)`. Otherwise they are averages
+            over random permutations, with at least eight permutations and their reverses per row,
+            even if these take more evaluations.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the permutations and of the sample of background rows.
+
+        Returns
+        -------
+        Contributions
+            ``columns``, ``base``, ``values`` (n, d), ``std_error`` (n, d) and ``prediction`` (n,);
+            for classes or several targets ``base`` is (k,), ``values`` and ``std_error`` are
+            (n, d, k), and ``prediction`` is (n, k).
+
+        Raises
+        ------
+        ValueError
+            If the table is not valid.
+
+        References
+        ----------
+        Lundberg and Lee, "A unified approach to interpreting model predictions", 2017. Mitchell,
+        Cooper, Frank and Holmes, "Sampling permutations for Shapley value estimation", 2022.
+
+        Examples
+        --------
+        >>> from bochner import TableRegressor
+        >>> X = np.random.default_rng(0).normal(size=(300, 3))
+        >>> model = TableRegressor(effort="quick", random_state=0).fit(X, X[:, 0] + X[:, 1])
+        >>> found = model.contributions(X[:2], random_state=0)
+        >>> bool(np.allclose(found.base + found.values.sum(axis=1), model.predict(X[:2])))
+        True
+        """
+        dependence, count = self._dependence(), as_count("n_evaluations", n_evaluations)
+        (rng,) = generators(random_state, 1)
+        new, names = self._new_rows(X), self._predictor.names
+        completed, parts = new.distinct()
+        found = contributions(dependence, completed, rng, count, names)
+        return found.averaged(len(new), parts).plus(self._predictor.changes_by_column(new))
+
+    def _dependence(self, unit: object = 1.0) -> Dependence:
+        """Return predictions over ``unit`` as a function of all encoded columns."""
+        return dependence_of(self._predictor, self._encoders(), self.background_, unit)
+
+    def _try_out(self) -> None:
+        """Raise ValueError if background rows of a loaded model do not match its columns."""
+        for encoder in self._encoders():
+            if not hasattr(encoder, "columns_"):
+                raise ValueError("an encoder of the table is not fitted")
+            encoder._try_out()
+        n_samples = self.record_.get("n_samples")
+        if type(n_samples) is not int or n_samples < 1:
+            raise ValueError(f"record_ has {n_samples!r} for the number of rows of the fit")
+        donors = self.knowledge_.donors.values
+        check_background(self._encoders(), self.background_, self.background_values_, donors)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,217 @@
+"""Checks of a whole table before a fit: its target, its task and its columns."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.naming import nearest
+from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
+from bochner.files.delimited import looks_like_numbers
+from bochner.files.errors import InputError
+from bochner.files.local_numbers import written_numbers
+from bochner.files.reading import text_columns
+from bochner.tables.encoder import TableEncoder
+from bochner.tables.table_errors import refuse_mixed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Task = Literal["regression", "classification"]
+
+_MOST_CLASSES = 64
+"""Most distinct whole numbers that count as classes; letters have 26, ages and years have more."""
+
+_FEWEST_ROWS_PER_CLASS = 20
+"""Fewest rows per distinct whole number, on average, at which the numbers count as classes."""
+
+_MOST_LISTED = 5
+"""Rows or classes that an error message lists."""
+
+_MOST_COLUMNS_LISTED = 8
+"""Columns of the table that an error message lists."""
+
+
+def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """Return a table without some columns, or raise InputError if it lacks one of them."""
+    names = list(names)
+    for name in names:
+        parts = [part.strip() for part in name.split(",")]
+        if name not in frame and len(parts) > 1 and set(parts) <= set(frame):
+            flags = " ".join(f"--drop {shlex.quote(part)}" for part in parts)
+            raise InputError(f"No column {name!r} in the table: repeat the option, as in {flags}.")
+        check_name(frame, name)
+    return frame.drop(columns=names)
+
+
+def split_target(
+    frame: pd.DataFrame, target: str, left_out: Sequence[str] = ()
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the features of a table and its target, without missing or infinite entries.
+
+    ``left_out`` are the columns that reading has left out, for the message if no other is there.
+    Raises InputError if the table has no such column (the message suggests a similar name), no
+    other column, or one row, or if the target has missing or infinite entries.
+    """
+    check_name(frame, target)
+    if frame.shape[1] == 1:
+        raise InputError(
+            f"The table has no column but the target {target!r}: expected at least one to "
+            f"predict it from.{_how_to_keep(left_out)}"
+        )
+    if len(frame) == 1:
+        raise InputError("The table has one row: expected at least two to fit and one to test.")
+    _check_complete("target", read_column(target, frame[target]))
+    return frame.drop(columns=[target]), frame[target]
+
+
+def _how_to_keep(left_out: Sequence[str]) -> str:
+    """Return a sentence on columns that reading has left out, empty without any."""
+    if not left_out:
+        return ""
+    types = ";".join(f"{name},number" for name in left_out)
+    listed = ", ".join(map(repr, left_out))
+    return f" Reading has left out {listed}: give a type to keep it, as in --types {types!r}."
+
+
+def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind] = ()) -> Column:
+    """Return a complete column of metadata of the rows, such as weights.
+
+    Raises InputError if the table lacks it, entries are missing or infinite, or it is of another
+    kind than one of ``kinds``, if there are some.
+    """
+    check_name(frame, name)
+    column = read_column(name, frame[name])
+    _check_complete(role, column)
+    if kinds and column.kind not in kinds:
+        expected = " or ".join(KIND_NAMES[kind] for kind in kinds)
+        raise InputError(
+            f"The {role} {name!r} holds {KIND_NAMES[column.kind]} ({column.first()}): expected "
+            f"{expected} in every row. Convert it, or choose another column."
+        )
+    return column
+
+
+def infer_task(target: pd.Series) -> Task:
+    """Return the task of a complete target.
+
+    The task is classification for text, categories and booleans; for whole numbers with at most
+    64 values and, on average, at least 20 rows per value; and for two whole numbers, each in at
+    least two rows. It is regression for other numbers; dates and mixtures raise InputError.
+    """
+    column = _read_target(target)
+    if column.kind == "text" or column.raw.dtype.kind == "b":
+        return "classification"
+    values, counts = np.unique(column.values, return_counts=True)
+    are_whole = bool(np.all(values == np.round(values)))
+    enough_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
+    few = values.size <= _MOST_CLASSES and enough_rows
+    two = values.size == 2 and bool(counts.min() >= 2)
+    return "classification" if are_whole and (few or two) else "regression"
+
+
+def check_target(target: pd.Series, task: Task) -> None:
+    """Raise InputError unless a target has two values, or two classes of two rows each."""
+    column = _read_target(target)
+    if task == "regression" and column.kind != "numeric":
+        raise InputError(
+            f"The target {column.name!r} is text ({column.first()}): regression expects numbers. "
+            "Use --task classification, or choose another target."
+        )
+    values, counts = np.unique(column.values, return_counts=True)
+    if values.size == 1:
+        problem = "one value throughout" if task == "regression" else "a single class"
+        raise InputError(
+            f"The target {column.name!r} has {problem} ({column.first()}): expected at least two. "
+            "Choose another target, or add rows."
+        )
+    single = [] if task == "regression" else values[counts == 1].tolist()
+    if single:
+        raise InputError(
+            f"The target {column.name!r} has {len(single)} of {values.size} classes with only one "
+            f"row ({_listed(list(map(repr, single)))}): expected at least two rows per class. "
+            "Drop those rows, join rare classes, or, for quantities, use --task regression."
+        )
+
+
+def check_table(features: pd.DataFrame) -> None:
+    """Raise an error for columns that no model should be fitted to.
+
+    Refused columns are columns that `TableEncoder.fit` refuses (with infinite numbers, for
+    instance), and text columns with mostly numbers. Columns that are constant or without entries
+    have no features, as in `TableEncoder`; reading the table notes them.
+    """
+    examples = [(name, _mixed_text(features[name])) for name in text_columns(features)]
+    refuse_mixed([(name, example) for name, example in examples if example])
+    TableEncoder().fit(features)
+
+
+def _mixed_text(series: pd.Series) -> str:
+    """Return examples of a number and of a text if a column seems to hold numbers with typos.
+
+    Codes such as 1, 2, A are text. A column with decimals, or with at least as many distinct
+    whole numbers as distinct texts, is one of numbers. Otherwise the result is an empty text.
+    """
+    import pandas as pd
+
+    distinct = np.asarray(series.dropna().unique(), dtype=object)
+    parsed = np.asarray(pd.to_numeric(pd.Series(distinct), errors="coerce"), dtype=np.float64)
+    local = written_numbers(list(map(str, distinct)))
+    is_number = local | ~np.isnan(parsed)
+    n_numbers, n_texts = np.count_nonzero(is_number), np.count_nonzero(~is_number)
+    if not n_numbers or not n_texts:
+        return ""
+    if bool((parsed[is_number] % 1 == 0).all()) and n_numbers < n_texts:
+        return ""
+    entries = (distinct[is_number][0], distinct[~is_number][0])
+    rows = (int(np.flatnonzero(series == entry)[0]) + 1 for entry in entries)
+    return ", ".join(f"row {row}: {entry!r}" for row, entry in zip(rows, entries, strict=True))
+
+
+def _read_target(target: pd.Series) -> Column:
+    column = read_column(str(target.name), target)
+    kind, example = column.kind, column.examples()
+    if kind == "text" and (mixture := _mixed_text(target)):
+        kind, example = "mixed", mixture
+    if kind not in ("numeric", "text"):
+        raise InputError(
+            f"The target {column.name!r} holds {KIND_NAMES[kind]} ({example}): expected numbers or "
+            "text throughout. Convert it, or choose another target."
+        )
+    return column
+
+
+def _check_complete(role: str, column: Column) -> None:
+    large = column.infinite_rows()
+    is_infinite = large.size and np.isinf(column.values[large]).any()
+    infinite = "infinite" if is_infinite else f"beyond {LARGEST_ENTRY:g}"
+    for rows, how in ((np.flatnonzero(~column.present), "missing"), (large, infinite)):
+        if rows.size:
+            raise InputError(
+                f"The {role} {column.name!r} is {how} in {rows.size} of {len(column.raw)} rows "
+                f"(row{'s' if rows.size > 1 else ''} {_listed([row + 1 for row in rows])}, "
+                "counting from 1 below the header): expected a finite value in every row. Drop "
+                "those rows, or fill them in."
+            )
+
+
+def check_name(frame: pd.DataFrame, name: str) -> None:
+    """Raise InputError unless the table has a column of that name; the message suggests one."""
+    if name in frame.columns:
+        return
+    names = list(map(str, frame.columns))
+    near = nearest(name, names)
+    hint = f" Did you mean {near!r}?" if near else ""
+    plural = "s" if len(names) > 1 else ""
+    raise InputError(
+        f"No column {name!r} in the table.{hint} It has {len(names)} column{plural}: "
+        f"{_listed(names, _MOST_COLUMNS_LISTED)}.{looks_like_numbers(names)}"
+    )
+
+
+def _listed(items: Sequence[object], most: int = _MOST_LISTED) -> str:
+    return ", ".join(map(str, items[:most])) + (", ..." if len(items) > most else "")

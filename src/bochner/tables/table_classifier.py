@@ -1,0 +1,192 @@
+"""Classification on a whole table."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+
+from bochner._base.arrays import Array, MatrixLike, as_array, as_finite_scalar
+from bochner._base.checks import labels, named
+from bochner._base.progress import Callback, Progress
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
+from bochner.linear.inputs import checked_weight
+from bochner.linear.labelled import LabelledClassifier
+from bochner.tables.ensemble import SoftmaxOfLaws
+from bochner.tables.table_base import TableModel
+from bochner.tables.table_partitions import is_partitioned
+from bochner.tables.table_predictors import ClassPredictor
+from bochner.tables.table_tasks import ClassificationTask
+
+
+@register
+@dataclass(eq=False, repr=False)
+class TableClassifier(LabelledClassifier, TableModel):
+    r"""Classification on a table, with calibrated probabilities; defaults need no tuning.
+
+    The base models are those of :class:`TableRegressor`: kernel models regress the class indicators
+    by least squares, and boosted trees model the log odds. Probabilities are the softmax of a
+    weighted sum of their values, with one weight per base model and one constant per class. Weights
+    and constants are fitted to left-out rows. Probabilities are never zero or one.
+
+    Parameters
+    ----------
+    effort, time_limit, memory_limit, n_jobs, random_state
+        As in :class:`TableRegressor`.
+    base_models : list or tuple of classifiers, default=()
+        As in :class:`TableRegressor`, but classifiers with ``predict_proba``, which are fitted to
+        class numbers. Their probabilities count as at least 0.001.
+    weights : {"precisions", "counts"}, default="precisions"
+        Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
+        whatever its weight, which multiplies its log loss, and is left out as a whole. Use it for
+        survey and importance weights, and weights of classes. ``"counts"`` as in
+        :class:`TableRegressor`.
+    class_weight : {"balanced"}, dict or None, default=None
+        Factors of the weights of rows by class: ``"balanced"`` gives all classes the same total
+        weight, and a dict maps classes to factors. Probabilities and ``score_`` then refer to
+        classes with the reweighted shares. If only the costs of decisions differ, use ``costs``
+        instead.
+    costs : array-like of shape (n_classes, n_classes) or None, default=None
+        Entry ``[i, j]`` is the cost of predicting class ``j`` for a row of class ``i``, in the
+        order of ``classes_``. :meth:`predict` returns the class of least expected cost; ``None``
+        means that all errors cost the same.
+
+    Attributes
+    ----------
+    encoder_, quantile_encoder_, record_, background_, background_values_
+        As in :class:`TableRegressor`.
+    head_ : SoftmaxOfLaws
+        Softmax of a weighted sum of base models of the encoded columns.
+    classes_ : ndarray of shape (n_classes,)
+    score_ : float
+        Expected log loss on new rows in nats, weighted as the training rows are, from left-out
+        rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bochner import TableClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = TableClassifier(effort="quick", random_state=0).fit(X[::2], y[::2])
+    >>> model.predict_proba(X[1::50]).round(1)
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
+    True
+    >>> sorted(model.importance().columns[:2])
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    _: KW_ONLY
+    class_weight: Any = None
+    costs: Any = None
+
+    head_: SoftmaxOfLaws = field(init=False)
+
+    def _check_parameters(self) -> None:
+        weights = self.class_weight
+        if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
+            raise ValueError(
+                "class_weight must be None, 'balanced' or a dictionary of factors by class, got "
+                f"{weights!r}."
+            )
+        for factor in weights.values() if isinstance(weights, Mapping) else ():
+            as_finite_scalar("class_weight", factor)
+        if weights is not None and self.weights == "counts":
+            raise ValueError(
+                "class_weight needs weights='precisions', as factors of classes are no numbers of "
+                "rows. Leave one of them out."
+            )
+        super()._check_parameters()
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: object,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | str | None = None,
+        time: ArrayLike | str | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Fit the encoder and the head; see :meth:`TableRegressor.fit`.
+
+        Raises
+        ------
+        ValueError
+            If the table, the labels or a parameter is not valid.
+        """
+        self._check_parameters()
+        if y is not None and self.costs is not None and not is_partitioned(X):
+            self._checked_costs(len(np.unique(column_or_1d(labels(y)))))
+        if self.class_weight is not None:
+            sample_weight = self._class_weights(X, y, sample_weight)
+        task, learner, progress = ClassificationTask(), self._learner(), Progress(callback)
+        rows = self._rows(task, learner, X, y, sample_weight, groups, time)
+        self._keep(rows, learner.fit(rows, task, progress))
+        return self
+
+    def _class_weights(
+        self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
+    ) -> Any:
+        """Return weights (n,) of rows times the weights of their classes."""
+        if is_partitioned(X):
+            raise ValueError(
+                "class_weight needs rows and labels in memory: leave it out, or pass weights "
+                "as sample_weight."
+            )
+        if y is None:
+            return sample_weight  # The fit raises the error
+        factors = compute_sample_weight(self.class_weight, column_or_1d(labels(y)))
+        if not (np.isfinite(factors).all() and (factors >= 0.0).all()):
+            raise ValueError(
+                f"class_weight must hold finite factors, not negative, got {self.class_weight}."
+            )
+        weight = checked_weight(sample_weight, factors)
+        return factors if weight is None else factors * weight
+
+    @property
+    def _predictor(self) -> ClassPredictor:
+        check_is_fitted(self, "head_")
+        return ClassPredictor(self.head_)
+
+    @property
+    def classes_(self) -> NDArray[np.generic]:
+        """The class labels, sorted."""
+        return self._predictor.names
+
+    @property
+    def score_(self) -> float:
+        """Expected log loss on new rows."""
+        check_is_fitted(self, "head_")
+        return self.head_.left_out_log_loss
+
+    def predict(self, X: MatrixLike) -> NDArray[np.generic]:
+        """Return the most probable class of each row, or the class of least expected cost, (n,)."""
+        probabilities = self._new_rows(X).averaged(self._predictor.outputs)
+        if self.costs is None:
+            return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+        expected = probabilities @ self._checked_costs(probabilities.shape[1])
+        return np.asarray(self.classes_[np.argmin(expected, axis=1)])
+
+    def predict_proba(self, X: MatrixLike) -> Array:
+        """Return class probabilities, of shape (n, n_classes)."""
+        return self._new_rows(X).averaged(self._predictor.outputs)
+
+    def _checked_costs(self, n_classes: int) -> Array:
+        with named("costs"):
+            costs = check_array(
+                self.costs, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="costs"
+            )
+        if costs.shape != (n_classes, n_classes):
+            raise ValueError(
+                f"costs must have a row and a column for each of the {n_classes} classes, in the "
+                f"order of classes_, got the shape {costs.shape}."
+            )
+        return as_array(costs)

@@ -1,0 +1,183 @@
+"""Tables in partitions: a sample of rows in memory, and sums over the other rows on workers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bochner._base.arrays import Array, as_array
+from bochner._base.converted import shown
+from bochner._base.spreads import rounded
+from bochner.engines.collected import Collected, PartitionLayout
+from bochner.engines.partition_rows import FrameParts, Names, TupleParts
+from bochner.engines.partitioned_rows import PartitionedRows
+from bochner.engines.table_pieces import CheckTable, TablePiece
+from bochner.files.columns import KIND_NAMES, Kind
+from bochner.linear.inputs import is_dask
+from bochner.tables.distinct_rows import Rows
+from bochner.tables.encoder import TableEncoder, joined, read_part
+
+
+def is_partitioned(X: object) -> bool:
+    """Return whether rows are in the partitions of an engine."""
+    return is_dask(X) or isinstance(X, PartitionedRows)
+
+
+def collected_table(
+    X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, *, numeric: bool
+) -> Collected:
+    """Return a sample of the rows of positive weight of a table in partitions.
+
+    Raises ValueError or TypeError, with the number of the partition, if the rows of a partition are
+    not rows of a table, lack targets, or differ from another partition in their columns or types of
+    entries.
+    """
+    if isinstance(X, PartitionedRows):
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "Targets and weights of PartitionedRows are in the partitions: pass fit(rows), "
+                "without y and sample_weight."
+            )
+        split = TupleParts() if X.target is None else FrameParts(X.target, X.sample_weight)
+        check = CheckTable(split, numeric)
+        collected = Collected.of(X.executor, X.parts, check, layouts=TableLayout)
+    else:
+        from bochner.engines.partitions import partitions_of
+        from bochner.engines.passes import DaskExecutor
+
+        check, parts = CheckTable(TupleParts(), numeric), partitions_of(X, y, sample_weight)
+        collected = Collected.of(DaskExecutor(), parts, check, layouts=TableLayout)
+    if not numeric and not collected.is_whole:
+        _check_labels(collected)
+    return collected
+
+
+def _check_labels(rows: Collected) -> None:
+    """Raise ValueError if the sample has no row of some class."""
+    unseen = np.setdiff1d(rows.labels(), rows.sample.y)
+    if unseen.size:
+        raise ValueError(
+            f"The class {shown(unseen[0])} is so rare that the sample of {len(rows.sample):,} of "
+            f"{sum(rows.lengths):,} rows has none of it: leave its rows out, or give them another "
+            "class."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """Names of the columns of a partition, and the kinds of their entries."""
+
+    layout: PartitionLayout
+    has_numbers: bool | None  # Whether targets are numbers, not text; None without rows
+    columns: tuple[tuple[Kind, str], ...]  # Kind of each column, with an example entry
+
+    @classmethod
+    def of(cls, piece: TablePiece, names: Names) -> "TableLayout":
+        """Return the layout of rows; raise an error for columns that are invalid in a table."""
+        columns: list[tuple[Kind, str]] = [("empty", "")] * piece.X.shape[1]
+        if len(piece):
+            columns = [(column.kind, column.first()) for column in read_part(piece.X)]
+        has_numbers = piece.y.dtype.kind in "biuf" if len(piece) else None
+        return cls(PartitionLayout.of(piece, names), has_numbers, tuple(columns))
+
+    @property
+    def names(self) -> Names:
+        """Names of the columns."""
+        return self.layout.names
+
+    @staticmethod
+    def check(layouts: Sequence[tuple[int, "TableLayout"]]) -> None:
+        """Raise ValueError if partitions differ in their columns or in the kinds of entries."""
+        PartitionLayout.check([(index, part.layout) for index, part in layouts])
+        first = layouts[0][1]
+        names = first.names or [f"x{place}" for place in range(len(first.columns))]
+        for place, name in enumerate(names):
+            examples: dict[Kind, tuple[int, str]] = {}
+            for index, part in layouts:
+                kind, example = part.columns[place]
+                if kind != "empty":
+                    examples.setdefault(kind, (index, example))
+            if len(examples) > 1:
+                listed = (
+                    f"{KIND_NAMES[k]} in partition {i} ({e})" for k, (i, e) in examples.items()
+                )
+                raise ValueError(
+                    f"Mixed types in column {name!r}: {', '.join(listed)}. Convert the entries to "
+                    "one kind, or leave missing ones empty."
+                )
+        of_kind: dict[bool, int] = {}
+        for index, part in layouts:
+            if part.has_numbers is not None:
+                of_kind.setdefault(part.has_numbers, index)
+        if len(of_kind) > 1:
+            raise ValueError(
+                f"Targets are numbers in partition {of_kind[True]} and text in partition "
+                f"{of_kind[False]}: convert them to one kind."
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Others:
+    """The rows that are not in the sample."""
+
+    collected: Collected
+    unit: float  # Unit of the weights
+    names: NDArray[Any] | None  # Labels in the order of their numbers, if targets are labels
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of positive weight, including the rows of the sample."""
+        return sum(self.collected.lengths)
+
+    def encoded(
+        self, encoders: list[TableEncoder], targets: Callable[[NDArray[np.generic]], Array]
+    ) -> "EncodedElsewhere":
+        """Return the rows in the encoding of the sample, with the scaled targets of a fit."""
+        return EncodedElsewhere(self.collected, Encoding(encoders, targets, self.unit, self.names))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoding:
+    """Encoders and target map of the sample, to be applied to the other rows."""
+
+    encoders: list[TableEncoder]
+    targets: Callable[[NDArray[Any]], Array]  # From numbers, or numbers of labels
+    unit: float
+    names: NDArray[Any] | None
+
+    def __call__(self, piece: TablePiece, chosen: NDArray[np.intp]) -> Rows:
+        """Return some encoded rows of a partition; raise ValueError for entries of another kind."""
+        # All rows are encoded, so that row numbers in errors refer to the partition.
+        tables = [as_array(encoder.transform(piece.X)) for encoder in self.encoders]
+        y = piece.y[chosen]
+        if self.names is not None:
+            order = np.argsort(self.names)
+            y = order[np.searchsorted(self.names, y, sorter=order)]
+        weights = piece.weights[chosen] / self.unit
+        return Rows(joined(tables)[chosen], rounded(self.targets(y)), weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedElsewhere:
+    """The rows that are not in the sample, for sums over all rows."""
+
+    collected: Collected
+    encoding: Encoding
+
+    def total(self, function: Callable[[Rows], Array]) -> Array:
+        """Return the sum of a function of the rows of each partition."""
+        sums = self.collected.rest(partial(_encoded, function, self.encoding))
+        assert sums is not None  # Else the sample is whole
+        return sums
+
+
+def _encoded(
+    function: Callable[[Rows], Array],
+    encoding: Encoding,
+    piece: TablePiece,
+    chosen: NDArray[np.intp],
+) -> Array:
+    return function(encoding(piece, chosen))

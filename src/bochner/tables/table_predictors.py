@@ -1,0 +1,233 @@
+"""Predictions of fitted heads in the units of a table's targets."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, cast
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._base.arrays import Array, as_array
+from bochner.tables.distinct_rows import Chosen
+from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.predictive import Pair, Predictive
+from bochner.tables.table_knowledge import NewRows
+from bochner.tables.table_targets import ScaledTargets
+
+_WITHIN = 0.4
+"""Probability between the middle and a function that goes on beyond the range, on both sides. It is
+less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too
+small."""
+
+
+class Predictor(Protocol):
+    """A fitted head whose outputs importance, effects and contributions explain."""
+
+    @property
+    def unit(self) -> Any:
+        """Standard deviations () or (t,) of the targets, the units to compare several outputs."""
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """Names of the outputs; ``None`` for a single output."""
+
+    def outputs(self, X: Array) -> Array:
+        """Return predictions (n,), (n, t) or probabilities (n, C) at encoded rows."""
+
+    def changes_by_column(self, rows: NewRows) -> Array:
+        """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberPredictor:
+    """Predicts numbers of shape (n, *t) from encoded rows (n, d)."""
+
+    head: SumOfLaws
+    targets: ScaledTargets
+
+    @property
+    def unit(self) -> Any:
+        """Standard deviations () or (t,) of the targets."""
+        return self.targets.scale
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """Names of several targets; ``None`` for a single target."""
+        several = np.array([f"target {number}" for number in range(np.size(self.unit))])
+        return several if np.ndim(self.unit) else None
+
+    def outputs(self, X: Array) -> Array:
+        """Return the inverse of the scaled means, without the effect of the spread on means."""
+        return self.targets.inverse(as_array(self.head.predict(X)))
+
+    def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
+        """Return the distributions of new targets with weights (n,), by default one."""
+        law, targets, parts = self.head.law, self.targets, []
+        far = self._far(rows)
+
+        def add(places: Chosen, completed: Array, index: Chosen) -> None:
+            of_rows, n_draws = None, index.shape[1]
+            if weight is not None:
+                # A completion has the weight of its row.
+                completed = completed[index.ravel()]
+                index = np.arange(len(completed), dtype=np.int64).reshape(-1, n_draws)
+                of_rows = np.repeat(weight[places], n_draws)
+            mean, std = (part[index] for part in self.head.components(completed, of_rows))
+            between = np.var(mean, axis=1, keepdims=True)
+            excess = rows.level_excess[places].reshape(-1, *(1,) * (mean.ndim - 1)) * between
+            mean = _spread(mean) + far.change[places][:, None]
+            std = np.sqrt(std**2 + far.variance[places][:, None] + excess / law.std**2)
+            shares = np.full(index.shape, 1.0 / n_draws)
+            part = Predictive(mean, std, shares, law, targets.inverse, targets.slope)
+            parts.append((places, part))
+
+        if len(rows.complete):
+            add(rows.complete, rows.encoded[rows.complete], np.arange(len(rows.complete))[:, None])
+        for completions in rows.completions():
+            add(*completions)
+        return RowDistributions(len(rows), parts)
+
+    def _far(self, rows: NewRows) -> "_Far":
+        """Return what rows beyond the range of the fit add to scaled means and variances."""
+        shape = (len(rows), *np.shape(self.targets.mean))
+        change, variance = np.zeros(shape), np.zeros(shape)
+        if (far := rows.far) is not None:
+            changes, rest = far.continued(lambda X: as_array(self.head.predict(X)))
+            ends = self.head.law.quantiles(np.array([0.5 - _WITHIN / 2, 0.5 + _WITHIN / 2]))
+            half = np.maximum(0.5 * np.diff(ends)[..., 0], np.finfo(np.float64).tiny)
+            growth = self.head.growth(far.encoded, far.shifted())
+            change[far.rows] = changes.sum(axis=1)
+            variance[far.rows] = np.maximum(growth, (rest / half) ** 2)
+        return _Far(change, variance)
+
+    def changes_by_column(self, rows: NewRows) -> Array:
+        """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
+        n_outputs = np.size(self.targets.mean)
+        changes = np.zeros((len(rows), len(rows.blocks), n_outputs))
+        if (far := rows.far) is not None:
+            scaled, _ = far.continued(lambda X: as_array(self.head.predict(X)))
+            mean = as_array(self.head.predict(far.encoded))
+            total = scaled.sum(axis=1)
+            added = self.targets.inverse(mean + total) - self.targets.inverse(mean)
+            # In proportion to the changes of the scaled mean, where these do not cancel.
+            ratio = np.divide(added, total, out=np.zeros(total.shape), where=total != 0.0)
+            of_rows = scaled * ratio[:, None]
+            changes[far.rows] = of_rows.reshape(len(far.rows), len(rows.blocks), n_outputs)
+        return changes
+
+    def mean(self, rows: NewRows, weight: Array | None = None) -> Array:
+        """Return predictive means (n, *t)."""
+        if self.targets.slope is None or weight is not None:
+            return self.predictive(rows, weight).mean_and_std()[0]
+        # Means of laws alone: their variances take longer.
+        mean = rows.averaged(lambda X: as_array(self.head.predict(X)))
+        if (far := rows.far) is not None:
+            changes, _ = far.continued(lambda X: as_array(self.head.predict(X)))
+            mean[far.rows] += changes.sum(axis=1)
+        return self.targets.inverse(mean)
+
+    def covariances(self, rows: NewRows, weight: Array | None = None) -> Pair:
+        """Return predictive means (n, *t) and covariances (n, n, *t)."""
+        if self.targets.transformation is not None:
+            raise ValueError(
+                "return_cov=True needs untransformed targets, and these are transformed "
+                f"({self.targets.transformation.name!r}): take return_std=True, or "
+                "transformation='none'."
+            )
+        draws = [
+            cast(Pair, self.head.predict(X, return_cov=True, sample_weight=weight))
+            for X in rows.drawn()
+        ]
+        scaled_mean = np.mean([mean for mean, _ in draws], axis=0)
+        scaled_cov = np.mean([cov for _, cov in draws], axis=0)
+        diagonal = np.einsum("ii...->i...", scaled_cov)
+        # Unknown entries of different rows are independent.
+        diagonal += np.var(_spread(np.stack([mean for mean, _ in draws], axis=1)), axis=1)
+        far = self._far(rows)
+        scaled_mean = scaled_mean + far.change
+        diagonal += far.variance * as_array(self.head.law.std) ** 2
+        if self.targets.slope is not None:
+            return self.targets.inverse(scaled_mean), self.targets.slope**2 * scaled_cov
+        # A floor narrows deviations; correlations are those without it.
+        mean, std = self.predictive(rows, weight).mean_and_std()
+        ratio = std / np.maximum(np.sqrt(diagonal), np.finfo(np.float64).tiny)
+        return mean, scaled_cov * ratio * ratio[:, None]
+
+
+def _spread(means: Array) -> Array:
+    """Return means (n, D, *t) of D draws, spread so that a further draw has their variance.
+
+    The variance of D draws about their mean is D - 1 parts of D of that of a draw, and their mean
+    has an error of its own: a new draw has the variance times (D + 1) / (D - 1).
+    """
+    n_draws = means.shape[1]
+    if n_draws == 1:
+        return means
+    centre = means.mean(axis=1, keepdims=True)
+    return as_array(centre + np.sqrt((n_draws + 1) / (n_draws - 1)) * (means - centre))
+
+
+class _Far(NamedTuple):
+    """What rows beyond the range of the fit add to scaled means and variances, (n, *t)."""
+
+    change: Array
+    variance: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassPredictor:
+    """Predicts class probabilities (n, C), in the order of the sorted classes."""
+
+    head: SoftmaxOfLaws
+
+    @property
+    def unit(self) -> float:
+        """The unit one, because probabilities of different classes are comparable."""
+        return 1.0
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """The sorted classes (C,)."""
+        return np.sort(self.head.classes_)
+
+    def outputs(self, X: Array) -> Array:
+        """Return class probabilities (n, C)."""
+        return as_array(self.head.predict_proba(X)[:, np.argsort(self.head.classes_)])
+
+    def changes_by_column(self, rows: NewRows) -> Array:
+        """Return zeros (n, d, C): probabilities beyond a range are those at its end."""
+        return np.zeros((len(rows), len(rows.blocks), len(self.head.classes_)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowDistributions:
+    """Predictive distributions of rows with different numbers of components."""
+
+    n_rows: int
+    parts: list[tuple[Chosen, Predictive]]  # Indices of rows, with their distributions
+
+    def mean_and_std(self) -> Pair:
+        """Return means and standard deviations (n, *t) of new targets."""
+        pairs = [(rows, part.mean_and_std()) for rows, part in self.parts]
+        return self._joined([(r, m) for r, (m, _) in pairs]), self._joined(
+            [(r, s) for r, (_, s) in pairs]
+        )
+
+    def interval(self, level: float) -> Pair:
+        """Return lower and upper ends (n, *t) of central intervals of a probability."""
+        ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
+        return ends[..., 0], ends[..., 1]
+
+    def quantiles(self, levels: Array) -> Array:
+        """Return quantiles (n, *t, q) at levels (q,)."""
+        return self._joined([(rows, part.quantiles(levels)) for rows, part in self.parts])
+
+    def sample(self, count: int, rng: Generator) -> Array:
+        """Return independent draws (n, *t, count) of new targets."""
+        return self._joined([(rows, part.sample(count, rng)) for rows, part in self.parts])
+
+    def _joined(self, values: list[tuple[Chosen, Array]]) -> Array:
+        joined = np.empty((self.n_rows, *values[0][1].shape[1:]))
+        for rows, part in values:
+            joined[rows] = part
+        return joined

@@ -1,0 +1,347 @@
+"""Regression on a whole table."""
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Self
+
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
+from bochner._base.progress import Callback, Progress
+from bochner._base.registry import register
+from bochner._base.whole_fits import all_or_nothing
+from bochner.features.parameters import generators
+from bochner.learned.chain_parameters import check_name
+from bochner.linear.inputs import check_one_spread, checked_weight
+from bochner.tables.ensemble import SumOfLaws
+from bochner.tables.table_base import TableModel
+from bochner.tables.table_knowledge import NewRows
+from bochner.tables.table_partitions import is_partitioned
+from bochner.tables.table_predictors import NumberPredictor
+from bochner.tables.table_targets import ScaledTargets, plain
+from bochner.tables.table_tasks import RegressionTask
+from bochner.tables.table_transformations import chosen_transformation
+from bochner.tables.target_transformations import TRANSFORMATIONS, Transformation
+
+
+@register
+@dataclass(eq=False, repr=False)
+class TableRegressor(RegressorMixin, TableModel):
+    r"""Regression on a table, with calibrated prediction intervals; defaults need no tuning.
+
+    The model is a weighted sum of base models: three Gaussian processes and, with at least 400
+    rows, boosted trees. The kernels are Laplacian, exponential and Matérn-5/2, each on the
+    standardised columns, on their normal quantiles or on both, whichever has the smallest
+    leave-one-out error. Each kernel has one length scale per input or, with enough rows, a linear
+    map of all inputs; both minimise the leave-one-out error. Levels of text share the length scale
+    of their column. Predictions of left-out rows determine the weights, the expected error
+    ``score_`` and the calibration of the intervals. Equal rows are independent observations that
+    share a row of the kernel matrix; each is left out by itself. With more than 4,000 different
+    rows only the best two kernels are fitted. Up to 16,500 different rows are fitted exactly. Of
+    more rows, kernels have 4,000 landmarks (inducing points), by conjugate gradients above 200,000
+    rows; or an exact fit to 16,500 of them, where a short comparison finds it better.
+
+    Several targets (n, t) share the kernels, which are learned for all targets in units of their
+    standard deviations. Weights, expected error and calibration are computed per target. If the
+    noise of targets is very different, fit a separate model to each: shared kernels with one ratio
+    of noise to signal are a compromise, and intervals of the target with less noise are somewhat
+    too narrow.
+
+    Parameters
+    ----------
+    effort : {"quick", "default", "thorough"}, default="default"
+        Number of base models, and of rows used to choose their kernels.
+    time_limit : float or None, default=None
+        Seconds for the fit. The rows of the search, the landmarks of many
+        rows and the iterations of boosting are reduced to what the machine can do in the time. No
+        kernel or trees are fitted that would exceed it, except for the first kernel. Limits below
+        two seconds, and those of the first fit after an installation, may be exceeded.
+    memory_limit : int or str, default=None
+        Memory of the fit beyond the table: bytes, or a text such as
+        ``"2GB"`` or ``"512MiB"``. The rows of exact fits, the landmarks of more rows and those of
+        the search are reduced to what fits, and trees that do not fit are left out. By default
+        an exact fit to 16,500 rows needs up to 2.5 GB and 4,000 landmarks 0.6 GB.
+    n_jobs : int or None, default=None
+        Number of threads, at most one per core. ``None`` means as many as
+        linear algebra may use. Factorisations round differently with another number: the user guide
+        says by how much. Fits with the same number are equal.
+    base_models : list or tuple of regressors, default=()
+        Regressors of scikit-learn's interface that join the weighted sum, for rows in
+        memory. A clone of each is fitted to the columns of ``encoder_`` and a target in
+        units of its standard deviation, with weights of rows if they differ. A ``random_state`` of
+        ``None`` is set from that of the model. None starts after seven tenths of ``time_limit``,
+        and one is left out whose first fit, of up to five, is too long.
+        Model files hold classes registered by :func:`bochner.register`; pickles hold any.
+    transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
+        Increasing function of a single target that the base models fit: the
+        logarithm of positive targets, the square root of targets that are not negative, or normal
+        quantiles of ranks. Predictions are on the scale of the target: means by :meth:`predict`,
+        medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` selects the transformation with the
+        greatest log density of left-out rows, and no transformation unless one is better by two
+        standard errors. Covariances of transformed targets raise an error. Importance, effects and
+        contributions explain the mean of the transformed target mapped back to the scale of the
+        target, which is close to the median, or at least ``target_floor_``.
+    weights : {"precisions", "counts"}, default="precisions"
+        Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
+        whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole.
+        Use it for survey and importance weights too. ``"counts"``: a row of weight three is three
+        independent observations, of which one at a time is left out; weights must be whole numbers.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    encoder_ : TableEncoder
+        Encoder of the standardised columns.
+    quantile_encoder_ : TableEncoder
+        Encoder of the normal quantiles.
+    tail_encoder_ : TableEncoder or None
+        Encoder of columns with values beyond three standard deviations, for boosted trees that are
+        fitted to the residuals of a linear regression.
+    head_ : SumOfLaws
+        Weighted sum of base models of the encoded columns and the standardised target.
+    score_ : float or ndarray of shape (t,)
+        Expected root mean square error on new rows of the mean training weight, from left-out rows.
+        With ``weights="counts"`` of single observations.
+    record_ : dict
+        Facts about the fit, stored in model files; entries may be added.
+    background_, background_values_ : ndarray
+        At most 1,000 random training rows, encoded and as numbers, for :meth:`importance`,
+        :meth:`interactions`, :meth:`effect` and :meth:`contributions`.
+    target_mean_, target_scale_ : float or ndarray of shape (t,)
+        Mean and standard deviation of the training targets, after the transformation.
+    target_floor_ : float, ndarray of shape (t,) or None
+        Smallest value of predictions: zero for targets that are never negative though zero is
+        within reach, such as counts; ``None`` if there is no such target. Other targets next to
+        one have the least number of 64 bits.
+    transformation_ : Transformation or None
+        The transformation of the targets, with ``transformation_.name``; ``None`` without one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from bochner import TableRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:400], y[:400])
+    >>> f"{model.predict(X[400:401])[0]:.0f}, observed {y[400]:.0f}"
+    '15..., observed 175'
+    >>> lower, upper = model.predict_interval(X[400:], level=0.9)
+    >>> bool(np.mean((lower <= y[400:]) & (y[400:] <= upper)) > 0.75)
+    True
+    >>> sorted(model.importance().columns[:2])
+    ['bmi', 's5']
+    >>> bool(np.all(np.diff(model.effect("bmi", n_values=3).mean) > 0))  # It rises
+    True
+    >>> model.contributions(X[400:], random_state=0).values.shape
+    (42, 10)
+    >>> "</html>" in model.report(X[400:], y[400:]).html
+    True
+    >>> both = TableRegressor(effort="quick", random_state=0).fit(X[:400], np.c_[y, y**2][:400])
+    >>> both.predict(X[400:]).shape, both.score_.shape
+    ((42, 2), (2,))
+    """
+
+    _: KW_ONLY
+    transformation: str = "none"
+
+    head_: SumOfLaws = field(init=False)
+    transformation_: Transformation | None = field(init=False, default=None)
+    expected_error_: float | Array | None = field(init=False, default=None)
+    target_mean_: float | Array = field(init=False)
+    target_scale_: float | Array = field(init=False)
+    target_floor_: float | Array | None = field(init=False, default=None)
+
+    def _check_parameters(self) -> None:
+        check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        super()._check_parameters()
+
+    @all_or_nothing
+    def fit(
+        self,
+        X: object,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | str | None = None,
+        time: ArrayLike | str | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        r"""Fit the encoder and the head.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
+            Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
+            array, or :class:`bochner.engines.PartitionedRows`, without ``groups`` and ``time``:
+            100,000 random rows determine the encoding and the kernels, and the kernels are fitted
+            to all rows.
+        y : array-like of shape (n,), or of shape (n, t) for a regression
+            One or several targets without missing entries. If ``X`` is a Dask collection, ``y`` is
+            one, too. ``None`` for ``PartitionedRows``, which contain the targets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights, not negative, whose meaning the parameter ``weights`` states: precisions, of
+            which only the ratios matter, or counts. Rows of weight zero are ignored.
+        groups : str or array-like of shape (n,), default=None
+            Name of a column, or labels of rows. Rows of a group are left out together, so that
+            errors and intervals refer to new groups. If the table has copies of a row, pass the
+            number of the original row as group: without groups, equal rows are independent.
+        time : str or array-like of shape (n,), default=None
+            Name of a column, or times of rows. Each of the last three fifths of the rows is
+            predicted from the rows before it, so that errors and intervals refer to later rows;
+            rows with equal times stay together, and fewer than fifty rows have fewer such parts.
+            Kernels are also learned without the columns that only increase or decrease in time.
+            Cannot be combined with ``groups``.
+        callback : callable, default=None
+            Function that is called with a :class:`bochner.FitProgress` before each step and after
+            each learned kernel. If it returns ``False``, the fit ends as at a time limit, with the
+            kernels learned so far.
+
+        Raises
+        ------
+        ValueError
+            If the table, the target or a parameter is not valid.
+        TypeError
+            If a parameter or an entry of the table has the wrong type.
+        """
+        self._check_parameters()
+        learner, progress = self._learner(), Progress(callback)
+        name = self.transformation
+        if name != "none" and is_partitioned(X):
+            raise ValueError(
+                f"transformation={name!r} needs rows in memory, and X is in partitions: transform "
+                "the targets first, or pass some of the rows."
+            )
+        rows = self._rows(RegressionTask(), learner, X, y, sample_weight, groups, time)
+        task = RegressionTask(chosen_transformation(name, rows, learner, progress))
+        learned = learner.fit(rows, task, progress)
+        self._keep(rows, learned)
+        targets = learned.targets
+        self.target_mean_, self.target_scale_ = targets.mean, targets.scale
+        self.target_floor_ = targets.floor
+        self.transformation_, self.expected_error_ = targets.transformation, learned.expected_error
+        return self
+
+    @property
+    def _predictor(self) -> NumberPredictor:
+        check_is_fitted(self, "head_")
+        mean, scale = self.target_mean_, self.target_scale_
+        targets = ScaledTargets(mean, scale, self.transformation_, self.target_floor_)
+        return NumberPredictor(self.head_, targets)
+
+    @property
+    def score_(self) -> float | Array:
+        """Expected root mean square error on new rows."""
+        check_is_fitted(self, "head_")
+        if self.expected_error_ is not None:
+            return self.expected_error_
+        return plain(self.target_scale_ * self.head_.left_out_rmse)
+
+    def predict(
+        self,
+        X: MatrixLike,
+        return_std: bool = False,
+        return_cov: bool = False,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array | tuple[Array, Array]:
+        """Return predictive means and optionally standard deviations or covariances, with noise.
+
+        Means and standard deviations have the shape (n,), or (n, t) for several targets;
+        covariances between rows have the shape (n, n) or (n, n, t). Raises ValueError if both
+        ``return_std`` and ``return_cov`` are true.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
+        return_std : bool, default=False
+        return_cov : bool, default=False
+        sample_weight : array-like of shape (n,), default=None
+            Positive weights of the new targets, in the unit of the weights of the fit. They divide
+            the noise variance. ``None`` means the mean weight of the training rows, or one with
+            ``weights="counts"``.
+        """
+        check_one_spread(return_std, return_cov)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        if return_cov:
+            return self._predictor.covariances(rows, weight)
+        if return_std:
+            return self._predictor.predictive(rows, weight).mean_and_std()
+        return self._predictor.mean(rows, weight)
+
+    def predict_interval(
+        self, X: MatrixLike, level: float = 0.9, sample_weight: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Return lower and upper ends, (n,) or (n, t), of prediction intervals.
+
+        Ends are quantiles of :meth:`predict_quantiles` with equal shares on both sides. For each
+        target, about a share ``level`` of new rows from the distribution of the training rows lies
+        inside, and equal shares below and above. If left-out residuals grow with the prediction or
+        differ between values of columns, the widths follow. The coverage is empirical, without a
+        guaranteed lower bound for every distribution of the data. A warning is issued if ``level``
+        needs more left-out residuals than there are.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame or array-like of shape (n, d)
+        level : float, default=0.9
+            Coverage, between 0 and 1.
+        sample_weight : array-like of shape (n,), default=None
+            As in :meth:`predict`.
+        """
+        level = as_level(level)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).interval(level)
+
+    def predict_quantiles(
+        self,
+        X: MatrixLike,
+        levels: object = (0.1, 0.5, 0.9),
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
+        """Return quantiles (n, q) or (n, t, q) of new targets at levels (q,) between 0 and 1.
+
+        A quantile is the mean plus a quantile of signed left-out residuals in units of the
+        predictive standard deviation, so that errors need not be symmetric. Residuals beyond the
+        level ``1 / sqrt(4 s)`` of ``s`` are smoothed by a normal tail. Means and standard
+        deviations of :meth:`predict` are those of the same distribution. ``sample_weight`` (n,) is
+        as in :meth:`predict`.
+        """
+        chosen = as_levels(levels)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).quantiles(chosen)
+
+    def sample(
+        self,
+        X: MatrixLike,
+        n_samples: int = 100,
+        *,
+        sample_weight: ArrayLike | None = None,
+        random_state: RandomState = None,
+    ) -> Array:
+        """Return draws, (n, n_samples) or (n, t, n_samples), of new targets.
+
+        Draws have the distribution of :meth:`predict_quantiles`, and are independent between rows.
+        The targets of a draw use the ranks of the residuals of one left-out row, which preserves
+        correlations between targets. ``sample_weight`` (n,) is as in :meth:`predict`.
+        """
+        count, (rng,) = as_count("n_samples", n_samples), generators(random_state, 1)
+        rows, weight = self._weighted_rows(X, sample_weight)
+        return self._predictor.predictive(rows, weight).sample(count, rng)
+
+    def _weighted_rows(
+        self, X: MatrixLike, sample_weight: ArrayLike | None
+    ) -> tuple[NewRows, Array | None]:
+        """Return new rows, and validated weights (n,) of their targets."""
+        rows = self._new_rows(X)
+        weight = checked_weight(sample_weight, rows.encoded)
+        if weight is not None and not weight.all():
+            raise ValueError(
+                "sample_weight of new targets must be positive, got a zero: a target of weight "
+                "zero has a noise without bound. Leave such rows out."
+            )
+        return rows, None if weight is None else weight / self.weight_unit_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

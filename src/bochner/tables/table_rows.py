@@ -1,0 +1,212 @@
+"""Training rows of a table, one per observation, and the groups that are left out together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bochner._base.arrays import Array
+from bochner._base.checks import labels
+from bochner._base.warn import warn_user
+from bochner.features.weight_meaning import are_whole
+from bochner.files.columns import rows_of
+from bochner.files.stamps import sortable_times
+from bochner.tables.encoder import read_columns
+from bochner.tables.removal import Removal
+from bochner.tables.repeated import entry_order, row_keys
+from bochner.tables.table_partitions import Others
+
+_GREATEST_RATIO = 1e8
+"""Greatest weight over the smallest: noise variances have this ratio. Standard deviations that are
+simulated with it are right; from 1e10 on the variances lose the digits of the function."""
+
+_MOST_ROWS = 200_000
+"""Largest number of rows that counts are expanded to. Beyond it, several copies of a row become one
+row with their number as weight: leaving out ten copies instead of one changes no score in its third
+digit."""
+
+_FEWEST_COPIED, _COPIED_SHARE = 20, 0.9
+"""Smallest number of different rows, and share of them with an equal number of copies, that
+indicate copied rows: fewer rows are levels of a design, and independent rows rarely repeat equally
+often."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableRows:
+    """The training rows of a table, all of positive weight. Equal rows are independent."""
+
+    X: Any  # Table of n rows
+    y: NDArray[Any]  # (n,) or (n, t)
+    weights: Array | None  # (n,): With mean one; None for ones
+    removal: Removal
+    n_given: int  # Number of rows of positive weight that the user passed
+    unit: float  # Divisor of the weights (n,)
+    order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
+    others: Others | None = None  # Rows of which these are a sample
+    classes: NDArray[Any] | None = None  # (C,): Labels by number, if targets are their numbers
+    are_counts: bool = False  # Whether weights say how many observations a row represents
+
+    @property
+    def weights_or_ones(self) -> Array:
+        """Weights (n,) of mean one."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    @property
+    def noise_unit(self) -> float:
+        """Factor of the noise of new rows: they have the mean weight, or count as one row."""
+        return self.unit if self.are_counts else 1.0
+
+    def labels(self, numbers: NDArray[np.int64]) -> NDArray[np.generic]:
+        """Return the labels of numbers of classes."""
+        assert self.classes is not None  # Targets are classes
+        return np.asarray(self.classes[numbers])
+
+    def part(self, chosen: NDArray[np.intp]) -> "TableRows":
+        """Return some of the rows, in their order."""
+        weights = None if self.weights is None else self.weights[chosen]
+        unit = 1.0 if weights is None else float(weights.mean())
+        if self.order is None:
+            order = None
+        else:
+            order = np.argsort(np.argsort(self.order)[chosen], kind="stable")
+        return TableRows(
+            rows_of(self.X, chosen),
+            self.y[chosen],
+            None if weights is None else weights / unit,
+            self.removal.part(chosen),
+            len(chosen),
+            unit * self.unit,
+            order,
+            are_counts=self.are_counts,
+        )
+
+
+def check_weight_ratio(weights: Array) -> None:
+    """Raise ValueError if the greatest weight is too large a multiple of the smallest."""
+    present = weights[weights > 0.0]
+    if present.size and present.max() > _GREATEST_RATIO * present.min():
+        raise ValueError(
+            f"sample_weight of a model of tables must have a ratio of at most {_GREATEST_RATIO:g} "
+            f"between its greatest and its smallest number that is not zero; got "
+            f"{present.min():.3g} and {present.max():.3g}. Use 0 for rows that do not count."
+        )
+
+
+def table_rows(
+    X: object,
+    y: NDArray[np.generic],
+    weights: Array | None,
+    groups: ArrayLike | str | None,
+    time: ArrayLike | str | None,
+    *,
+    are_counts: bool = False,
+) -> TableRows:
+    """Return the rows of positive weight, with the groups that are left out together.
+
+    Weights are precisions of single rows, whatever their values. If ``are_counts``, each row is
+    repeated as often as its weight says. Equal rows are not merged. Tables with equal rows are
+    sorted by their entries, so that counts and repeated rows in any order give the same model.
+    """
+    if groups is not None and time is not None:
+        raise ValueError(
+            "groups and time both define which rows are left out together: give one of them."
+        )
+    tags = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
+    if weights is not None:
+        used = np.flatnonzero(weights)
+        X, y, weights = rows_of(X, used), y[used], weights[used]
+        tags = _chosen(tags, used)
+    n_given = len(y)
+    if weights is not None and are_counts:
+        repeats = _repeats(weights)
+        rows = np.repeat(np.arange(n_given), repeats)
+        weights = (weights / repeats)[rows]
+        X, y, tags = rows_of(X, rows), y[rows], _chosen(tags, rows)
+    unit = 1.0
+    if weights is not None:
+        unit = float(weights.mean())
+        weights = None if np.ptp(weights) == 0.0 else weights / unit
+    warn_of_copies = not are_counts and groups is None and time is None
+    if (ordered := _in_order_of_entries(X, y, weights, tags, warn_of_copies)) is not None:
+        X, y, tags = rows_of(X, ordered), y[ordered], _chosen(tags, ordered)
+        weights = None if weights is None else weights[ordered]
+    labels, times = tags
+    if times is not None:
+        order = np.argsort(times, kind="stable")
+        removal = Removal.of_times(times)
+    else:
+        order = None
+        removal = Removal() if labels is None else Removal.of_labels(labels)
+    return TableRows(X, y, weights, removal, n_given, unit, order, are_counts=are_counts)
+
+
+def _chosen(
+    tags: tuple[NDArray[np.generic] | None, ...], rows: NDArray[np.intp]
+) -> tuple[NDArray[np.generic] | None, NDArray[np.generic] | None]:
+    first, second = (None if tag is None else tag[rows] for tag in tags)
+    return first, second
+
+
+def _repeats(counts: Array) -> NDArray[np.int64]:
+    """Return the number of copies of each row; raise ValueError for fractions of rows."""
+    if not (is_whole := are_whole(counts)).all():
+        raise ValueError(
+            "weights='counts' needs whole numbers in sample_weight, got "
+            f"{counts[~is_whole][0]:.6g}: round them, or use weights='precisions'."
+        )
+    factor = min(1.0, _MOST_ROWS / float(counts.sum()))
+    return np.maximum(np.round(factor * counts), 1.0).astype(np.int64)
+
+
+def _in_order_of_entries(
+    X: object,
+    y: NDArray[np.generic],
+    weights: Array | None,
+    tags: tuple[NDArray[np.generic] | None, ...],
+    warn_of_copies: bool,
+) -> NDArray[np.intp] | None:
+    """Return an order of the rows that only depends on their entries; ``None`` if all differ.
+
+    A table without equal rows keeps its order.
+    """
+    entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
+    codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
+    columns, targets = read_columns(X), np.column_stack(codes).astype(np.float64)
+    keys = row_keys(columns, targets)
+    _, counts = np.unique(keys, return_counts=True)
+    if len(counts) == len(keys):
+        return None
+    usual = int(np.bincount(counts).argmax())
+    is_copied = usual > 1 and np.mean(counts == usual) >= _COPIED_SHARE
+    if warn_of_copies and is_copied and len(counts) >= _FEWEST_COPIED:
+        warn_user(
+            f"Nearly every row is there {usual} times, with the same target. Each counts as an "
+            "independent row, so that errors and intervals are too small if they are copies of one "
+            "observation: drop the copies, or pass the number of the observation as groups."
+        )
+    return entry_order(columns, targets)
+
+
+def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray[np.generic] | None:
+    """Return labels (n,) from entries per row or a named column of the table, or ``None``."""
+    if entries_or_name is None:
+        return None
+    if isinstance(entries_or_name, str):
+        if entries_or_name not in getattr(X, "columns", ()):
+            raise ValueError(
+                f"{name} names the column {entries_or_name!r}, which the table does not have."
+            )
+        entries_or_name = X[entries_or_name]
+    entries = np.asarray(entries_or_name)
+    if entries.shape == (n_samples, 1):
+        entries = entries[:, 0]
+    if entries.shape != (n_samples,):
+        got = len(entries) if entries.ndim == 1 else f"an array of shape {entries.shape}"
+        raise ValueError(f"{name} must have an entry for each of the {n_samples} rows, got {got}.")
+    if np.ma.is_masked(entries_or_name) or any(e is None or e != e for e in entries.tolist()):
+        raise ValueError(f"{name} must not have missing entries.")
+    if name == "time":
+        has_shape = entries.shape == np.shape(entries_or_name)
+        return sortable_times(name, entries_or_name if has_shape else entries)
+    return np.asarray(labels(entries, name))

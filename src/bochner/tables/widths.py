@@ -1,0 +1,294 @@
+r"""Widths of intervals as functions of the prediction and of the columns.
+
+Errors of most targets grow with the target, and differ between regions. The variances of laws with
+constant noise do not show this. A factor :math:`g(x)` of the standard deviations is learned from
+the absolute scores :math:`a_i` of left-out observations, with the negative log likelihood of a
+Laplace law,
+
+.. math:: \sum_i \log g(x_i) + a_i / g(x_i),
+
+which is less sensitive to large errors than squares. :math:`\log g` is a sum of curves of the
+prediction, of the laws' standard deviation and of their disagreement, of a term for each level of
+text and each indicator of missing entries, of curves of numeric columns, and of boosted trees of
+the columns. Curves and terms are fitted together, so that a curve does not describe what a level
+explains. Each curve, and the terms of each column, are penalised as much as their size suggests
+(:mod:`bochner.tables.width_terms`): without evidence they vanish. The sum and the trees
+are used if they increase the cross-validated likelihood.
+
+A leave-one-out prediction may reveal the left-out target. Among ``k`` equal rows, the prediction
+without a target differs from the mean prediction by a ``k``-th of the target's residual, with the
+opposite sign. Curves must not resolve such differences. Between two knots, the distance times the
+number of observations is therefore at least several residuals.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
+from bochner.tables.distinct_rows import Chosen
+from bochner.tables.removal import fold_numbers
+from bochner.tables.trees import TreeInputs, Trees, none
+from bochner.tables.width_terms import BinaryColumns, BinaryTerms, Curve, WidthTerms
+
+FEWEST_FOR_WIDTHS = 100
+"""Fewest scores for curves: with fewer, curves do not increase the likelihood."""
+
+_FEWEST_FOR_TREES = 500
+"""Fewest scores for trees: up to 700 rows trees hardly change the widths."""
+
+_FOLDS, _TREE_FOLDS = 10, 5
+"""Numbers of cross-validation folds of the scores for curves and, because fits of trees take
+longer, for trees."""
+
+_KNOTS = 8
+"""Number of knots of a curve, at quantiles of its input."""
+
+_MOST_NUMBERS, _NUMBER_KNOTS, _FEWEST_VALUES = 20, 5, 3
+"""Most numeric columns that have curves, number of their knots, and fewest different values. Fits
+take time in proportion to the square of all knots; trees describe the columns of wider tables."""
+
+_LEAST_PRODUCT = 8.0
+"""Least distance of two knots times the number of observations between them, in mean absolute
+residuals. Among a hundred equal rows with normal residuals the product of the first and the last
+leave-one-out prediction is below six."""
+
+_LEAST_STEP = 0.01
+"""Least distance of two knots, in logarithms of deviations: smaller distances are rounding
+errors."""
+
+_LEAST_SCORE = 1e-3
+"""Lower bound of scores, relative to their mean, so that predictions without error have a width."""
+
+_LEAST_DISAGREEMENT = 1e-4
+"""Number added to the disagreement of the laws, relative to the variance, before its logarithm."""
+
+_TREES: dict[str, Any] = {
+    "loss": "gamma",
+    "max_iter": 80,
+    "learning_rate": 0.05,
+    "max_leaf_nodes": 4,
+    "min_samples_leaf": 40,
+    "l2_regularization": 1.0,
+    "early_stopping": False,
+}
+"""Options of small trees. The mean of the forty scores of a leaf has a standard error of a sixth
+of it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Means and variances (n, *t) of targets of weight one, and the variance between the laws."""
+
+    mean: Array
+    variance: Array
+    disagreement: Array
+
+    def targets(self) -> list["Moments"]:
+        """Return the moments (n,) of each target."""
+        parts = self.mean, self.variance, self.disagreement
+        columns = (part.reshape(len(part), -1).T for part in parts)
+        return [Moments(*target) for target in zip(*columns, strict=True)]
+
+    def part(self, rows: Chosen) -> "Moments":
+        """Return the moments of some of the observations."""
+        return Moments(self.mean[rows], self.variance[rows], self.disagreement[rows])
+
+    def inputs(self) -> Array:
+        """Return the inputs (n, 3) of the curves: mean, log deviation and log disagreement."""
+        variance = np.maximum(self.variance, np.finfo(np.float64).tiny)
+        share = self.disagreement / variance + _LEAST_DISAGREEMENT
+        return np.column_stack((self.mean, 0.5 * np.log(variance), 0.5 * np.log(share)))
+
+    def in_means(self) -> Array:
+        """Return the inputs (n, 3) in the unit of means; NaN for the deviation, which has none."""
+        unknown = np.full(len(self.mean), np.nan)
+        return np.column_stack((self.mean, unknown, np.sqrt(self.disagreement)))
+
+
+_Terms = tuple[BinaryColumns, Chosen]
+"""Binary columns with terms, and numeric columns with curves."""
+
+
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class Widths:
+    """Factors of the standard deviations of a target; constant one without curves."""
+
+    curves: tuple[Curve, ...] = ()  # Of the inputs of Moments, then of encoded columns
+    numbers: Chosen = field(default_factory=none)  # (c,): Columns of the latter curves
+    terms: BinaryTerms | None = None  # Of encoded columns, added to the curves
+    columns: TreeInputs | None = None  # Inputs of the trees
+    trees: Trees | None = None  # Added to the curves
+
+    def __call__(self, moments: Moments, X: Array) -> Array:
+        """Return the factors (n,) at encoded rows (n, d)."""
+        if not self.curves:
+            return np.ones(len(X))
+        inputs = np.hstack((moments.inputs(), X[:, self.numbers]))
+        values = [curve(column) for curve, column in zip(self.curves, inputs.T, strict=True)]
+        if self.terms is not None:
+            values.append(self.terms(X))
+        if self.trees is not None and self.columns is not None:
+            values.append(self.trees(self.columns(X))[:, 0])
+        return as_array(np.exp(np.sum(values, axis=0)))
+
+
+def fitted_widths(
+    moments: Moments,
+    scores: Array,
+    X: Array,
+    columns: TreeInputs | None,
+    groups: Chosen | None,
+    *,
+    are_stretches: bool = False,
+) -> tuple[Widths, Array]:
+    """Return widths fitted to absolute scores (s,), and their out-of-fold factors (s,).
+
+    ``columns`` computes the inputs of trees from encoded rows ``X`` (s, d). ``groups`` (s,) are
+    labels of scores that are left out together. If they ``are_stretches`` of time, errors of a
+    stretch may be larger than those of another one for reasons that columns do not describe.
+    """
+    n = len(scores)
+    # Returned if neither curves nor trees increase the likelihood.
+    unchanged = Widths(), np.ones(n)
+    level = float(np.mean(scores))
+    if n < FEWEST_FOR_WIDTHS or not level > 0.0:
+        return unchanged
+    # The law of the scores fits their level: factors describe departures from it.
+    data = _Scores(moments, np.maximum(scores / level, _LEAST_SCORE), level, X, columns)
+    data = replace(data, stretches=groups if are_stretches else None)
+    folds, everything, chosen = fold_numbers(groups, n, _FOLDS), np.arange(n), None
+    best = np.empty(n)
+    for rows, outside in _parts(folds):
+        best[rows] = np.mean(data.scores[outside])
+    # Each richer sum must predict left-out scores better than the best simpler one.
+    for terms in data.choices():
+        factors = _left_out(data.sum_of, terms, data, folds)
+        if _is_better(factors, best, data.scores, groups):
+            chosen, best = terms, factors
+    if chosen is None:
+        return unchanged
+    if columns is not None and n >= _FEWEST_FOR_TREES:
+        factors = _left_out(data.with_trees, chosen, data, folds % _TREE_FOLDS)
+        if _is_better(factors, best, data.scores, groups):
+            return data.with_trees(everything, *chosen), factors
+    return data.sum_of(everything, *chosen), best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scores:
+    """Scores to which widths are fitted, with the inputs of the widths."""
+
+    moments: Moments
+    scores: Array  # (s,): Absolute, relative to their mean
+    level: float  # The mean
+    X: Array  # (s, d): Encoded rows
+    columns: TreeInputs | None
+    stretches: Chosen | None = None  # (s,): Labels of stretches of time
+
+    def choices(self) -> Iterator[_Terms]:
+        """Yield columns of the terms added to curves of the moments: none, binary ones and all."""
+        yield BinaryColumns.of(self.X, None), none()
+        binary, numbers = BinaryColumns.of(self.X, self.columns), _numbers(self.X, self.columns)
+        if len(binary.columns):
+            yield binary, none()
+        if len(numbers):
+            yield binary, numbers
+
+    def sum_of(
+        self, rows: Chosen, binary: BinaryColumns, numbers: Chosen, offset: Array | None = None
+    ) -> Widths:
+        """Return curves and terms fitted to some of the scores."""
+        moments, X = self.moments.part(rows), self.X[rows]
+        inputs, deviation = moments.inputs(), np.sqrt(moments.variance)
+        residual = float(np.mean(self.level * self.scores[rows] * deviation))
+        knots = _knots(inputs, moments.in_means(), residual)
+        knots += [_quantiles(column) for column in self.X[:, numbers].T]
+        inputs = np.hstack((inputs, X[:, numbers]))
+        terms = WidthTerms(knots, binary)
+        stretches = None if self.stretches is None else self.stretches[rows]
+        curves, binary_terms = terms.fitted(inputs, X, self.scores[rows], offset, stretches)
+        return Widths(curves, numbers, binary_terms)
+
+    def with_trees(self, rows: Chosen, binary: BinaryColumns, numbers: Chosen) -> Widths:
+        """Return curves, terms and trees fitted to some of the scores."""
+        assert self.columns is not None
+        smooth, wide = self.sum_of(rows, binary, numbers), self.columns(self.X[rows])
+        ratios = self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])
+        trees = _trees(wide, ratios, self.columns)
+        # The curves and terms describe what the trees leave.
+        smooth = self.sum_of(rows, binary, numbers, trees(wide)[:, 0])
+        return replace(smooth, columns=self.columns, trees=trees)
+
+
+def _left_out(fitted: Callable[..., Widths], terms: _Terms, data: _Scores, folds: Chosen) -> Array:
+    """Return factors (s,) of widths that were fitted to the scores of other folds."""
+    factors = np.empty(len(folds))
+    for rows, outside in _parts(folds):
+        factors[rows] = fitted(outside, *terms)(data.moments.part(rows), data.X[rows])
+    return factors
+
+
+def _numbers(X: Array, columns: TreeInputs | None) -> Chosen:
+    """Return the numeric columns of encoded rows (n, d); none if they are too many for curves."""
+    if columns is None:
+        return none()
+    numbers = columns.columns
+    is_number = [len(np.unique(X[:, number])) >= _FEWEST_VALUES for number in numbers]
+    chosen = numbers[np.array(is_number, dtype=bool)]
+    return chosen if len(chosen) <= _MOST_NUMBERS else none()
+
+
+def _quantiles(column: Array) -> Array:
+    """Return the different ones of a few quantiles of a column (n,)."""
+    return np.unique(np.quantile(column, np.linspace(0.02, 0.98, _NUMBER_KNOTS), method="nearest"))
+
+
+def _parts(folds: Chosen) -> Iterator[tuple[Chosen, Chosen]]:
+    """Yield the rows of each fold, and the rows of all other folds."""
+    for fold in np.unique(folds):
+        yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+
+
+def _trees(inputs: Array, scores: Array, columns: TreeInputs) -> Trees:
+    model = HistGradientBoostingRegressor(**_TREES, random_state=0)
+    return Trees.fitted([(model, scores)], inputs, len(columns.starts), np.ones(len(inputs)))
+
+
+def _is_better(factors: Array, baseline: Array, scores: Array, groups: Chosen | None) -> bool:
+    """Return whether the log likelihood gains more than twice its standard error over groups."""
+    # Differences of two Laplace log likelihoods, per score.
+    gains = np.log(baseline) + scores / baseline - np.log(factors) - scores / factors
+    away = gains - np.mean(gains)
+    if groups is not None and np.ptp(groups):
+        away = np.bincount(np.unique(groups, return_inverse=True)[1], away)
+    return bool(np.sum(gains) > 2.0 * np.sqrt(np.sum(away**2)))
+
+
+def _knots(inputs: Array, in_means: Array, residual: float) -> list[Array]:
+    """Return knots at quantiles of inputs (n, c), farther apart than leave-one-out differences.
+
+    ``residual`` is the mean absolute residual; see the description of the module.
+    """
+    knots = []
+    places = np.round(np.linspace(0.01, 0.99, _KNOTS) * (len(inputs) - 1)).astype(np.intp)
+    for column, in_mean in zip(inputs.T, in_means.T, strict=True):
+        # Stable, so that ties have the same order on every platform.
+        order = np.argsort(column, kind="stable")
+        chosen = [places[0]]
+        for place in places[1:]:
+            last_row, row = order[chosen[-1]], order[place]
+            product = (in_mean[row] - in_mean[last_row]) * (place - chosen[-1])
+            # The product of the second input is NaN, which must pass: "not <=", rather than ">".
+            if (
+                column[row] - column[last_row] > _LEAST_STEP
+                and not product <= _LEAST_PRODUCT * residual
+            ):
+                chosen.append(place)
+        knots.append(column[order[chosen]])
+    return knots

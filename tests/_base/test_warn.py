@@ -1,0 +1,81 @@
+"""Warnings point at the user's line."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bochner import (
+    AsymmetricKernelRidge,
+    FourierFeatures,
+    KreinRidge,
+    KreinRidgeClassifier,
+    kernels,
+)
+from bochner._base.warn import warn_user
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+LABELS = X[:, 0] > 0
+KERNEL = kernels.DeltaGaussian(1.0, 3.0)
+FAR = 100.0 * X
+
+
+def rough(A, B):
+    """One where rows are the same, and zero elsewhere."""
+    return (A[:, None] == B[None]).all(axis=-1).astype(float)
+
+
+MAP = FourierFeatures(KERNEL, 64, random_state=0).fit(X)
+RIDGE = KreinRidge(KERNEL, 64, random_state=0).fit(X, X[:, 0])
+CLASSIFIER = KreinRidgeClassifier(KERNEL, 64, random_state=0).fit(X, LABELS)
+FITTED = {"weights": "least_squares", "n_components": 4, "random_state": 0}
+
+CALLS = {
+    "transform": partial(MAP.transform, FAR),
+    "transform_right": partial(MAP.transform_right, FAR),
+    "gram": partial(MAP.gram, X, FAR),
+    "predict": partial(RIDGE.predict, FAR),
+    "predict with std": partial(
+        KreinRidge(KERNEL, 64, associated=True, random_state=0).fit(X, X[:, 0]).predict, FAR, True
+    ),
+    "partial_fit": partial(KreinRidge(KERNEL, 64).fit(X, X[:, 0]).partial_fit, FAR, X[:, 0]),
+    "predict_proba": partial(CLASSIFIER.predict_proba, FAR),
+    "decision_function": partial(CLASSIFIER.decision_function, FAR),
+    "score": partial(CLASSIFIER.score, FAR, LABELS),
+    "pipeline": partial(make_pipeline(StandardScaler(), MAP).fit(X).transform, FAR),
+    "least squares": partial(FourierFeatures(rough, **FITTED).fit, X),
+    "fit_transform": partial(FourierFeatures(rough, **FITTED).fit_transform, X),
+    "head": partial(KreinRidge(rough, **FITTED).fit, X, X[:, 0]),
+    "classifier": partial(KreinRidgeClassifier(rough, **FITTED).fit, X, LABELS),
+    "asymmetric head": partial(AsymmetricKernelRidge(rough, **FITTED).fit, X, X[:, 0]),
+    "poor draw": partial(FourierFeatures(kernels.TL1(0.5), 4).fit, X),
+    "poor head": partial(KreinRidge(kernels.TL1(0.5), 4).fit, X, X[:, 0]),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_warnings_come_from_this_file(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    assert caught
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_a_call_from_outside_is_its_own_place():
+    with pytest.warns(RuntimeWarning, match="^so$") as caught:
+        warn_user("so", RuntimeWarning)
+    (warning,) = caught
+    assert warning.filename == __file__
+
+
+def test_a_poor_draw_is_called_so_and_a_good_one_is_not():
+    with pytest.warns(UserWarning, match=r"badly: their predicted relative error is") as caught:
+        map = FourierFeatures(kernels.TL1(0.5), 4).fit(X)
+    assert f"is {map.predicted_error_:.3g} with n_components=4" in str(caught[0].message)
+    assert map.predicted_error_ > 0.5
+    with warnings.catch_warnings(action="error"):
+        assert FourierFeatures(KERNEL, 512).fit(X).predicted_error_ < 0.5

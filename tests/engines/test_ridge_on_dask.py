@@ -1,0 +1,113 @@
+"""Ridge regression on Dask collections is that on the same rows in memory."""
+
+import dask.array as da
+import numpy as np
+import pytest
+from cluster.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, arrays, frames, relative_error
+
+from bochner import KreinRidge, KreinRidgeClassifier
+from bochner.kernels import DeltaGaussian
+
+EXACT = 1e-10
+RIDGES = {
+    "plain": ({}, Y, None),
+    "intercept": ({"fit_intercept": True}, Y + 5.0, None),
+    "weights": ({"fit_intercept": True}, Y + 5.0, WEIGHT),
+    "evidence of scales": ({"length_scale": "evidence"}, Y, None),
+    "indefinite": ({"kernel": DeltaGaussian(1.0, 3.0)}, Y, WEIGHT),
+    "two targets": ({}, np.column_stack((Y, SIGNAL)), None),
+}
+
+
+def ridge(**parameters):
+    return KreinRidge(**{"n_components": 64, "random_state": 1, **parameters})
+
+
+@pytest.mark.parametrize("case", RIDGES)
+def test_sums_of_partitions_give_the_fit_in_memory(case, dask_place):
+    parameters, y, weight = RIDGES[case]
+    here = ridge(**parameters).fit(X, y, weight)
+    there = ridge(**parameters).fit(*arrays(y, weight))
+    assert relative_error(there.predict(NEW), here.predict(NEW)) < EXACT
+    assert there.sums_.n_samples == here.sums_.n_samples
+    if case != "indefinite":
+        expected = here.predict(NEW, return_std=True)[1]
+        assert relative_error(there.predict(NEW, return_std=True)[1], expected) < EXACT
+
+
+def test_the_evidence_chooses_the_same_alpha(dask_place):
+    """To what a search for the top of a smooth function can tell: the root of rounding."""
+    here = ridge(alpha="evidence").fit(X, Y)
+    there = ridge(alpha="evidence").fit(*arrays(Y))
+    assert relative_error(there.alpha_, here.alpha_) < 1e-6
+    assert relative_error(there.predict(NEW), here.predict(NEW)) < 1e-7
+    given = ridge(alpha=here.alpha_)
+    assert relative_error(given.fit(*arrays(Y)).predict(NEW), here.predict(NEW)) < EXACT
+
+
+def test_data_frames_are_fitted_by_their_partitions(dask_place):
+    here = ridge().fit(X, Y, WEIGHT)
+    there = ridge().fit(*frames(Y, WEIGHT))
+    assert relative_error(there.coef_, here.coef_) < EXACT
+    assert there.feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+def test_conjugate_gradients_take_passes_over_partitions(dask_place):
+    parameters = {"solver": "cg", "tol": 1e-6, "alpha": 1e-5}
+    here = ridge(alpha=1e-5).fit(X, Y)
+    there = ridge(**parameters).fit(*arrays(Y))
+    assert relative_error(there.predict(X), here.predict(X)) < 1e-4
+    assert there.n_iter_ >= 1
+
+
+def test_conjugate_gradients_draw_their_sample_among_rows_of_weight(dask_place):
+    weight = np.zeros(len(X))
+    weight[::40] = 1.0
+    cut = [da.from_array(part, chunks=60) for part in (X, Y, weight)]
+    there = ridge(solver="cg", tol=1e-8, alpha=0.1).fit(*cut)
+    assert relative_error(there.predict(X), ridge(alpha=0.1).fit(X, Y, weight).predict(X)) < 1e-6
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_classes_are_those_of_all_partitions(weight, dask_place):
+    made = KreinRidgeClassifier(n_components=64, random_state=1)
+    # Some classes are in some partitions only.
+    order = np.argsort(LABELS)
+    chunks = [da.from_array(part[order], chunks=80) for part in (X, LABELS)]
+    cut = None if weight is None else da.from_array(weight[order], chunks=80)
+    there = made.fit(*chunks, cut).predict_proba(NEW)
+    here = made.fit(X[order], LABELS[order], None if weight is None else weight[order])
+    assert made.classes_.tolist() == ["high", "low", "middle"]
+    # Equal up to the tolerance that the softmax is found to.
+    assert relative_error(there, here.predict_proba(NEW)) < 1e-7
+
+
+def test_labels_of_data_frames_may_be_text(dask_place):
+    made = KreinRidgeClassifier(n_components=64, random_state=1)
+    there = made.fit(*frames(LABELS)).predict(X)
+    assert np.array_equal(there, made.fit(X, LABELS).predict(X))
+
+
+def test_partitions_without_rows_or_weight_count_for_nothing(dask_place):
+    weight = np.where(np.arange(len(X)) < 60, 0.0, 1.0)
+    cut = da.from_array(weight, chunks=60)
+    there = ridge().fit(da.from_array(X, chunks=60), da.from_array(Y, chunks=60), cut)
+    assert relative_error(there.coef_, ridge().fit(X, Y, weight).coef_) < EXACT
+    table, y, _ = frames(Y)
+    few = table["a"] > -99.0
+    far = table["a"] > 99.0
+    assert relative_error(ridge().fit(table[few], y[few]).coef_, ridge().fit(X, Y).coef_) < EXACT
+    with pytest.raises(ValueError, match="no rows"):
+        ridge().fit(table[far], y[far])
+
+
+def test_many_rows_choose_the_kernel_by_a_sample(monkeypatch, dask_place):
+    from bochner.engines import collected
+
+    monkeypatch.setattr(collected, "SAMPLE_ROWS", 50)
+    there = ridge(length_scale=1.0).fit(*arrays(Y))
+    assert relative_error(there.coef_, ridge(length_scale=1.0).fit(X, Y).coef_) < EXACT
+    scales = ridge().fit(*arrays(Y)).kernel_.length_scale
+    ratio = np.divide(scales, ridge().fit(X, Y).kernel_.length_scale)
+    assert ratio.min() > 0.5
+    assert ratio.max() < 2.0

@@ -1,0 +1,293 @@
+"""Tables of Parquet, Feather, Excel and SQLite files."""
+
+import datetime
+import sqlite3
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from tables.written import write
+
+from bochner.files.errors import InputError
+from bochner.files.reading import read
+from bochner.files.reading_options import ReadOptions
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.5, np.nan, 3.0],
+        "rooms": [1, 2, 5],
+        "colour": ["red", "blue", None],
+        "sold": pd.to_datetime(["2020-01-31", "2020-02-01", None]),
+        "price": ["1.234,5", "-", "7"],
+        "seen": ["31.01.2021", "01.02.2021", ""],
+    }
+)
+
+
+def write_parquet(frame, path):
+    frame.to_parquet(path)
+
+
+def write_feather(frame, path):
+    frame.to_feather(path)
+
+
+def write_excel(frame, path):
+    frame.to_excel(path, index=False)
+
+
+def write_sqlite(frame, path, table="t"):
+    sold = frame["sold"].dt.strftime("%Y-%m-%d").astype(object) if "sold" in frame else None
+    frame = frame if sold is None else frame.assign(sold=sold.where(sold.notna(), None))
+    connection = sqlite3.connect(path)
+    frame.to_sql(table, connection, index=False)
+    connection.close()
+
+
+WRITERS = {
+    ".parquet": write_parquet,
+    ".feather": write_feather,
+    ".xlsx": write_excel,
+    ".sqlite": write_sqlite,
+    ".db": write_sqlite,
+}
+
+
+def refusal(path, **options):
+    with pytest.raises(InputError) as caught:
+        read(path, ReadOptions(**options))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_columns_are_those_of_a_text_file(tmp_path, ending):
+    path = tmp_path / f"t{ending}"
+    WRITERS[ending](FRAME, path)
+    before = path.read_bytes()
+    found = read(path)
+    FRAME.to_csv(tmp_path / "t.csv", index=False)
+    expected = read(tmp_path / "t.csv")
+    pd.testing.assert_frame_equal(found.frame, expected.frame, check_dtype=False)
+    assert found.frame.dtypes.map(lambda dtype: dtype.kind).tolist() == list("fiOMfM")
+    assert found.notes == expected.notes
+    assert found.layout.types == {"price": "number", "seen": "date"}
+    assert (found.layout.decimal, found.layout.dates) == (",", "dayfirst")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_types_overrule(tmp_path, ending):
+    path = tmp_path / f"t{ending}"
+    WRITERS[ending](FRAME, path)
+    types = {"rooms": "text", "size": "ignore", "sold": "date", "price": "text"}
+    frame = read(path, ReadOptions(types=types)).frame
+    assert frame["rooms"].tolist() == ["1", "2", "5"]
+    assert frame["price"].tolist() == ["1.234,5", "-", "7"]
+    assert "size" not in frame
+    assert frame["sold"].dtype.kind == "M"
+    assert "should hold numbers" in refusal(path, types={"sold": "number"})
+    assert "should hold dates, but 2 of 2" in refusal(path, types={"colour": "date"})
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_whole_numbers_that_would_lose_digits_are_text(tmp_path, ending):
+    long = [2**53 + 1, None, 5]
+    values = list(map(str, filter(None, long))) if ending == ".xlsx" else long
+    values = [values[0], None, values[-1]]
+    frame = pd.DataFrame({"a": pd.array(values, dtype=object), "b": [0.5, 1.5, 2.5]})
+    if ending in (".parquet", ".feather"):
+        frame["a"] = frame["a"].astype("Int64")
+    WRITERS[ending](frame, tmp_path / f"t{ending}")
+    found = read(tmp_path / f"t{ending}")
+    assert found.frame["a"].dropna().tolist() == [str(2**53 + 1), "5"]
+    assert "more digits than" in found.notes[0]
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_empty_files(tmp_path, ending):
+    assert "is empty" in refusal(write(tmp_path, f"t{ending}", b""))
+    WRITERS[ending](FRAME.drop(columns="sold").iloc[:0].reset_index(drop=True), tmp_path / "x")
+    content = (tmp_path / "x").read_bytes() if ending != ".xlsx" else None
+    if content is not None:
+        assert "no rows" in refusal(write(tmp_path, f"t{ending}", content))
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".feather", ".xlsx", ".sqlite"])
+def test_damaged_files(tmp_path, ending):
+    path = tmp_path / f"t{ending}"
+    WRITERS[ending](pd.concat([FRAME] * 200, ignore_index=True), path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    messages = []
+    for kept in rng.integers(1, len(whole) - 1, 10):
+        messages.append(refusal(write(tmp_path, f"t{ending}", whole[:kept])))
+    messages.append(refusal(write(tmp_path, f"t{ending}", b"\x00\x01" * 300)))
+    assert all(f"t{ending}" in message for message in messages)
+
+
+class TestArrow:
+    def test_zones_dates_and_categories(self, tmp_path):
+        frame = pd.DataFrame(
+            {
+                "zone": pd.to_datetime(["2020-01-01T01:00+02:00", "2020-01-02T01:00+02:00"]),
+                "day": [datetime.date(2020, 1, 1), None],
+                "code": pd.Categorical(["1", "2"]),
+                "flag": [True, False],
+                "maybe": pd.array([1, None], dtype="Int64"),
+            }
+        )
+        frame.to_parquet(tmp_path / "t.parquet")
+        found = read(tmp_path / "t.parquet").frame
+        assert found["zone"][0] == pd.Timestamp("2019-12-31 23:00", tz="UTC")
+        assert found["zone"][0].hour == 1
+        assert found["day"].dtype.kind == "M"
+        assert found["code"].dtype == "category"
+        assert found["flag"].tolist() == [True, False]
+        assert found["maybe"].dtype == np.float64
+
+    def test_an_index_with_a_name_is_a_column(self, tmp_path):
+        named = FRAME.set_index("rooms")
+        named.to_parquet(tmp_path / "t.parquet")
+        found = read(tmp_path / "t.parquet").frame
+        assert found["rooms"].tolist() == [1, 2, 5]
+        named.rename_axis(None).to_parquet(tmp_path / "t.parquet")
+        assert list(read(tmp_path / "t.parquet").frame.columns) == list(named.columns)
+
+    def test_text_na_is_text_where_gaps_have_their_own_sign(self, tmp_path):
+        pd.DataFrame({"a": ["NA", "DE", None], "b": ["1", "NA", ""]}).to_parquet(
+            tmp_path / "t.parquet"
+        )
+        frame = read(tmp_path / "t.parquet").frame
+        assert frame["a"].tolist()[:2] == ["NA", "DE"]
+        np.testing.assert_array_equal(frame["b"], [1, np.nan, np.nan])
+
+
+class TestExcel:
+    def book(self, tmp_path, **sheets):
+        with pd.ExcelWriter(tmp_path / "t.xlsx") as writer:
+            for name, frame in sheets.items():
+                frame.to_excel(writer, sheet_name=name, index=False)
+        return tmp_path / "t.xlsx"
+
+    def test_sheets(self, tmp_path):
+        path = self.book(tmp_path, one=FRAME[["size"]], two=FRAME[["rooms"]])
+        found = read(path)
+        assert list(found.frame.columns) == ["size"]
+        assert found.notes == (
+            "The first of 2 sheets is read ('one', 'two'); table= (--table) chooses another.",
+        )
+        second = read(path, ReadOptions(table="two"))
+        assert list(second.frame.columns) == ["rooms"]
+        assert second.notes == ()
+        assert second.layout.table == "two"
+        message = refusal(path, table="tow")
+        assert "has no sheet 'tow'. Did you mean 'two'? It has 'one', 'two'." in message
+
+    def test_a_saved_index_and_gaps_and_mixtures(self, tmp_path):
+        frame = pd.DataFrame({"a": [1, "2,5", None], "b": [0.5, None, 2], "c": ["NA", "x", "y"]})
+        frame.to_excel(tmp_path / "t.xlsx")
+        found = read(tmp_path / "t.xlsx")
+        np.testing.assert_array_equal(found.frame["a"], [1, 2.5, np.nan])
+        np.testing.assert_array_equal(found.frame["b"], [0.5, np.nan, 2])
+        assert found.frame["c"].tolist() == ["NA", "x", "y"]
+        assert "'Unnamed: 0' counts the rows and is left out." in found.notes
+
+    def test_formulas_without_results_are_refused(self, tmp_path):
+        """As programs write them that do not compute; a stored result is read, an empty one too."""
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in (["a", "twice", "note"], [1, "=A2*2", "x"], [2, "=A3*2", None]):
+            book.active.append(row)
+        book.save(tmp_path / "t.xlsx")
+        assert "formulas without results in 'twice', which would be" in refusal(tmp_path / "t.xlsx")
+        with zipfile.ZipFile(tmp_path / "t.xlsx") as old:
+            parts = {name: old.read(name) for name in old.namelist()}
+        sheet = "xl/worksheets/sheet1.xml"
+        parts[sheet] = parts[sheet].replace(b"<f>A2*2</f><v />", b"<f>A2*2</f><v>2</v>")
+        parts[sheet] = parts[sheet].replace(b"<f>A2*2</f><v></v>", b"<f>A2*2</f><v>2</v>")
+        with zipfile.ZipFile(tmp_path / "computed.xlsx", "w") as new:
+            for name, content in parts.items():
+                new.writestr(name, content)
+        frame = read(tmp_path / "computed.xlsx").frame
+        np.testing.assert_array_equal(frame["twice"], [2, np.nan])
+
+    def test_duplicate_names(self, tmp_path):
+        frame = pd.DataFrame([[1.5, None], [2.5, 1.0]], columns=["a", "a"])
+        frame.to_excel(tmp_path / "t.xlsx", index=False)
+        with pytest.raises(ValueError, match=r"Duplicate column 'a' \(2 times\)"):
+            read(tmp_path / "t.xlsx")
+
+    def test_large_numbers_stay_floats(self, tmp_path):
+        pd.DataFrame({"a": [1e300, 1.0], "b": [2.0, 3.0]}).to_excel(
+            tmp_path / "t.xlsx", index=False
+        )
+        frame = read(tmp_path / "t.xlsx").frame
+        assert frame["a"].tolist() == [1e300, 1.0]
+        assert frame["b"].dtype == np.int64
+
+    @pytest.mark.parametrize(
+        ("ending", "module", "package"),
+        [(".xlsx", "openpyxl", "openpyxl"), (".xls", "xlrd", "xlrd"), (".ods", "odf", "odfpy")],
+    )
+    def test_a_missing_package(self, tmp_path, monkeypatch, ending, module, package):
+        monkeypatch.setitem(sys.modules, module, None)
+        path = write(tmp_path, f"t{ending}", b"x")
+        assert f"needs the package {package}, which is not installed: pip install {package}." in (
+            refusal(path)
+        )
+
+
+class TestSQLite:
+    def test_tables(self, tmp_path):
+        path = tmp_path / "t.db"
+        odd = 'we"ird; DROP TABLE "b'
+        write_sqlite(FRAME[["rooms"]], path, odd)
+        assert read(path).frame["rooms"].tolist() == [1, 2, 5]
+        write_sqlite(FRAME[["size", "colour"]], path, "b")
+        message = refusal(path)
+        assert "has 2 tables ('b', 'we\"ird; DROP TABLE \"b'): expected one" in message
+        assert read(path, ReadOptions(table=odd)).frame["rooms"].tolist() == [1, 2, 5]
+        assert list(read(path, ReadOptions(table="b")).frame.columns) == ["size", "colour"]
+        assert "has no table 'c'" in refusal(path, table="c")
+
+    def test_views_and_files_without_tables(self, tmp_path):
+        path = tmp_path / "t.db"
+        connection = sqlite3.connect(path)
+        connection.execute("CREATE VIEW v AS SELECT 1 AS a, 'x' AS b")
+        connection.commit()
+        assert read(path).frame.iloc[0].tolist() == [1, "x"]
+        connection.execute("DROP VIEW v")
+        connection.commit()
+        connection.close()
+        assert "has no tables: expected one" in refusal(path)
+
+    def test_a_recorded_table_is_a_preference(self, tmp_path):
+        write_sqlite(FRAME[["rooms"]], tmp_path / "t.db", "train")
+        layout = read(tmp_path / "t.db", ReadOptions(table="train")).layout
+        write_sqlite(FRAME[["rooms"]], tmp_path / "new.db", "new")
+        assert read(tmp_path / "new.db", layout).frame["rooms"].tolist() == [1, 2, 5]
+        FRAME[["rooms"]].to_csv(tmp_path / "new.csv", index=False)
+        assert read(tmp_path / "new.csv", layout).frame["rooms"].tolist() == [1, 2, 5]
+
+
+def test_a_parquet_file_holds_one_table(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"holds one table: table= .* is for Excel and SQLite"):
+        read(tmp_path / "t.parquet", ReadOptions(table="x"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"table": 5}, "table must be the name"), ({"types": ["a"]}, "types must be a mapping")],
+)
+def test_options_of_a_wrong_type(options, message):
+    with pytest.raises(TypeError, match=message):
+        ReadOptions(**options)
+
+
+def test_what_is_no_path_is_refused():
+    with pytest.raises(TypeError, match="path must be a str or path-like, got None"):
+        read(None)

@@ -1,0 +1,204 @@
+"""Tables from files: what is read, and one clear message for each bad file."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from tables.written import write
+
+from bochner.files.errors import InputError
+from bochner.files.reading import read_table
+from bochner.tables.encoder import TableEncoder
+
+GOOD = "size,colour,sold\n1.5,red,2020-01-31\n,blue,2020-02-01\n3,,\n"
+
+
+def refusal(path, error=InputError):
+    with pytest.raises(error) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def expected():
+    return pd.DataFrame(
+        {
+            "size": [1.5, np.nan, 3.0],
+            "colour": ["red", "blue", None],
+            "sold": pd.to_datetime(["2020-01-31", "2020-02-01", None]),
+        }
+    )
+
+
+def assert_same(frame):
+    pd.testing.assert_frame_equal(frame, expected(), check_dtype=False)
+    assert frame["sold"].dtype.kind == "M"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", GOOD),
+        ("a.CSV", GOOD.replace("\n", "\r\n")),
+        ("bom.csv", b"\xef\xbb\xbf" + GOOD.encode()),
+        ("semicolons.csv", GOOD.replace(",", ";")),
+        ("a.tsv", GOOD.replace(",", "\t")),
+        ("a.csv.gz", gzip.compress(GOOD.encode(), mtime=0)),
+        ("blank.csv", "\n" + GOOD + "\n  \n"),
+    ],
+)
+def test_text_files(tmp_path, name, content):
+    assert_same(read_table(write(tmp_path, name, content)))
+
+
+def test_parquet(tmp_path):
+    frame = expected().set_index(pd.Index([5, 6, 7]))
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert_same(read_table(str(tmp_path / "a.parquet")))
+
+
+def test_parquet_text_that_is_all_missing(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2], "b": pd.Series([None, None], dtype="string")})
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.warns(UserWarning, match="'b' has no entries and is left out"):
+        assert list(read_table(tmp_path / "a.parquet").columns) == ["a"]
+
+
+def test_quoted_delimiters_and_line_ends_stay_in_their_field(tmp_path):
+    frame = read_table(write(tmp_path, "a.csv", 'a,b\n"x, y",1\n"two\nlines",2\n'))
+    assert frame["a"].tolist() == ["x, y", "two\nlines"]
+
+
+def test_columns_may_have_any_name(tmp_path):
+    frame = read_table(write(tmp_path, "a.csv", "self,index\nx,2020-01-01\ny,2021-01-01\n"))
+    assert frame["self"].tolist() == ["x", "y"]
+    assert frame["index"].dtype.kind == "M"
+
+
+@pytest.mark.parametrize(
+    ("entries", "years"),
+    [
+        (["2020-03", "2021-04"], [2020, 2021]),
+        (["2020-03-01 10:30", "2021-04-01"], [2020, 2021]),
+        (["2020-01-01T00:30:00+01:00", "2021-04-01T00:00:00Z"], [2019, 2021]),
+    ],
+)
+def test_iso_dates_are_dates_with_their_offsets(tmp_path, entries, years):
+    frame = read_table(write(tmp_path, "a.csv", "\n".join(["day", *entries, ""])))
+    assert pd.to_datetime(frame["day"], utc=True).dt.year.tolist() == years
+    assert frame["day"].dtype == "M8[us]" or all(day.tzinfo for day in frame["day"])
+
+
+def test_read_csv_of_pandas_gives_the_same_encoding(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=90),
+            "rooms": rng.integers(1, 9, 90),
+            "new": rng.choice(["true", "false", None], 90),
+            "pool": rng.choice(["yes", "no"], 90),
+            "sold": pd.date_range("2020-01-01 06:00", periods=90, freq="9h").astype(str),
+            "seen": pd.date_range("2020-01-01", periods=90, freq="MS", tz="UTC").strftime("%FT%TZ"),
+            "code": [f"2020-{i % 30:02}" for i in range(90)],
+        }
+    )
+    frame.loc[::7, ["size", "rooms", "pool", "sold", "code"]] = None
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    # pandas rounds some numbers in the last digit unless it is told not to.
+    of_pandas = pd.read_csv(tmp_path / "a.csv", float_precision="round_trip")
+    ours = read_table(tmp_path / "a.csv")
+    encoder, other = TableEncoder().fit(of_pandas), TableEncoder().fit(ours)
+    assert encoder.columns_ == other.columns_
+    kinds = ["numeric", "numeric", "numeric", "text", "date", "date", "text"]
+    assert [state["kind"] for state in encoder.columns_] == kinds
+    np.testing.assert_array_equal(encoder.transform(ours), other.transform(of_pandas))
+
+
+@pytest.mark.parametrize("last", ["2021-02-30", "soon", "12-31-2020"])
+def test_other_text_stays_text(tmp_path, last):
+    frame = read_table(write(tmp_path, "a.csv", f"day\n2020-01-01\n{last}\n"))
+    assert frame["day"].tolist() == ["2020-01-01", last]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("a.csv", "", ["is empty", "column names"]),
+        ("a.csv", "\n \n", ["is empty"]),
+        ("a.csv", b"\xef\xbb\xbf", ["is empty"]),
+        ("a.csv", "a,b\n\n", ["header but no rows", "at least one"]),
+        ("a.csv", "a,b\n1,2\n1,2,3\n", ["line 3", "3 fields", "header has 2"]),
+        ("a.csv", "# of 2020\na,b\n", ["line 2", "begins with #, is a comment, delete it"]),
+        ("a.csv", 'a,b\n"x\ny",2\n1\n', ["line 4", "1 field where"]),
+        ("a.csv", 'a,b\n1,"2\n', ["quotation mark"]),
+        ("a.csv", b"\x7fELF\x02\x01\x00\x00", ["not text", "offset 6"]),
+        ("a.csv", b"PAR1....", ["Parquet", "rename"]),
+        ("a.csv", b"PK\x03\x04....", ["spreadsheet", "CSV"]),
+        ("a.csv", b"SQLite format 3\x00...", ["SQLite", "rename"]),
+        ("a.csv", gzip.compress(b"a,b\n", mtime=0), ["gzip", ".csv.gz"]),
+        ("a.csv.gz", gzip.compress(GOOD.encode(), mtime=0)[:-12], ["not a whole gzip file"]),
+        ("a.csv.gz", GOOD, ["not a whole gzip file"]),
+        ("a.docx", "x", ["'.docx'", ".parquet", ".xlsx", ".zst"]),
+        ("a.parquet.gz", "x", ["'.parquet.gz'", "expected one of"]),
+        ("a.xlsx", "x", ["cannot be read as a spreadsheet", "Save it again"]),
+        ("a.xlsx", "", ["is empty"]),
+        ("a.sqlite", "x" * 200, ["cannot be read as an SQLite file"]),
+        ("a.feather", "x" * 200, ["damaged Feather file"]),
+        ("table", "x", ["ending ''", ".csv"]),
+        ("a.parquet", "", ["is empty"]),
+        ("a.parquet", "a,b\n1,2\n", ["not a Parquet file"]),
+    ],
+)
+def test_bad_files(tmp_path, name, content, parts):
+    message = refusal(write(tmp_path, name, content))
+    for part in [name, *parts]:
+        assert part in message
+
+
+def test_duplicate_names(tmp_path):
+    message = refusal(write(tmp_path, "a.csv", "x,y,x\n1,2,3\n"), ValueError)
+    assert "'x' (2 times)" in message
+    assert "Rename" in message
+    assert "missing" not in message
+    message = refusal(write(tmp_path, "b.csv", "1.5,2,2\n1,2,3\n"), ValueError)
+    assert "line of column names missing" in message
+
+
+def test_unnamed_columns_are_no_duplicates(tmp_path):
+    assert read_table(write(tmp_path, "a.csv", ",,x\n0,1,2\n")).shape == (1, 3)
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
+def test_truncated_parquet(tmp_path, kept):
+    expected().to_parquet(tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    message = refusal(write(tmp_path, "cut.parquet", whole[: int(kept * len(whole))]))
+    assert "is a truncated Parquet file" in message
+    assert "copy" in message
+
+
+def test_damaged_parquet(tmp_path):
+    expected().to_parquet(tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    message = refusal(write(tmp_path, "a.parquet", whole[:4] + b"\xff" * 60 + whole[64:]))
+    assert "is a damaged Parquet file" in message
+
+
+def test_missing_file_and_directory(tmp_path):
+    write(tmp_path, "houses.csv", GOOD)
+    assert "houses.csv" in refusal(tmp_path / "house.csv", FileNotFoundError)
+    assert "There is no folder" in refusal(tmp_path / "none" / "z.csv", FileNotFoundError)
+    message = refusal(tmp_path, IsADirectoryError)
+    assert "is a directory" in message
+    assert "houses.csv" in message
+
+
+def test_text_that_is_no_unicode_is_refused_by_name():
+    texts = pd.Series(["x", "y\udcff", "x"], dtype=object)
+    frame = pd.DataFrame({"a": texts, "b": [1.0, 2.0, 3.0]})
+    with pytest.raises(InputError, match=r"Column 'a' holds text that is no Unicode \('y"):
+        read_table(frame)
+    names = pd.Index(["a\udcff", "b"], dtype=object)
+    with pytest.raises(InputError, match=r"The name 'a.udcff' is no Unicode: rename"):
+        read_table(pd.DataFrame(np.ones((3, 2)), columns=names))

@@ -1,0 +1,305 @@
+"""Text files in the encodings, with the delimiters and the compressions that people use."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tables.written import column, read_text, refusal, write
+
+from bochner.files.reading import read
+
+NAMES = "größe,café\n1,x\n2,naïve\n"
+
+
+def assert_names(found):
+    assert list(found.frame.columns) == ["größe", "café"]
+    assert found.frame["café"].tolist() == ["x", "naïve"]
+
+
+class TestEncodings:
+    @pytest.mark.parametrize(
+        "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le with mark"]
+    )
+    def test_unicode_needs_no_note(self, tmp_path, encoding):
+        content = NAMES.encode(encoding.split()[0])
+        if "mark" in encoding:
+            content = b"\xff\xfe" + content
+        found = read_text(tmp_path, content)
+        assert_names(found)
+        assert found.notes == ()
+
+    @pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
+    def test_western_encodings_are_noted(self, tmp_path, encoding):
+        found = read_text(tmp_path, NAMES.encode(encoding))
+        assert_names(found)
+        assert found.notes == ("The file is not UTF-8: read as Windows-1252.",)
+
+    def test_signs_of_windows_and_bytes_it_lacks(self, tmp_path):
+        found = read_text(tmp_path, "a,b\n\u201cx\u201d,5 \u20ac\n".encode("cp1252"))
+        assert found.frame["a"].tolist() == ["\u201cx\u201d"]
+        assert found.frame["b"].tolist() == [5]
+        assert read_text(tmp_path, b"a,b\n\x81\xe9,1\n").frame["a"].tolist() == ["\x81é"]
+
+    def test_mixed_encodings(self, tmp_path):
+        content = "a,b\nöäüß,é\n".encode() + "ö,x\n".encode("cp1252")
+        found = read_text(tmp_path, content)
+        assert found.frame["a"].tolist() == ["öäüß", "ö"]
+        assert found.notes == ("Bytes that are not UTF-8 (1 of them) are read as Windows-1252.",)
+
+    def test_damaged_utf_16(self, tmp_path):
+        message = refusal(tmp_path, b"\xff\xfea\x00,\x00\x00\xd8")
+        assert "damaged UTF-16" in message
+        assert "not text: a zero byte at offset 1" in refusal(tmp_path, "a,b\n".encode("utf-16-le"))
+
+    @given(st.text(st.characters(codec="cp1252", exclude_categories=["C"]), min_size=1))
+    @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_no_bytes_of_a_western_file_fail(self, tmp_path, text):
+        entry = '"' + text.replace('"', '""') + '"'
+        found = read_text(tmp_path, f"a,b\n{entry},ÿÿ\nx,1\n".encode("cp1252"), keep=["a", "b"])
+        assert found.frame.shape == (2, 2)
+
+
+class TestDelimiters:
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    def test_any_is_found(self, tmp_path, delimiter):
+        text = "size,sold,text\n1.5,2020-01-31,red\n2,2020-02-01,blue\n".replace(",", delimiter)
+        frame = read_text(tmp_path, text).frame
+        assert frame["size"].tolist() == [1.5, 2]
+        assert frame["sold"].dtype.kind == "M"
+
+    @pytest.mark.parametrize(
+        ("text", "shape"),
+        [
+            ("a;b\n1,5;2,5\n3,5;4\n", (2, 2)),
+            ("a, in m;b\n1,5;2,5\n3,5;4\n", (2, 2)),
+            ("a;b;c\n1,5;2,5;x,y\n", (1, 3)),
+            ("a,b\nx;y,1\nz;w,2\n", (2, 2)),
+            ("a;x,b\n1,2\n3,4\n", (2, 2)),
+            ("a|b,c\n1,2\n3|4|5,6\n", (2, 2)),
+            ('a,b\n"1;2;3",4\n"5;6;7",8\n', (2, 2)),
+            ("only\n1\n2\n", (2, 1)),
+            ("sep=|\na|b,c\n1|2\n", (1, 2)),
+            ('"sep=;"\r\na;b\r\n1;2\r\n', (1, 2)),
+        ],
+    )
+    def test_lines_that_agree_decide(self, tmp_path, text, shape):
+        assert read_text(tmp_path, text).frame.shape == shape
+
+    def test_tabs_are_preferred_in_their_files(self, tmp_path):
+        assert read_text(tmp_path, "a,b\tc,d\n1,2\t3,4\n", name="t.tsv").frame.shape == (1, 2)
+        assert read_text(tmp_path, "a;b\n1;2\n", name="t.tsv").frame.shape == (1, 2)
+
+    def test_a_semicolon_file_with_decimal_commas_holds_numbers(self, tmp_path):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame({"x": rng.normal(size=500), "y": rng.normal(size=500)})
+        frame.to_csv(tmp_path / "t.csv", sep=";", decimal=",", index=False)
+        found = read(tmp_path / "t.csv").frame
+        pd.testing.assert_frame_equal(found, frame, check_exact=True)
+
+    def test_a_header_longer_than_the_sample(self, tmp_path):
+        names = [f"a long name of a column {i}" for i in range(5000)]
+        text = ";".join(names) + "\n" + ";".join(["1,5"] * 5000) + "\n"
+        assert read_text(tmp_path, text).frame.shape == (1, 5000)
+
+    def test_white_space_around_names_and_entries(self, tmp_path):
+        found = read_text(tmp_path, "a , b,c\n1, x ,2\n3,x, 4\n")
+        assert list(found.frame.columns) == ["a", "b", "c"]
+        assert found.frame["b"].tolist() == ["x", "x"]
+        assert found.frame["c"].tolist() == [2, 4]
+        assert found.notes == (
+            "White space around names of columns is removed.",
+            "'b' has white space around entries, which is removed.",
+        )
+        assert "Duplicate" in refusal(tmp_path, "a,a \n1,2\n", ValueError)
+
+    def test_levels_that_differ_by_case(self, tmp_path):
+        found = read_text(tmp_path, "a,b\nRed,1\nred,2\nblue,3\n")
+        assert found.frame["a"].tolist() == ["Red", "red", "blue"]
+        assert found.notes == (
+            "'a' has levels that differ only by case, and are kept apart ('Red' and 'red').",
+        )
+
+
+class TestLines:
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    def test_ends(self, tmp_path, end):
+        text = 'a,b\n1,"x, ""y"""\n\n2,"z\nw"\n'.replace("\n", end)
+        frame = read_text(tmp_path, text).frame
+        assert frame["a"].tolist() == [1, 2]
+        assert frame["b"].tolist() == ['x, "y"', f"z{end}w"]
+
+    @pytest.mark.parametrize(
+        ("text", "entries"),
+        [
+            ('a,b\n5" pipe,1\n6" pipe,2\n', ['5" pipe', '6" pipe']),
+            ('a,b\n5" pipe,1\nx,2\n', ['5" pipe', "x"]),
+            ('a,b\n"5""",1\nx,2\n', ['5"', "x"]),
+            ("a,b\nx,1\n   \ny,2\n", ["x", "y"]),
+        ],
+    )
+    def test_quotation_marks_and_blank_lines(self, tmp_path, text, entries):
+        assert read_text(tmp_path, text).frame["a"].tolist() == entries
+
+    @pytest.mark.parametrize(
+        ("text", "part"),
+        [
+            ('a,b\n1,"2\n', "ends within a field that begins with '2'"),
+            ('a,b\n1,"2\n3,4\n5,6\n', "ends within a field"),
+            ('a,"b\n1,2\n', "ends within a field"),
+            ('a,b\n"x,1\ny,2\n', "field"),
+        ],
+    )
+    def test_open_quotation_marks(self, tmp_path, text, part):
+        message = refusal(tmp_path, text)
+        assert part in message
+        assert "quotation mark" in message
+
+    def test_the_careful_reader_agrees(self, tmp_path):
+        """An odd number of quotation marks is read row by row, in Python."""
+        rows = [f'{i},{i / 8},"say ""{i}"", or",NA,' for i in range(300)]
+        quick = read_text(tmp_path, "n,x,t,m,e\n" + "\n".join(rows) + "\n", keep=["n", "t"])
+        slow = "\n".join([*rows, '300,0.5,5" pipe,,'])
+        slow = read_text(tmp_path, f"n,x,t,m,e\n{slow}\n", keep=["n", "t"])
+        pd.testing.assert_frame_equal(slow.frame.iloc[:300], quick.frame)
+        assert slow.frame["t"][300] == '5" pipe'
+
+    def test_columns_without_name_and_entries_are_left_out(self, tmp_path):
+        found = read_text(tmp_path, "a,b,\n1,2,\n3,4,\n")
+        assert list(found.frame.columns) == ["a", "b"]
+        assert found.notes == ("'Unnamed: 2' has no name and no entries and is left out.",)
+
+
+def packed(kind, content, name="t.csv"):
+    if kind == "zip":
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(name, content)
+            archive.writestr("__MACOSX/._t.csv", "x")
+        return file.getvalue()
+    if kind == "zst":
+        import pyarrow
+
+        return pyarrow.compress(content, "zstd", asbytes=True)
+    return {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[kind](content)
+
+
+TEXT = column(*[f"{i},5" for i in range(200)]).encode()
+
+
+class TestCompression:
+    @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst", "zip"])
+    @pytest.mark.parametrize("name", ["t.csv.", "t.txt.", "t."])
+    def test_any_is_read(self, tmp_path, kind, name):
+        if kind == "zst" and name == "t.":
+            name = "T.CSV."
+        path = write(tmp_path, name + kind, packed(kind, TEXT))
+        assert read(path).frame["a"].tolist() == [i + 0.5 for i in range(200)]
+
+    @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst", "zip"])
+    def test_damaged_archives(self, tmp_path, kind):
+        whole = packed(kind, TEXT)
+        middle = len(whole) // 2
+        damaged = (
+            whole[:middle],
+            whole[:10],
+            b"",
+            b"a,b\n1,2\n",
+            whole[: middle - 8] + bytes(255 - byte for byte in whole[middle - 8 : middle + 8])
+            + whole[middle + 8 :],
+        )  # fmt: skip
+        for content in damaged:
+            write(tmp_path, f"t.csv.{kind}", content)
+            message = refusal(tmp_path, content, name=f"t.csv.{kind}")
+            assert f"t.csv.{kind}" in message
+            assert "whole" in message or "is empty" in message
+
+    def test_archives_of_several_files(self, tmp_path):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("one.csv", "a\n1\n")
+            archive.writestr("two.csv", "a\n1\n")
+        message = refusal(tmp_path, file.getvalue(), name="t.zip")
+        assert "holds 2 files (one.csv, two.csv): expected one table" in message
+
+    def test_encrypted_archives(self, tmp_path):
+        content = bytearray(packed("zip", TEXT))
+        content[6] |= 1
+        content[content.index(b"PK\x01\x02") + 8] |= 1
+        assert "password" in refusal(tmp_path, bytes(content), name="t.zip")
+
+
+class TestStandardInput:
+    @pytest.fixture
+    def given(self, monkeypatch):
+        def give(content):
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+            return read("-")
+
+        return give
+
+    def test_it_is_read_as_a_file(self, given):
+        found = given("a;b\n1,5;é\n".encode("cp1252"))
+        assert found.frame.iloc[0].tolist() == [1.5, "é"]
+        assert len(found.notes) == 2
+
+    def test_it_is_refused_as_a_file(self, given):
+        for content, part in ((b"", "is empty"), (b"a,b\n1\n", "line 2: 1 field where")):
+            with pytest.raises(ValueError, match=f"^standard input.*{part}"):
+                given(content)
+
+    @pytest.mark.parametrize(
+        ("content", "advice"),
+        [
+            (gzip.compress(b"a,b\n1,2\n"), r"decompress it \(gzip -dc FILE \| bochner \.\.\.\)"),
+            (b"PAR1....", "pipe it as CSV"),
+        ],
+        ids=["gzip", "parquet"],
+    )
+    def test_a_pipe_is_not_renamed(self, given, content, advice):
+        with pytest.raises(ValueError, match=f"{advice}, or give the path of the file in place of"):
+            given(content)
+
+
+def test_names_with_control_characters_are_harmless(tmp_path):
+    found = read_text(tmp_path, "a\x1b[31m[red],b\n?,x\x07\n1,X\x07\n")
+    assert len(found.notes) == 2
+    assert all(note.isprintable() for note in found.notes)
+
+
+@given(st.binary(max_size=60))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_give_a_table_or_one_clear_error(tmp_path, content):
+    path = write(tmp_path, "t.csv", b"a,b\n" + content)
+    message = ""
+    try:
+        assert len(read(path).frame) > 0
+    except ValueError as error:
+        message = str(error)
+    assert message.startswith((str(path), "Duplicate", "")[: 2 if message else 3])
+    assert "\n" not in message
+
+
+def test_gaps_of_a_single_column_are_rows(tmp_path):
+    frame = pd.DataFrame({"a": [1.5, None, 2.5, None]})
+    found = read_text(tmp_path, frame.to_csv(index=False))
+    pd.testing.assert_frame_equal(found.frame, frame)
+
+
+def test_missing_packages(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'bochner\[cli\]'"):
+        read(write(tmp_path, "t.csv", "a,b\n1,2\n"))
+
+
+def test_inputs_are_left_alone(tmp_path):
+    path = write(tmp_path, "t.csv", TEXT)
+    read(path)
+    assert path.read_bytes() == TEXT

@@ -1,0 +1,532 @@
+"""Gaussian processes with scikit-learn's parameters, next to scikit-learn and closed forms."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.stats import multivariate_normal
+from sklearn import gaussian_process as theirs
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    CompoundKernel,
+    ConstantKernel,
+    DotProduct,
+    GenericKernelMixin,
+    Kernel,
+    WhiteKernel,
+)
+
+import bochner
+from bochner import GaussianProcessClassifier, GaussianProcessRegressor, kernels
+from bochner.gaussian_process import gaussian_process_classifier, gaussian_process_regressor
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-3, 3, size=(80, 2))
+Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=80)
+NEW = RNG.uniform(-3, 3, size=(20, 2))
+KERNEL = 2.0 * RBF([1.0, 3.0]) + WhiteKernel(0.05)
+APPROXIMATE = {"solver": "approximate", "n_landmarks": 16, "n_neighbors": 32, "random_state": 0}
+
+
+def test_an_exact_fit_is_that_of_scikit_learn():
+    ours = GaussianProcessRegressor(KERNEL, normalize_y=True).fit(X, Y)
+    exact = theirs.GaussianProcessRegressor(KERNEL, normalize_y=True).fit(X, Y)
+    assert isinstance(ours, theirs.GaussianProcessRegressor)
+    assert ours.process_ is None
+    for one, other in zip(
+        ours.predict(NEW, return_cov=True), exact.predict(NEW, return_cov=True), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    for name in ("X_train_", "y_train_", "L_", "alpha_", "log_marginal_likelihood_value_"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(exact, name))
+    np.testing.assert_array_equal(ours.sample_y(NEW, 3), exact.sample_y(NEW, 3))
+    assert ours.kernel_ == exact.kernel_
+    assert str(ours.kernel_) == str(exact.kernel_)
+
+
+def test_an_exact_fit_of_own_kernels_has_the_closed_form():
+    kernel = 2.0 * kernels.Laplacian((1.0, 3.0)) + kernels.White(0.05)
+    model = GaussianProcessRegressor(kernel, alpha=0.01, optimizer=None).fit(X, Y)
+    K = kernel(X) + 0.01 * np.eye(80)
+    across = kernel(NEW, X)
+    mean, cov = model.predict(NEW, return_cov=True)
+    np.testing.assert_allclose(mean, across @ np.linalg.solve(K, Y), atol=1e-10)
+    expected = kernel(NEW) - across @ np.linalg.solve(K, across.T)
+    np.testing.assert_allclose(cov, expected, atol=1e-10)
+    evidence = multivariate_normal(np.zeros(80), K).logpdf(Y)
+    assert model.log_marginal_likelihood() == pytest.approx(evidence)
+    learned = GaussianProcessRegressor(kernel, random_state=0).fit(X, Y)
+    assert learned.log_marginal_likelihood() > evidence
+
+
+def test_the_prior_of_an_own_kernel():
+    model = GaussianProcessRegressor(2.0 * kernels.Laplacian(1.0))
+    mean, cov = model.predict(NEW, return_cov=True)
+    np.testing.assert_array_equal(mean, 0.0)
+    np.testing.assert_allclose(cov, 2.0 * kernels.Laplacian(1.0)(NEW))
+
+
+def test_the_evidence_of_other_hyper_parameters_is_that_of_another_fit():
+    settings = {"optimizer": None, **APPROXIMATE}
+    model = GaussianProcessRegressor(KERNEL, **settings).fit(X, Y)
+    assert model.log_marginal_likelihood() == model.log_marginal_likelihood_value_
+    theta = model.kernel_.theta + 0.5
+    other = GaussianProcessRegressor(KERNEL.clone_with_theta(theta), **settings)
+    expected = other.fit(X, Y).log_marginal_likelihood()
+    assert model.log_marginal_likelihood(theta) == pytest.approx(expected)
+    np.testing.assert_array_equal(model.kernel_.theta, KERNEL.theta)
+    model.log_marginal_likelihood(theta, clone_kernel=False)
+    np.testing.assert_allclose(model.kernel_.theta, theta)
+    with pytest.raises(ValueError, match=r"no gradient here: fit with solver='exact'"):
+        model.log_marginal_likelihood(theta, eval_gradient=True)
+
+
+@pytest.mark.parametrize("n_landmarks", [0, 10, 80])
+@pytest.mark.parametrize("alpha", [0.01, np.linspace(0.01, 0.2, 80)], ids=["one", "each"])
+def test_all_rows_as_neighbours_make_an_exact_process(n_landmarks, alpha):
+    settings = {"optimizer": None, "normalize_y": True, "alpha": alpha}
+    targets = np.column_stack((Y, 5.0 - 3.0 * Y))
+    exact = theirs.GaussianProcessRegressor(KERNEL, **settings).fit(X, targets)
+    model = GaussianProcessRegressor(
+        KERNEL, solver="approximate", n_landmarks=n_landmarks, n_neighbors=320, **settings
+    ).fit(X, targets)
+    for spread in ("return_std", "return_cov"):
+        pairs = zip(
+            model.predict(NEW, **{spread: True}), exact.predict(NEW, **{spread: True}), strict=True
+        )
+        for one, other in pairs:
+            np.testing.assert_allclose(one, other, atol=1e-7)
+    evidence = exact.log_marginal_likelihood()
+    assert model.log_marginal_likelihood() == pytest.approx(evidence, rel=1e-8)
+    assert model.log_marginal_likelihood_error_ == pytest.approx(0.0, abs=1e-6)
+    assert model.sample_y(NEW, 4).shape == (20, 2, 4)
+
+
+def many(monkeypatch, n_rows=50):
+    """Make more than so many rows many."""
+    monkeypatch.setattr(gaussian_process_regressor, "_MOST_SEARCHED", n_rows)
+    monkeypatch.setattr(gaussian_process_regressor, "_FIRST_SEARCHED", n_rows // 2)
+
+
+def test_an_exact_process_of_many_rows_is_that_of_scikit_learn(monkeypatch, tmp_path):
+    many(monkeypatch)
+    monkeypatch.setattr(gaussian_process_regressor, "_BLOCK_VALUES", 400)
+    for alpha in (0.01, np.linspace(0.01, 0.2, 80)):
+        settings = {"optimizer": None, "normalize_y": True, "alpha": alpha}
+        exact = theirs.GaussianProcessRegressor(KERNEL, **settings).fit(X, Y)
+        model = GaussianProcessRegressor(KERNEL, **settings).fit(X, Y)
+        for one, other in zip(
+            model.predict(NEW, return_std=True), exact.predict(NEW, return_std=True), strict=True
+        ):
+            np.testing.assert_allclose(one, other, rtol=1e-9)
+        np.testing.assert_allclose(model.predict(NEW), exact.predict(NEW), rtol=1e-9)
+        np.testing.assert_allclose(model.L_, exact.L_, atol=1e-12)
+        assert model.log_marginal_likelihood() == pytest.approx(exact.log_marginal_likelihood())
+    assert model.log_marginal_likelihood_error_ == 0.0
+    cov = model.predict(NEW, return_cov=True)[1]
+    bochner.save(model, tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < model.L_.nbytes / 2
+    loaded = bochner.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(NEW, return_cov=True)[1], cov)
+    np.testing.assert_array_equal(loaded.L_, model.L_)
+
+
+def test_a_kernel_of_many_rows_is_learned_on_some(monkeypatch):
+    many(monkeypatch, 60)
+    start = 1.0 * RBF([1.0, 1.0]) + WhiteKernel(0.5)
+    model = GaussianProcessRegressor(start, random_state=0).fit(X, Y)
+    some = np.random.default_rng(model._seed).permutation(80)[:60]
+    expected = theirs.GaussianProcessRegressor(start).fit(X[some], Y[some])
+    # But for the noise, which all rows have a part in.
+    theta = np.append(model.kernel_.theta[:-1], expected.kernel_.theta[-1])
+    evidence = expected.log_marginal_likelihood(theta)
+    assert evidence == pytest.approx(expected.log_marginal_likelihood_value_, abs=0.01)
+    assert len(model.X_train_) == 80
+
+
+def test_noise_of_many_rows_has_the_greatest_evidence_of_near_ones(monkeypatch):
+    many(monkeypatch, 40)
+    kernel = RBF(1.5, "fixed") + ConstantKernel(2.0, "fixed") * WhiteKernel(0.5)
+    model = GaussianProcessRegressor(kernel, alpha=0.001, random_state=0).fit(X, Y)
+    # Blocks of near rows have all of the eighty.
+    _, slope = model.log_marginal_likelihood(model.kernel_.theta, eval_gradient=True)
+    assert slope[0] == pytest.approx(0.0, abs=0.05)
+    given = RBF(1.5) + WhiteKernel(0.5, "fixed")
+    assert GaussianProcessRegressor(given).fit(X, Y).kernel_.k2.noise_level == 0.5
+
+
+def test_a_matrix_that_is_not_positive_definite_is_named(monkeypatch):
+    many(monkeypatch)
+    with pytest.raises(np.linalg.LinAlgError, match="gradually increasing the 'alpha'"):
+        GaussianProcessRegressor(RBF(99.0), alpha=1e-30, optimizer=None).fit(X, Y)
+
+
+def test_a_poor_approximation_warns(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-3, 3, size=(400, 2))
+    kernel = RBF(1.0) + WhiteKernel(1e-4)
+    few = {"optimizer": None, "solver": "approximate", "n_landmarks": 4, "n_neighbors": 4}
+    with pytest.warns(UserWarning, match=r"lacks about .* nats of log likelihood per row"):
+        GaussianProcessRegressor(kernel, **few).fit(rows, np.sin(rows[:, 0]))
+
+
+@pytest.mark.parametrize("solver", ["exact", "approximate"])
+def test_the_default_kernel_is_learned_in_the_units_of_the_data(solver):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 3)) * [1.0, 50.0, 1.0]
+    y = 1000.0 + np.sin(2.0 * rows[:, 0]) + np.cos(rows[:, 1] / 50.0) + 0.1 * rng.normal(size=600)
+    model = GaussianProcessRegressor(solver=solver, random_state=0).fit(rows[:400], y[:400])
+    assert model.score(rows[400:], y[400:]) > 0.98
+    scale = model.kernel_.k1.k2.length_scale
+    assert 10.0 * scale[0] < scale[1]
+    assert scale[2] > 3.0 * scale[0]
+    noise = model.kernel_.k2.noise_level * y[:400].var()
+    assert noise == pytest.approx(0.01, rel=0.3)
+    mean, std = model.predict(rows[400:], return_std=True)
+    assert 0.8 < np.mean(np.abs(y[400:] - mean) < 1.645 * std) < 0.97
+    bounds = model.kernel_.bounds
+    assert ((bounds[:, 0] < model.kernel_.theta) & (model.kernel_.theta < bounds[:, 1])).all()
+
+
+@pytest.mark.parametrize("settings", [{}, APPROXIMATE], ids=["exact", "approximate"])
+def test_standard_deviations_and_covariances_have_the_scale_of_every_target(settings):
+    targets = np.column_stack((Y, 5.0 - 30.0 * Y))
+    model = GaussianProcessRegressor(KERNEL, optimizer=None, normalize_y=True, **settings)
+    model.fit(X, targets)
+    std = model.predict(NEW, return_std=True)[1]
+    cov = model.predict(NEW, return_cov=True)[1]
+    np.testing.assert_allclose(std**2, np.diagonal(cov, axis1=0, axis2=1).T)
+    np.testing.assert_allclose(std[:, 1], 30.0 * std[:, 0])
+
+
+def test_given_noise_is_not_learned_twice():
+    """The kernel's noise and ``alpha`` are the noise of standardised targets together."""
+    whole, rest = (
+        GaussianProcessRegressor(alpha=alpha, random_state=0).fit(X, Y).kernel_.k2.noise_level
+        for alpha in (1e-10, 0.005)
+    )
+    assert whole - rest == pytest.approx(0.005, rel=1e-3)
+
+
+def test_probabilities_of_classes_add_up_to_one():
+    model = GaussianProcessClassifier(
+        2.0 * RBF(1.0), optimizer=None, solver="approximate", n_landmarks=64, random_state=0
+    ).fit(X, LABELS)
+    np.testing.assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
+
+
+def test_without_an_optimizer_the_default_kernel_is_scikit_learns():
+    model = GaussianProcessRegressor(optimizer=None).fit(X, Y)
+    exact = theirs.GaussianProcessRegressor(optimizer=None).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(NEW), exact.predict(NEW))
+
+
+@pytest.mark.parametrize("settings", [{"n_restarts_optimizer": 1}, {"alpha": np.full(80, 0.01)}])
+def test_the_default_kernel_is_learned_with_restarts_and_noises(settings):
+    model = GaussianProcessRegressor(random_state=0, **settings).fit(X, Y)
+    assert model.score(NEW, np.sin(NEW[:, 0])) > 0.95
+
+
+def test_auto_is_exact_as_far_as_memory_goes():
+    for kernel in (KERNEL, DotProduct() ** 2 + WhiteKernel(), kernels.Laplacian(1.0)):
+        settings = {"alpha": 0.01, "optimizer": None, "memory_limit": 9 * 50**2}
+        model = GaussianProcessRegressor(kernel, **settings).fit(X, Y)
+        assert model.process_ is not None
+        assert GaussianProcessRegressor(kernel, **settings).fit(X[:50], Y[:50]).process_ is None
+    exact = GaussianProcessRegressor(KERNEL, solver="exact", **settings).fit(X, Y)
+    assert exact.process_ is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        (
+            {"kernel": kernels.DeltaGaussian(1.0, 10.0)},
+            np.linalg.LinAlgError,
+            "not returning a positive definite matrix",
+        ),
+        ({"alpha": np.ones(5)}, ValueError, r"same number of entries as y. \(5 != 80\)"),
+        ({"n_neighbors": 0}, ValueError, "'n_neighbors' parameter .* must be an int"),
+        ({"memory_limit": "a lot"}, ValueError, "memory_limit must be a number of bytes"),
+    ],
+)
+def test_approximations_are_refused_with_a_reason(settings, error, message):
+    model = GaussianProcessRegressor(
+        **{**APPROXIMATE, "optimizer": None, "kernel": KERNEL, **settings}
+    )
+    with pytest.raises(error, match=message):
+        model.fit(X, Y)
+
+
+def test_constant_targets_have_a_kernel_of_finite_parameters():
+    model = GaussianProcessRegressor(random_state=0).fit(X, np.full(80, 3.0))
+    assert np.isfinite(model.kernel_.theta).all()
+    np.testing.assert_allclose(model.predict(NEW), 3.0)
+
+
+def test_kernels_of_objects_are_exact():
+    kernel = PairwiseLengths()
+    texts = ["a", "bb", "ccc", "dddd"]
+    model = GaussianProcessRegressor(kernel, alpha=0.1, memory_limit=9).fit(texts, np.arange(4.0))
+    assert model.process_ is None
+    with pytest.raises(ValueError, match="not of rows of numbers: use solver='exact'"):
+        model.set_params(solver="approximate").fit(texts, np.arange(4.0))
+
+
+class PairwiseLengths(GenericKernelMixin, Kernel):
+    """The product of the lengths of two texts."""
+
+    def __init__(self):
+        """Take no parameters."""
+
+    def __call__(self, X, Y=None, eval_gradient=False):
+        lengths = [np.array([len(text) for text in texts]) for texts in (X, X if Y is None else Y)]
+        K = np.outer(*lengths).astype(float)
+        return (K, np.empty((*K.shape, 0))) if eval_gradient else K
+
+    def diag(self, X):
+        return np.array([float(len(text)) ** 2 for text in X])
+
+    def is_stationary(self):
+        return False
+
+
+@pytest.mark.parametrize("model", [GaussianProcessRegressor, GaussianProcessClassifier])
+def test_text_and_names_of_kernels_lead_to_what_takes_them(model):
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": list("abab")})
+    with pytest.raises(ValueError, match=r"'a' of type str in column 'colour'\. TableRegressor"):
+        model().fit(frame, [0, 1, 0, 1])
+    with pytest.raises(TypeError, match=r"got the name 'rbf': write bochner\.kernels\.Gaussian"):
+        model("rbf").fit(X, LABELS)
+
+
+def test_a_failed_fit_leaves_the_earlier_one():
+    model = GaussianProcessRegressor(KERNEL, optimizer=None).fit(X, Y)
+    before = model.predict(NEW)
+    with pytest.raises(ValueError, match="different from the parameter `n_targets`"):
+        model.set_params(n_targets=2).fit(X[:, :1], Y)
+    np.testing.assert_array_equal(model.set_params(n_targets=None).predict(NEW), before)
+
+
+def test_fits_of_either_kind_follow_each_other():
+    model = GaussianProcessRegressor(KERNEL, optimizer=None, **APPROXIMATE).fit(X, Y)
+    model.set_params(solver="exact").fit(X, Y)
+    exact = theirs.GaussianProcessRegressor(KERNEL, optimizer=None).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(NEW), exact.predict(NEW))
+    model.set_params(solver="approximate").fit(X, Y)
+    assert not hasattr(model, "L_")
+    assert model.process_ is not None
+
+
+def test_hyper_parameters_of_a_given_kernel_stay_within_bounds():
+    kernel = 1.0 * RBF(1.0, (1.5, 3.0)) + WhiteKernel(0.05, "fixed")
+    model = GaussianProcessRegressor(kernel, **APPROXIMATE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # The bound is close
+        model.fit(X, Y)
+    assert 1.5 <= model.kernel_.k1.k2.length_scale <= 3.0
+    assert model.kernel_.k2.noise_level == 0.05
+
+
+def test_parameters_of_kernels_have_names():
+    model = GaussianProcessRegressor(1.0 * RBF(1.0))
+    assert clone(model).set_params(kernel__k2__length_scale=2.0).kernel.k2.length_scale == 2.0
+    own = GaussianProcessClassifier(kernels.Laplacian(1.0)).set_params(kernel__length_scale=2.0)
+    assert own.kernel == kernels.Laplacian(2.0)
+
+
+LABELS = np.digitize(np.sin(X[:, 0]) + 0.2 * RNG.normal(size=80), [-0.4, 0.4])
+
+
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 1], ids=["three", "two"])
+def test_an_exact_classifier_is_that_of_scikit_learn(labels):
+    kernel = 2.0 * RBF([1.0, 3.0])
+    ours = GaussianProcessClassifier(kernel).fit(X, labels)
+    exact = theirs.GaussianProcessClassifier(kernel).fit(X, labels)
+    assert isinstance(ours, theirs.GaussianProcessClassifier)
+    np.testing.assert_array_equal(ours.predict_proba(NEW), exact.predict_proba(NEW))
+    np.testing.assert_array_equal(ours.predict(NEW), exact.predict(NEW))
+    assert ours.kernel_ == exact.kernel_
+    assert ours.log_marginal_likelihood() == exact.log_marginal_likelihood()
+
+
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 1], ids=["three", "two"])
+def test_a_classifier_at_many_landmarks_is_the_exact_one(labels):
+    kernel = 2.0 * RBF([1.0, 3.0])
+    exact = theirs.GaussianProcessClassifier(kernel, optimizer=None).fit(X, labels)
+    model = GaussianProcessClassifier(
+        kernel, optimizer=None, solver="approximate", random_state=0
+    ).fit(X, labels)
+    np.testing.assert_allclose(model.predict_proba(NEW), exact.predict_proba(NEW), atol=0.05)
+    assert model.kernel_ == exact.kernel_
+    theta = exact.kernel_.theta[:3] + 0.3
+    for logs in (None, theta):
+        evidences = [each.log_marginal_likelihood(logs) for each in (model, exact)]
+        # The mean of a class against the rest is not zero: a better evidence.
+        assert evidences[0] == pytest.approx(evidences[1], rel=0.02 if len(theta) == 2 else 0.05)
+    if len(model.classes_) == 2:
+        pairs = zip(
+            model.latent_mean_and_variance(NEW), exact.latent_mean_and_variance(NEW), strict=True
+        )
+        for one, other in pairs:
+            np.testing.assert_allclose(one, other, atol=0.15)
+
+
+@pytest.mark.parametrize("solver", ["exact", "approximate"])
+def test_the_default_kernel_of_classes_does_not_depend_on_units(solver):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 3))
+    labels = np.where(np.sin(2.0 * rows[:, 0]) + rows[:, 1] > 0, "yes", "no")
+    model = GaussianProcessClassifier(solver=solver, random_state=0)
+    score = model.fit(rows[:200], labels[:200]).score(rows[200:], labels[200:])
+    assert score > 0.9
+    units = np.array([1.0, 1e3, 1e-3])
+    same = (
+        clone(model).fit(rows[:200] * units, labels[:200]).score(rows[200:] * units, labels[200:])
+    )
+    assert same == pytest.approx(score, abs=0.02)
+
+
+def test_auto_is_exact_for_few_rows_of_classes(monkeypatch):
+    monkeypatch.setattr(GaussianProcessClassifier, "_most_exact", 50)
+    monkeypatch.setattr(gaussian_process_classifier, "_MOST_EXACT", 70)
+    settings = {"optimizer": None, "n_landmarks": 16}
+    for kernel, by_features in [(RBF(), True), (RBF() + WhiteKernel(), False)]:
+        model = GaussianProcessClassifier(kernel, **settings).fit(X, LABELS > 1)
+        assert (model.processes_ is not None) == by_features
+        for size in (50, 70):
+            small = GaussianProcessClassifier(kernel, **settings).fit(X[:size], LABELS[:size] > 1)
+            assert small.processes_ is None
+        # Three classes have three factors, so that fewer rows are exact.
+        several = GaussianProcessClassifier(kernel, **settings).fit(X[:70], LABELS[:70])
+        assert (several.processes_ is not None) == by_features
+    pairs = GaussianProcessClassifier(RBF(), multi_class="one_vs_one", **settings).fit(X, LABELS)
+    assert pairs.processes_ is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kernel": RBF() + WhiteKernel()}, "contains white noise"),
+        ({"multi_class": "one_vs_one"}, "needs solver='exact'"),
+    ],
+)
+def test_features_of_classes_are_refused_with_a_reason(settings, message):
+    model = GaussianProcessClassifier(**{"kernel": RBF(), "solver": "approximate", **settings})
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, LABELS)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+@pytest.mark.parametrize("solver", ["exact", "approximate"])
+def test_rows_of_other_types_are_converted(dtype, solver):
+    rows = (10.0 * X).astype(dtype)
+    y = np.round(10.0 * Y).astype(np.int64)
+    model = GaussianProcessRegressor(solver=solver, random_state=0).fit(rows, y)
+    assert model.score(rows, y) > 0.9
+    assert model.predict(rows, return_std=True)[1].dtype == np.float64
+    labels = GaussianProcessClassifier(solver=solver, random_state=0).fit(rows, LABELS)
+    assert labels.score(rows, LABELS) > 0.7
+
+
+def fitted():
+    """Yield fitted models of every kind."""
+    fixed = {"optimizer": None}
+    yield GaussianProcessRegressor(random_state=0).fit(X, Y)
+    yield GaussianProcessRegressor(KERNEL, **fixed, **APPROXIMATE).fit(X, np.column_stack((Y, Y)))
+    yield GaussianProcessRegressor(kernels.Laplacian(1.0) + kernels.White(0.1), **fixed).fit(X, Y)
+    yield GaussianProcessClassifier(RBF(), **fixed).fit(X, LABELS)
+    yield GaussianProcessClassifier(RBF(), **fixed).fit(X, np.where(LABELS > 1, "a", "b"))
+    yield GaussianProcessClassifier(RBF(), multi_class="one_vs_one", **fixed).fit(X, LABELS)
+    yield GaussianProcessClassifier(RBF(), **fixed, solver="approximate", n_landmarks=16).fit(
+        X, LABELS
+    )
+    yield GaussianProcessRegressor(RBF([1.0, 2.0], "fixed") ** 2)
+
+
+def test_models_are_saved_and_loaded(tmp_path):
+    for model in fitted():
+        bochner.save(model, tmp_path / "model")
+        loaded = bochner.load(tmp_path / "model")
+        assert str(loaded) == str(model)
+        if not hasattr(model, "n_features_in_"):
+            continue
+        np.testing.assert_array_equal(loaded.predict(NEW), model.predict(NEW))
+        assert loaded.kernel_ == model.kernel_
+        theta = model.kernel_.theta
+        assert loaded.log_marginal_likelihood(theta) == model.log_marginal_likelihood(theta)
+
+
+def test_kernels_of_users_are_not_saved(tmp_path):
+    own = type("Own", (RBF,), {})
+    model = GaussianProcessRegressor(own(1.0), optimizer=None).fit(X, Y)
+    with pytest.raises(TypeError, match=r"kernel is of type .*Own, which a model file cannot hold"):
+        bochner.save(model, tmp_path / "model")
+
+
+@pytest.mark.slow
+def test_many_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(-3, 3, size=(100_000, 3))
+    y = np.sin(2 * rows[:, 0]) * np.cos(rows[:, 1]) + 0.1 * rng.normal(size=100_000)
+    model = GaussianProcessRegressor(random_state=0).fit(rows, y)
+    f = np.sin(2 * rows[:1000, 0]) * np.cos(rows[:1000, 1])
+    assert np.sqrt(np.mean((model.predict(rows[:1000]) - f) ** 2)) < 0.02
+
+
+def test_labels_and_kernels_of_other_kinds_are_refused():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ValueError, match="labels of one kind"):
+        GaussianProcessClassifier().fit(X, np.array(["a", 1] * 10, dtype=object))
+    kernel = CompoundKernel([RBF()])
+    with pytest.raises(ValueError, match="kernel cannot be a CompoundKernel"):
+        GaussianProcessRegressor(kernel).fit(X, X[:, 0])
+
+
+KERNEL_1 = RBF(1.0) + WhiteKernel(0.01)
+
+
+def test_an_approximate_process_says_why_it_lacks_attributes_of_an_exact_one():
+    X = np.linspace(0.0, 6.0, 40)[:, None]
+    y = np.sin(X[:, 0])
+    model = GaussianProcessRegressor(KERNEL_1, **APPROXIMATE, optimizer=None).fit(X, y)
+    for name in ("L_", "alpha_"):
+        with pytest.raises(AttributeError, match=r"40 rows is approximate.*up to 16,500 rows"):
+            getattr(model, name)
+        assert not hasattr(model, name)
+        assert not hasattr(GaussianProcessRegressor(), name)
+    exact = GaussianProcessRegressor(solver="exact", random_state=0).fit(X, y)
+    assert exact.L_.shape == (40, 40)
+    assert exact.alpha_.shape[0] == 40
+    assert not hasattr(model, "nothing_")
+
+
+FIXED = {"optimizer": None}
+
+
+@pytest.mark.parametrize("options", [{}, FIXED, {"solver": "approximate", **FIXED}])
+@pytest.mark.parametrize("cls", [GaussianProcessRegressor, GaussianProcessClassifier])
+def test_kernels_on_named_columns_predict_and_are_saved(cls, options, tmp_path):
+    check_kernels_on_named_columns(cls, options, tmp_path)
+
+
+def check_kernels_on_named_columns(cls, options, folder):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"hour": rng.integers(0, 24, 50), "day": rng.integers(0, 7, 50)})
+    frame = frame.astype(float)
+    y = np.sin(2.0 * np.pi * frame["hour"] / 24.0) + (frame["day"] > 4.0)
+    target = y if cls is GaussianProcessRegressor else y > 0.5
+    fits = []
+    for hour, day in [("hour", "day"), (0, 1)]:
+        kernel = kernels.Periodic(24.0, 1.0).on(hour) * kernels.Categorical().on(day)
+        kernel = kernel + kernels.White(0.1) if cls is GaussianProcessRegressor else kernel
+        fits.append(cls(kernel, random_state=0, **options).fit(frame, target))
+    method = "predict" if cls is GaussianProcessRegressor else "predict_proba"
+    named, by_position = (getattr(model, method)(frame[:9]) for model in fits)
+    assert_array_equal(named, by_position)
+    bochner.save(fits[0], folder / "model.bochner")
+    assert_array_equal(getattr(bochner.load(folder / "model.bochner"), method)(frame[:9]), named)

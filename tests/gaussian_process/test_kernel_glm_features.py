@@ -1,0 +1,49 @@
+"""Features of generalised linear models: landmarks, or random features where there are none."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+
+from bochner import KernelGLMClassifier, KernelGLMRegressor, kernels
+from bochner.features.landmark_features import LandmarkFeatures
+from bochner.gaussian_process import kernel_glm_head
+from bochner.spectral import Frequencies
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 3)) * (RNG.random((120, 3)) < 0.7)
+Y = RNG.poisson(np.exp(1.0 + np.sin(2.0 * X[:, 0])))
+NEW = RNG.normal(size=(20, 3))
+KERNEL = kernels.Gaussian(1.0)
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_sparse_rows_are_as_dense_ones(monkeypatch, is_wide):
+    """Wide rows, whose landmarks take too much memory, have random features."""
+    monkeypatch.setattr(kernel_glm_head, "_LANDMARK_BYTES", 8 * 3 * 31 - is_wide)
+    model = KernelGLMRegressor("poisson", KERNEL, 31, alpha=1.0, random_state=0)
+    dense = model.fit(X, Y).predict(NEW, return_std=True)
+    assert isinstance(model.features_, Frequencies if is_wide else LandmarkFeatures)
+    assert model.features_.n_features == (32 if is_wide else 31)
+    sparse = model.fit(csr_array(X), Y).predict(csr_array(NEW), return_std=True)
+    assert_allclose(sparse, dense, rtol=1e-7)
+
+
+def test_functions_of_two_inputs_are_refused():
+    with pytest.raises(TypeError, match=r"derive a class from bochner\.kernels\.Kernel"):
+        KernelGLMRegressor("poisson", lambda left, right: KERNEL(left, right)).fit(X, Y)
+
+
+def test_landmarks_stop_where_nothing_is_left():
+    rows = RNG.uniform(size=(500, 1))
+    model = KernelGLMRegressor("gaussian", KERNEL, random_state=0).fit(rows, rows[:, 0])
+    assert model.features_.n_features < 20
+    assert (model._features(rows)[1] < 2e-8).all()
+
+
+def test_kernels_of_no_process_are_refused():
+    for kernel in (kernels.DeltaGaussian(1.0, 10.0), kernels.Gaussian(1.0) - kernels.Gaussian(2.0)):
+        with pytest.raises(ValueError, match="not the covariance of a Gaussian process"):
+            KernelGLMClassifier(kernel=kernel).fit(X, Y > 2)
+    with pytest.raises(ValueError, match="has no features, since noise is a row's own"):
+        KernelGLMClassifier(kernel=KERNEL + kernels.White(0.1)).fit(X, Y > 2)

@@ -1,0 +1,319 @@
+"""Laplace's approximation on features: modes, evidences and their slopes."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.special import expit, gammaln
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+
+from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
+from bochner.features.chunks import Chunk
+from bochner.gaussian_process import (
+    BernoulliLikelihood,
+    CensoredGaussianLikelihood,
+    GaussianLikelihood,
+    NegativeBinomialLikelihood,
+    OrdinalLikelihood,
+    PoissonLikelihood,
+    SoftmaxLikelihood,
+    StudentTLikelihood,
+)
+from bochner.gaussian_process.laplace import LaplacePosterior, find_mode, inverse_root
+from bochner.gaussian_process.laplace_evidence import LaplaceProblem
+from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
+from bochner.gaussian_process.latent_rows import LatentRows
+from bochner.spectral import spectral_measure
+
+KERNEL = kernels.Gaussian(1.5)
+N, M = 60, 8
+
+
+def rows_of(y, *, has_constant=True, weight=None, n=N, m=M):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    frequencies = spectral_measure(KERNEL, 2).sample(m, 1)
+    offset = 0.2 * rng.normal(size=n)
+    return LatentRows.of(Chunk(X, y, weight), offset, 0.3, frequencies, has_constant)
+
+
+def cases():
+    """Yield likelihoods with targets that they may have."""
+    rng = np.random.default_rng(5)
+    f = np.sin(np.linspace(0.0, 9.0, N))
+    yield GaussianLikelihood(0.4), rng.normal(f, 0.4)
+    yield StudentTLikelihood(3.0, 0.4), f + 0.4 * rng.standard_t(2.0, N)
+    yield CensoredGaussianLikelihood(-0.5, 0.8, 0.4), rng.normal(f, 0.4)
+    yield PoissonLikelihood(), rng.poisson(np.exp(1.0 + f)).astype(float)
+    yield NegativeBinomialLikelihood(0.3), rng.poisson(np.exp(1.0 + f) * rng.gamma(3, 1 / 3, N))
+    yield BernoulliLikelihood(), (rng.random(N) < expit(2.0 * f)).astype(float)
+    yield OrdinalLikelihood((-1.0, 0.0, 1.5)), rng.integers(4, size=N).astype(float)
+    yield SoftmaxLikelihood(3), rng.integers(3, size=N).astype(float)
+
+
+every = pytest.mark.parametrize(
+    ("likelihood", "y"), [pytest.param(*case, id=type(case[0]).__name__) for case in cases()]
+)
+
+
+def prior(rows, alpha=0.7):
+    precision = np.full(rows.width, alpha)
+    precision[-1] = 0.01 if rows.has_constant else alpha
+    return precision
+
+
+def log_joint(rows, likelihood, precision, w):
+    """Return the log joint density of targets and weights, by the formula."""
+    Z = np.column_stack(
+        (rows.features.features(rows.X), *([np.ones(len(rows.y))] * rows.has_constant))
+    )
+    f = Z @ w.reshape(likelihood.n_latent, -1).T + rows.origin
+    f = f[:, 0] if likelihood.n_latent == 1 else f
+    log_prior = -0.5 * np.sum(np.tile(precision, likelihood.n_latent) * w**2)
+    log_prior += 0.5 * np.sum(np.log(np.tile(precision, likelihood.n_latent) / (2 * np.pi)))
+    return rows.weight @ likelihood.log_density(rows.y, f) + log_prior
+
+
+def hessian(function, x, step=1e-4):
+    """Return second derivatives by central differences."""
+    eye = step * np.eye(len(x))
+    found = np.empty((len(x), len(x)))
+    for i in range(len(x)):
+        for j in range(i + 1):
+            ends = [function(x + a * eye[i] + b * eye[j]) * a * b for a in (1, -1) for b in (1, -1)]
+            found[i, j] = found[j, i] = np.sum(ends) / (4 * step**2)
+    return found
+
+
+@every
+def test_the_mode_and_the_evidence_are_those_of_the_definition(likelihood, y):
+    weight = np.random.default_rng(1).uniform(0.2, 2.0, N)
+    rows = rows_of(y, weight=weight, m=3)
+    precision = prior(rows)
+    mode = find_mode(rows, likelihood, precision)
+    w = mode.weights.T.ravel()
+
+    def function(x):
+        return log_joint(rows, likelihood, precision, x)
+
+    steps = 1e-5 * np.eye(len(w))
+    slope = [(function(w + step) - function(w - step)) / 2e-5 for step in steps]
+    np.testing.assert_allclose(slope, 0.0, atol=1e-5)
+    curved = -hessian(function, w)
+    log_determinant = np.linalg.slogdet(curved / (2 * np.pi))[1]
+    assert mode.log_evidence == pytest.approx(function(w) - 0.5 * log_determinant, abs=1e-4)
+    covariance = mode.whitener @ mode.whitener.T
+    np.testing.assert_allclose(covariance, np.linalg.inv(curved), rtol=2e-3, atol=1e-4)
+
+
+@every
+def test_slopes_of_the_evidence_are_differences(likelihood, y):
+    rows = rows_of(y)
+    names = likelihood.learnable
+    vector = np.append(np.log(0.7), likelihood.vector(names))
+
+    def mode_at(x):
+        return find_mode(rows, likelihood.with_vector(names, x[1:]), prior(rows, np.exp(x[0])))
+
+    slopes = EvidenceSlopes.of(rows, mode_at(vector))
+    steps = 1e-4 * np.eye(len(vector))
+    expected = [
+        (mode_at(vector + step).log_evidence - mode_at(vector - step).log_evidence) / 2e-4
+        for step in steps
+    ]
+    np.testing.assert_allclose(
+        np.append(slopes.by_log_alpha(), slopes.by_parameters(names)),
+        expected,
+        rtol=1e-5,
+        atol=1e-6,
+    )
+
+
+@every
+def test_features_of_many_rows_are_computed_again(likelihood, y, monkeypatch):
+    kept = find_mode(rows_of(y), likelihood, prior(rows_of(y)))
+    monkeypatch.setattr("bochner._base.limits.CACHED_FEATURES_BYTES", 0)
+    monkeypatch.setattr("bochner._base.limits.SUMS_BLOCK_BYTES", 1000)
+    rows = rows_of(y)
+    assert len(list(rows.blocks())) > 5
+    found = find_mode(rows, likelihood, prior(rows))
+    np.testing.assert_allclose(found.weights, kept.weights, atol=1e-10)
+    assert found.log_evidence == pytest.approx(kept.log_evidence, abs=1e-9)
+
+
+def test_normal_targets_are_the_exact_process():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=80)
+    y -= y.mean()  # So that the latent function has its centre at zero
+    options = {"n_components": 80, "random_state": 0, "fit_intercept": False}
+    model = KernelGLMRegressor(GaussianLikelihood(0.2), KERNEL, alpha=0.5, **options).fit(X, y)
+    exact = GaussianProcessRegressor(2.0 * RBF(1.5), alpha=0.04, optimizer=None).fit(X, y)
+    new = rng.normal(size=(9, 2))
+    mean, std = exact.predict(new, return_std=True)
+    np.testing.assert_allclose(model.predict(new), mean, atol=1e-5)
+    noisy = np.sqrt(std**2 + 0.04)
+    np.testing.assert_allclose(model.predict(new, return_std=True)[1], noisy, atol=1e-5)
+    exact_evidence = exact.log_marginal_likelihood_value_
+    assert model.log_evidence_ == pytest.approx(exact_evidence, abs=1e-3)
+
+
+def fitted(likelihood, X, y, alpha, offset=0.0):
+    """Return sixteen random features of rows, and the posterior of their weights."""
+    frequencies = spectral_measure(KERNEL, 2).sample(8, 1)
+    offsets = np.zeros(len(y)) + offset
+    problem = LaplaceProblem(Chunk(X, y), offsets, 0.0, likelihood, (), alpha, has_constant=False)
+    return frequencies.features(X), problem.solved(frequencies)[1]
+
+
+def test_learned_noise_and_alpha_are_those_of_ridge_regression():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 2))
+    y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=120)
+    y -= y.mean()
+    options = {"n_components": 32, "random_state": 0, "fit_intercept": False}
+    ridge = KreinRidge(KERNEL, alpha="evidence", **options).fit(X, y)
+    frequencies = ridge.frequencies_
+    likelihood = GaussianLikelihood(1.0)
+    problem = LaplaceProblem(
+        Chunk(X, y), np.zeros(120), 0.0, likelihood, ("scale",), None, has_constant=False
+    )
+    learned, posterior = problem.solved(frequencies)
+    assert posterior.log_evidence == pytest.approx(ridge.log_evidence_, abs=1e-8)
+    # The greatest likelihood of the features, which also explains what they miss as noise.
+    noise = y @ (y - frequencies.features(X) @ ridge.coef_) / 120
+    assert learned.scale**2 == pytest.approx(noise, rel=1e-6)
+    assert posterior.alpha == pytest.approx(ridge.alpha_ / noise, rel=1e-5)
+    np.testing.assert_allclose(posterior.coef[:, 0], ridge.coef_, atol=1e-7)
+
+
+def test_on_many_rows_the_search_starts_with_some(monkeypatch):
+    rng = np.random.default_rng(6)
+    X = csr_array(rng.normal(size=(4500, 2)) * (rng.random((4500, 2)) < 0.7))
+    y = rng.poisson(np.exp(0.5 + np.sin(X.toarray()[:, 0])) * rng.gamma(4.0, 0.25, size=4500))
+    model = KernelGLMRegressor("negative_binomial", KERNEL, 16, random_state=0).fit(X, y)
+    monkeypatch.setattr("bochner.gaussian_process.laplace_evidence._MANY", 1000)
+    other = KernelGLMRegressor("negative_binomial", KERNEL, 16, random_state=0).fit(X, y)
+    assert model.n_iter_ < other.n_iter_
+    assert model.alpha_ == pytest.approx(other.alpha_, rel=1e-6)
+    assert model.likelihood_.dispersion == pytest.approx(other.likelihood_.dispersion, rel=1e-6)
+
+
+def test_two_classes_are_logistic_regression():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(100, 2))
+    noisy = X[:, 0] + 0.5 * rng.logistic(size=100)
+    y = (noisy > np.median(noisy)).astype(int)  # Equal numbers have their centre at zero
+    Z, posterior = fitted(BernoulliLikelihood(), X, y.astype(float), 0.5)
+    expected = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-12, max_iter=10_000)
+    np.testing.assert_allclose(posterior.coef[:, 0], expected.fit(Z, y).coef_[0], atol=1e-6)
+
+
+def test_several_classes_are_multinomial_logistic_regression():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(90, 2))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=90), [-0.5, 0.5])
+    Z, posterior = fitted(SoftmaxLikelihood(3), X, y.astype(float), 0.5)
+    expected = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-12, max_iter=10_000)
+    np.testing.assert_allclose(posterior.coef.T, expected.fit(Z, y).coef_, atol=1e-5)
+
+
+def test_counts_are_poisson_regression():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(100, 2))
+    exposure = rng.uniform(0.5, 3.0, 100)
+    y = rng.poisson(exposure * np.exp(0.5 + np.sin(X[:, 0])))
+    Z, posterior = fitted(PoissonLikelihood(), X, y.astype(float), 0.5, np.log(exposure))
+    # PoissonRegressor has no exposure: it learns rates, weighted by exposure, and its penalty is
+    # that of the mean over these weights.
+    expected = PoissonRegressor(
+        alpha=0.5 / exposure.sum(),
+        fit_intercept=False,
+        tol=1e-12,
+        max_iter=10_000,
+        solver="newton-cholesky",
+    ).fit(Z, y / exposure, sample_weight=exposure)
+    np.testing.assert_allclose(posterior.coef[:, 0], expected.coef_, atol=1e-8)
+
+
+def test_the_evidence_of_two_classes_is_that_of_the_dense_kernel():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 1))
+    y = np.tile([0, 1], 20)
+    kernel = ConstantKernel(2.0, "fixed") * RBF(1.2, "fixed")
+    dense = GaussianProcessClassifier(kernel, optimizer=None).fit(X, y)
+    model = KernelGLMClassifier(
+        "bernoulli", kernels.Gaussian(1.2), 512, 0.5, fit_intercept=False, random_state=0
+    ).fit(X, y)
+    assert model.log_evidence_ == pytest.approx(dense.log_marginal_likelihood_value_, abs=1e-5)
+    # scikit-learn approximates the integral over the latent value.
+    np.testing.assert_allclose(
+        model.predict_proba(X)[:, 1], dense.predict_proba(X)[:, 1], atol=1e-3
+    )
+
+
+def test_twice_the_exposure_is_twice_the_rate():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(100, 2))
+    y = rng.poisson(np.exp(1.0 + np.sin(X[:, 0])))
+    one = KernelGLMRegressor("poisson", KERNEL, 16, random_state=0)
+    one.fit(X, y, exposure=np.full(100, 2.0))
+    other = KernelGLMRegressor("poisson", KERNEL, 16, random_state=0).fit(X, y)
+    np.testing.assert_allclose(2.0 * one.predict(X), other.predict(X), rtol=1e-7)
+    np.testing.assert_allclose(
+        one.predict(X, exposure=np.full(100, 6.0)), 3.0 * other.predict(X), rtol=1e-7
+    )
+    assert one.log_evidence_ == pytest.approx(other.log_evidence_)
+
+
+def test_one_poisson_rate_has_the_known_posterior():
+    """A constant alone: the mode and curvature of the log posterior, by hand."""
+    y = np.array([3.0, 5.0, 4.0, 8.0])
+    X = np.zeros((4, 1))
+    model = KernelGLMRegressor("poisson", KERNEL, 2, alpha=1e6, random_state=0).fit(X, y)
+    # With weights that are all but zero the log rate has the centre's normal prior and the counts.
+    centre = np.log(20.5 / 4)
+    grid = np.linspace(-1, 1, 200_001)
+    log_density = 20.0 * grid - 4 * np.exp(centre + grid) - 0.005 * grid**2
+    best = grid[np.argmax(log_density)]
+    mean, variance = (part[0] for part in model.posterior_.latent(*model._features(X[:1])))
+    assert mean[0] == pytest.approx(centre + best, abs=2e-5)
+    precision = 4 * np.exp(centre + best) + 0.01
+    assert variance[0, 0] == pytest.approx(1 / precision, rel=1e-4)
+    constant = 20.0 * centre - gammaln(y + 1).sum() + 0.5 * np.log(0.01 / precision)
+    assert model.log_evidence_ == pytest.approx(log_density.max() + constant, abs=1e-3)
+
+
+def test_outliers_leave_saddle_points():
+    symmetric = np.diag([4.0, -0.25])
+    root = inverse_root(symmetric)
+    assert not root.is_exact
+    np.testing.assert_allclose(root.matrix @ root.matrix.T, np.diag([0.25, 4.0]), atol=1e-12)
+    # Two clusters of targets, between which the log density has a saddle.
+    y = np.repeat([-1.0, 1.0], N // 2) * 5.0
+    rows = rows_of(y, has_constant=True, m=1)
+    likelihood = StudentTLikelihood(1.0, 0.1)
+    mode = find_mode(rows, likelihood, np.full(rows.width, 1e-3))
+    assert mode.root.is_exact
+
+
+def test_draws_have_the_law_of_the_weights():
+    """Of two latent functions of three features: weights are ordered by latent function."""
+    rng, n_draws = np.random.default_rng(0), 20_000
+    coef, root = rng.normal(size=(3, 2)), rng.normal(size=(6, 6))
+    posterior = LaplacePosterior(coef, root, 0.0, 1.0, 0.0, 1)
+    draws = posterior.draw(rng, n_draws)
+    assert draws.shape == (n_draws, 3, 2)
+    by_function = (draws - coef).swapaxes(1, 2).reshape(n_draws, 6)
+    cov = root @ root.T
+    variance = np.diagonal(cov)
+    error = np.sqrt((np.outer(variance, variance) + cov**2) / n_draws)
+    assert np.abs((by_function.T @ by_function / n_draws - cov) / error).max() < 5.0
+    assert np.abs(by_function.mean(axis=0) / np.sqrt(variance / n_draws)).max() < 5.0
+    # Latent values of the draws have the moments of the posterior.
+    mean, covariance = posterior.latent(Z := rng.normal(size=(4, 3)), np.zeros(4))
+    values = np.einsum("np,spl->nsl", Z, draws)
+    for i in range(4):
+        np.testing.assert_allclose(np.cov(values[i].T), covariance[i], rtol=0.1, atol=0.3)
+        np.testing.assert_allclose(values[i].mean(axis=0), mean[i], atol=0.15)

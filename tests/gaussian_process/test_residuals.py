@@ -1,0 +1,139 @@
+"""Residuals of features at landmarks: the evidence, its slopes and equal rows, by definition."""
+
+import numpy as np
+import pytest
+from learning.laplace.test_laplace import every, hessian
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+
+from bochner import KernelGLMRegressor, kernels
+from bochner.features.chunks import Chunk
+from bochner.features.landmark_features import LandmarkFeatures
+from bochner.gaussian_process.laplace import ProfileCurvature, find_mode
+from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
+from bochner.gaussian_process.latent_rows import LatentRows, distinct_rows
+
+KERNEL, ALPHA, PRECISION = kernels.Matern(1.0, nu=0.5), 0.7, 0.01
+N, REPEATED = 14, 4
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 2))
+X[-REPEATED:] = X[:REPEATED]
+WEIGHT, OFFSET = RNG.uniform(0.5, 2.0, N), 0.2 * RNG.normal(size=N)
+FEATURES = LandmarkFeatures.of(KERNEL, X, 5, np.random.default_rng(1))
+
+
+def rows_of(y):
+    """Rows of which some are equal, at five landmarks, with targets from all of ``y``."""
+    some = np.linspace(0, len(y) - 1, N).astype(int)
+    return LatentRows.of(Chunk(X, y[some], WEIGHT), OFFSET, 0.3, FEATURES, has_constant=True)
+
+
+def mode_of(rows, likelihood, alpha=ALPHA):
+    precision = np.full(rows.width, alpha)
+    precision[-1] = PRECISION
+    return find_mode(rows, likelihood, precision)
+
+
+@every
+def test_the_mode_and_the_evidence_are_those_of_the_process(likelihood, y):
+    """In the space of latent values of distinct rows, whose covariance is that of the kernel, but
+    at landmarks only between two different rows."""
+    rows = rows_of(y)
+    mode = mode_of(rows, likelihood)
+    distinct, row = np.unique(X, axis=0, return_inverse=True)
+    cross = KERNEL(distinct, FEATURES.landmarks)
+    covariance = cross @ np.linalg.solve(KERNEL(FEATURES.landmarks), cross.T)
+    np.fill_diagonal(covariance, 1.0)
+    L = likelihood.n_latent
+    covariance = np.kron(np.eye(L), covariance / ALPHA + 1.0 / PRECISION)
+    inverse = np.linalg.inv(covariance)
+
+    def log_joint(values):
+        f = values.reshape(L, -1).T[row.ravel()] + 0.3 + OFFSET[:, None]
+        density = likelihood.log_density(rows.y, f[:, 0] if L == 1 else f)
+        return WEIGHT @ density - 0.5 * values @ inverse @ values
+
+    at = mode.latent.T.ravel()
+    steps = 1e-5 * np.eye(len(at))
+    slope = [(log_joint(at + step) - log_joint(at - step)) / 2e-5 for step in steps]
+    assert_allclose(slope, 0.0, atol=1e-5)
+    curved = -hessian(log_joint, at)
+    log_determinant = np.linalg.slogdet(covariance @ curved)[1]
+    assert mode.log_evidence == pytest.approx(log_joint(at) - 0.5 * log_determinant, abs=2e-4)
+
+
+@every
+def test_slopes_of_the_evidence_are_differences(likelihood, y):
+    rows, names = rows_of(y), likelihood.learnable
+    vector = np.append(np.log(ALPHA), likelihood.vector(names))
+
+    def mode_at(x):
+        return mode_of(rows, likelihood.with_vector(names, x[1:]), np.exp(x[0]))
+
+    slopes = EvidenceSlopes.of(rows, mode_at(vector))
+    ends = [
+        [mode_at(vector + sign * step).log_evidence for sign in (1.0, -1.0)]
+        for step in 1e-5 * np.eye(len(vector))
+    ]
+    expected = [(up - down) / 2e-5 for up, down in ends]
+    found = np.append(slopes.by_log_alpha(), slopes.by_parameters(names))
+    assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_products_of_features_that_are_not_stored_are_the_same(monkeypatch):
+    y, weights = np.zeros(N), RNG.normal(size=(6, 2))
+    stored = rows_of(y).product(weights)
+    monkeypatch.setattr("bochner._base.limits.CACHED_FEATURES_BYTES", 0)
+    assert_allclose(rows_of(y).product(weights), stored, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_latent", [1, 3])
+def test_curvatures_are_those_of_the_eliminated_residuals(n_latent):
+    """By the inverse of a matrix whose blocks are those of weights and residuals."""
+    root = RNG.normal(size=(N, n_latent, n_latent))
+    curvature, variance = root @ root.swapaxes(1, 2), RNG.uniform(0.1, 2.0, N)
+    profile = ProfileCurvature.of(curvature, variance)
+    eye = np.eye(n_latent)
+    total = 0.0
+    for W, v, J, curved in zip(
+        curvature, variance, profile.shrinkage, profile.curvature, strict=True
+    ):
+        eliminated = W - W @ np.linalg.solve(W + eye / v, W)
+        assert_allclose(curved, eliminated, atol=1e-12)
+        assert_allclose(J @ (eye + v * W), eye, atol=1e-12)
+        total += np.linalg.slogdet(eye + v * W)[1]
+    assert profile.log_determinant == pytest.approx(total)
+    assert profile.is_exact
+
+
+def test_curvatures_below_zero_are_replaced_where_residuals_have_no_mode():
+    profile = ProfileCurvature.of(np.array([[[-2.0]], [[-0.5]]]), np.ones(2))
+    assert not profile.is_exact
+    # 1 + W is replaced by its absolute value 1, and 0.5 is kept.
+    assert_allclose(profile.shrinkage.ravel(), [1.0, 2.0])
+    assert_allclose(profile.curvature.ravel(), [0.0, -1.0])
+
+
+def test_equal_rows_are_found_in_dense_and_sparse_rows():
+    rows = np.round(2.0 * RNG.normal(size=(60, 2)))
+    for matrix in (rows, csr_array(rows)):
+        first, row = distinct_rows(matrix)
+        assert len(first) == len(np.unique(rows, axis=0)) < 60
+        assert_allclose(rows[first][row], rows)
+
+
+def test_draws_of_counts_have_the_residuals_of_the_predictions():
+    """Means of counts at few landmarks, where residuals have a third of the variance; equal rows
+    of one draw have the same residual."""
+    rng = np.random.default_rng(2)
+    rows = rng.uniform(-3.0, 3.0, size=(80, 2))
+    y = rng.poisson(40.0 * np.exp(0.5 * np.sin(rows[:, 0])))
+    model = KernelGLMRegressor("poisson", KERNEL, 10, alpha=4.0, random_state=0).fit(rows, y)
+    new = np.repeat(rng.uniform(-3.0, 3.0, size=(3, 2)), 2, axis=0)
+    assert model._features(new)[1].min() > 0.2
+    logs = np.log(model.sample_y(new, 4000, random_state=1, exposure=np.full(6, 1e6)))
+    mean, std = model.predict_latent(new, exposure=np.full(6, 1e6))
+    assert_allclose(logs.mean(axis=1), mean, atol=0.04)
+    assert_allclose(logs.std(axis=1), std, rtol=0.06)
+    # The noise of counts of forty millions is far below that of the function.
+    assert_allclose(logs[::2], logs[1::2], atol=0.01)

@@ -1,0 +1,180 @@
+"""The prior of dense frequencies: moves within components and to others, and coordinates."""
+
+import numpy as np
+import pytest
+from learning.chains.test_sparse_prior import assert_pull
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from bochner.learned.dense import DensePrior
+from bochner.learned.dirichlet_mixture import Mixture, MixturePrior, sample_prior, step
+from bochner.learned.wishart import GammaPrior, NormalInverseWishart
+
+# Shared evenly (Bonferroni) among the functions of each test.
+FAMILY_ALPHA = 1e-3
+BASE = NormalInverseWishart(np.zeros(2), 0.3, np.eye(2), 4.0)
+HYPER = MixturePrior(BASE, GammaPrior(1.0, 1.0))
+MEANS = np.array([[1.0, -2.0], [0.0, 3.0]])
+COVARIANCES = np.array([[[1.0, 0.6], [0.6, 0.5]], [[0.2, -0.1], [-0.1, 2.0]]])
+
+
+def some_prior(m=6000, **settings):
+    mixture = Mixture(np.arange(m) % 2, MEANS, COVARIANCES, 1.0)
+    return DensePrior(HYPER, mixture, **{"jumps": 0.0, **settings})
+
+
+def assert_laws(omega):
+    """Frequencies (m, d), in turn of the two components, have their moments and laws."""
+    moments, p_values = [], []
+    for k in range(2):
+        offsets = omega[k::2] - MEANS[k]
+        scale = np.sqrt(np.diag(COVARIANCES[k]))
+        n = len(offsets)
+        moments.extend(offsets.mean(axis=0) / scale * np.sqrt(n))
+        product = offsets[:, 0] * offsets[:, 1]
+        moments.append((product.mean() - COVARIANCES[k][0, 1]) / product.std() * np.sqrt(n))
+        p_values.extend(stats.kstest(offsets[:, i] / scale[i], "norm").pvalue for i in range(2))
+    level = FAMILY_ALPHA / (len(moments) + len(p_values))
+    assert np.max(np.abs(moments)) < stats.norm.isf(level / 2.0)
+    assert min(p_values) > level
+
+
+def test_frequencies_have_the_laws_of_their_components():
+    prior = some_prior()
+    assert_laws(prior.sample(np.random.default_rng(0), 6000))
+
+
+@pytest.mark.parametrize("correlations", [(0.0,), (0.7,), (0.0, 0.7, 0.9, 0.99)])
+def test_moves_keep_the_laws(correlations):
+    prior, rng = some_prior(correlations=correlations), np.random.default_rng(1)
+    omega = prior.sample(rng, 6000)
+    for _ in range(5):
+        suggestion = prior.suggest(rng, omega, np.arange(6000))
+        assert_array_equal(suggestion.log_ratio, 0.0)
+        omega = suggestion.omega
+    assert_laws(omega)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.7, 0.99])
+def test_moves_are_correlated_as_they_say(rho):
+    prior, rng = some_prior(correlations=(rho,)), np.random.default_rng(2)
+    xi = rng.normal(size=(6000, 2))
+    moved = prior.suggest(rng, prior.mixture.colour(xi), np.arange(6000)).omega
+    fresh = (prior.mixture.whiten(moved) - rho * xi) / np.sqrt(1.0 - rho**2)
+    p_value = stats.kstest(fresh.ravel(), "norm").pvalue
+    z = np.sum(fresh * xi) / np.sqrt(xi.size)
+    assert p_value > FAMILY_ALPHA / 2
+    assert abs(z) < stats.norm.isf(FAMILY_ALPHA / 4)
+
+
+def test_moves_are_of_the_components_of_the_frequencies_asked_for():
+    """At correlation one but for rounding, a frequency stays where it is."""
+    prior, rng = some_prior(m=40, correlations=(1.0,)), np.random.default_rng(3)
+    omega, index = prior.sample(rng, 40), np.array([31, 2, 17, 8])
+    assert_allclose(prior.suggest(rng, omega, index).omega, omega[index], rtol=1e-10)
+
+
+def test_a_pulled_gradient_is_that_of_the_composition():
+    assert_pull(some_prior(m=6), np.random.default_rng(5), 6)
+
+
+def test_a_refresh_is_a_sweep_of_the_mixture():
+    mixture, omega = sample_prior(np.random.default_rng(6), HYPER, 12)
+    found = DensePrior(HYPER, mixture).refresh(np.random.default_rng(7), omega)
+    expected = step(np.random.default_rng(7), mixture, omega, HYPER)
+    assert_array_equal(found.mixture.labels, expected.labels)
+    assert_array_equal(found.mixture.covariances, expected.covariances)
+    assert found.n_components == expected.n_components
+
+
+def test_a_start_labels_the_frequencies():
+    omega = np.vstack((MEANS, MEANS + 0.1))
+    prior = DensePrior.start(np.random.default_rng(8), HYPER, omega)
+    assert len(prior.mixture.labels) == 4
+
+
+def test_as_many_frequencies_are_drawn_as_are_labelled():
+    with pytest.raises(ValueError, match="labels 6 frequencies, not 5"):
+        some_prior(m=6).sample(np.random.default_rng(9), 5)
+
+
+LINE = MixturePrior(NormalInverseWishart(np.zeros(1), 0.5, np.eye(1), 6.0), GammaPrior(4.0, 2.0))
+N_FREQUENCIES, N_REPLICATES, BOUND = 6, 4000, 4.4  # 5 functions at 1e-5 each, two-sided
+
+
+def jump_functions(omega, prior):
+    labels, means = prior.mixture.labels, prior.mixture.means[:, 0]
+    return np.array(
+        [
+            np.bincount(labels).max(),
+            labels[0] == labels[1],
+            np.tanh(omega[:, 0] ** 2).mean(),
+            np.tanh(omega[0, 0] - means[labels[0]]),
+            np.tanh(means[np.bincount(labels).argmax()] ** 2),
+        ],
+        dtype=np.float64,
+    )
+
+
+def moved(rng, omega, prior):
+    """Three blocks of proposals, all accepted: the law of the prior has to stay."""
+    for _ in range(3):
+        index = rng.permutation(N_FREQUENCIES)[:4]
+        suggestion = prior.suggest(rng, omega, index)
+        omega = omega.copy()
+        omega[index] = suggestion.omega
+        prior = prior.decided(index, suggestion, np.ones(4, dtype=bool))
+    return omega, prior
+
+
+def z_scores(jumps, seed=0):
+    rng = np.random.default_rng(seed)
+    change = []
+    for _ in range(N_REPLICATES):
+        mixture, omega = sample_prior(rng, LINE, N_FREQUENCIES)
+        prior = DensePrior(LINE, mixture, jumps=jumps)
+        change.append(jump_functions(*moved(rng, omega, prior)) - jump_functions(omega, prior))
+    change = np.array(change)
+    return change.mean(axis=0) / (change.std(axis=0) / np.sqrt(N_REPLICATES))
+
+
+@pytest.mark.parametrize("jumps", [0.5, 1.0])
+def test_jumps_keep_the_prior(jumps):
+    assert np.abs(z_scores(jumps)).max() < BOUND
+
+
+def test_jumps_that_may_empty_a_component_do_not(monkeypatch):
+    def unguarded(self, rng, index):
+        labels = self.mixture.labels
+        weights = rng.dirichlet(np.bincount(labels))
+        wanted = rng.choice(len(weights), size=len(index), p=weights)
+        # Only the last resort of a label for every component is kept.
+        kept = np.isin(np.arange(len(index)), np.unique(labels[index], return_index=True)[1])
+        jumping = ~kept
+        return np.where(jumping, wanted, labels[index]), jumping
+
+    monkeypatch.setattr(DensePrior, "_jumps", unguarded)
+    assert np.abs(z_scores(1.0)).max() > BOUND
+
+
+def test_labels_follow_what_was_accepted():
+    rng = np.random.default_rng(1)
+    mixture, omega = sample_prior(rng, LINE, 200)
+    prior = DensePrior(LINE, mixture, jumps=1.0)
+    index = rng.permutation(200)[:64]
+    suggestion = prior.suggest(rng, omega, index)
+    accepted = rng.random(64) < 0.5
+    after = prior.decided(index, suggestion, accepted)
+    expected = mixture.labels.copy()
+    expected[index[accepted]] = suggestion.labels[accepted]
+    np.testing.assert_array_equal(after.mixture.labels, expected)
+    assert (suggestion.labels != mixture.labels[index]).any()
+
+
+def test_without_jumps_labels_stay():
+    rng = np.random.default_rng(2)
+    mixture, omega = sample_prior(rng, LINE, 20)
+    prior = DensePrior(LINE, mixture, jumps=0.0)
+    suggestion = prior.suggest(rng, omega, np.arange(20))
+    np.testing.assert_array_equal(suggestion.labels, mixture.labels)
+    assert prior.decided(np.arange(20), suggestion, np.ones(20, dtype=bool)) is prior

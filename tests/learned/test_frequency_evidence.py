@@ -1,0 +1,133 @@
+"""The evidence of a set of frequencies, and the posterior of their weights."""
+
+import numpy as np
+import pytest
+from laws import inference_laws
+from laws.inference_laws import check_normal, check_student, problem
+from numpy.linalg import LinAlgError
+from numpy.testing import assert_allclose
+
+from bochner._base import limits
+from bochner.learned.chain_evidence import (
+    InverseGammaNoise,
+    KnownNoise,
+    evidence_of,
+    log_evidence_at,
+    solved,
+)
+
+NOISE = InverseGammaNoise(0.7, 0.2)
+SHAPES = {
+    "many rows": {},
+    "few rows": {"n": 5, "m": 6},
+    "trend": {"q": 2},
+    "one of all": {"n": 1, "d": 1, "m": 1},
+    "weights": {"weights": "integer"},
+    "weights and trend": {"weights": "integer", "q": 3},
+}
+
+
+@pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES.keys())
+def test_evidence_is_a_multivariate_t_density(settings):
+    check_student(**settings)
+
+
+@pytest.mark.parametrize("weights", [None, "integer", "real"])
+@pytest.mark.parametrize("q", [0, 2])
+def test_evidence_of_known_noise_is_a_normal_density(weights, q):
+    check_normal(weights=weights, q=q)
+
+
+@pytest.mark.parametrize("settings", SHAPES.values(), ids=SHAPES.keys())
+def test_posterior_is_that_of_normal_equations(settings):
+    case = problem(**settings)
+    evidence = evidence_of(case.rows(), case.omega, 0.4, NOISE)
+    A, b = case.posterior(case.omega, 0.4)
+    weight = np.ones(len(case.y)) if case.weight is None else case.weight
+    u = np.linalg.solve(A, b)
+    assert_allclose(evidence.covariance, np.linalg.inv(A), rtol=1e-8, atol=1e-10)
+    assert_allclose(evidence.mean, u, rtol=1e-8, atol=1e-10)
+    assert_allclose(evidence.explained, b @ u, rtol=1e-10)
+    assert_allclose(evidence.log_determinant, np.linalg.slogdet(A)[1], rtol=1e-10)
+    # u' Lambda_0 u is part of y'Wy - q, beside the squares that the fit leaves.
+    left = np.sum(weight * (case.y - case.design(case.omega) @ u) ** 2)
+    penalty = 0.4 * np.sum(u[: 2 * len(case.omega)] ** 2)
+    assert_allclose(evidence.residual, left + penalty, rtol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [NOISE, KnownNoise()], ids=["unknown", "known"])
+def test_evidence_at_another_precision_is_that_of_a_fresh_start(noise):
+    case = problem(q=1, weights="integer")
+    evidence = evidence_of(case.rows(), case.omega, 0.4, noise)
+    fresh = evidence_of(case.rows(), case.omega, 3.0, noise)
+    assert_allclose(log_evidence_at(evidence, 3.0), fresh.log_evidence(), rtol=1e-12)
+    moved = solved(evidence, 3.0)
+    assert_allclose(moved.log_evidence(), fresh.log_evidence(), rtol=1e-12)
+    assert_allclose(moved.covariance, fresh.covariance, rtol=1e-10, atol=1e-12)
+    assert evidence.precision == 0.4
+
+
+@pytest.mark.parametrize("weights", [None, "real"])
+@pytest.mark.parametrize("keep", [True, False])
+def test_blocks_of_rows_add_up_to_the_whole(monkeypatch, keep, weights):
+    case = problem(n=900, q=1, weights=weights)
+    whole = evidence_of(case.rows(), case.omega, 0.2, NOISE, keep=True)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
+    parts = evidence_of(case.rows(), case.omega, 0.2, NOISE, keep=keep)
+    assert (parts.features is not None) == keep
+    for name in ("gram", "cross", "covariance", "mean", "log_determinant", "explained"):
+        expected = getattr(whole, name)
+        atol = 1e-10 * np.max(np.abs(expected))
+        assert_allclose(getattr(parts, name), expected, rtol=1e-10, atol=atol)
+    assert_allclose(parts.log_evidence(), whole.log_evidence(), rtol=1e-10)
+
+
+def test_single_precision_features_have_double_precision_sums():
+    """The error of a sum of 20,000 is that of its terms, not of a running sum in float32."""
+    case = problem(n=20_000, m=8)
+    double = evidence_of(case.rows(), case.omega, 0.2, NOISE, keep=True)
+    single = evidence_of(case.rows(np.float32), case.omega, 0.2, NOISE, keep=True)
+    assert single.features.dtype == np.float32
+    assert single.gram.dtype == single.cross.dtype == single.covariance.dtype == np.float64
+    scale = np.max(double.gram)
+    assert np.max(np.abs(single.gram - double.gram)) < 2e-6 * scale
+    assert np.max(np.abs(single.cross - double.cross)) < 2e-6 * np.max(np.abs(double.cross))
+    assert abs(single.log_determinant - double.log_determinant) < 1e-3
+
+
+def test_features_are_kept_where_they_are_small(monkeypatch):
+    from bochner.learned import chain_evidence as module
+
+    case = problem()
+    assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is not None
+    monkeypatch.setattr(module, "KEPT_BYTES", 8 * 8 * 30 - 1)
+    assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is None
+    monkeypatch.setattr(module, "KEPT_BYTES", 8 * 8 * 30 * 3)
+    assert evidence_of(case.rows(), case.omega, 1.0, NOISE, n_copies=3).features is not None
+    assert evidence_of(case.rows(), case.omega, 1.0, NOISE, n_copies=4).features is None
+
+
+def test_known_features_serve_as_their_own():
+    case = problem(q=2)
+    features = case.rows().features(case.omega)
+    assert_allclose(features, case.design(case.omega).T, rtol=1e-12, atol=1e-14)
+    assert_allclose(case.rows().part(slice(3, 8)).features(case.omega), features[:, 3:8])
+    known = evidence_of(case.rows(), case.omega, 2.0, NOISE)
+    evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE, reused=known)
+    assert evidence.features is known.features
+    A, _ = case.posterior(case.omega, 1.0)
+    assert_allclose(evidence.log_determinant, np.linalg.slogdet(A)[1], rtol=1e-12)
+
+
+def test_the_state_is_its_own():
+    case = inference_laws.problem()
+    evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE)
+    assert not np.shares_memory(evidence.omega, case.omega)
+
+
+def test_singular_sums_are_refused_by_name():
+    case = problem(n=5, m=6)
+    evidence = evidence_of(case.rows(), np.repeat(case.omega[:1], 6, axis=0), -1.0, NOISE)
+    assert evidence.precision == evidence.least_precision > 0
+    with pytest.raises(LinAlgError, match="not positive definite at lambda_0"):
+        solved(evidence, -1.0)

@@ -1,0 +1,95 @@
+"""Whether chains that have not converged are told of, and others not."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from estimators.bank_fits import THREE, X, Y, classifier, regressor
+from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
+
+from bochner import LearnedKernelRegressor
+from bochner.learned.chain import CollapsedChain
+from bochner.learned.convergence import effective_sample_size, split_rhat
+from bochner.learned.learned_kernel import Convergence
+from bochner.learned.target_columns import warn_of_convergence
+
+
+def test_chains_that_stand_still_apart_have_an_infinite_rhat_and_no_warning(monkeypatch):
+    monkeypatch.setattr(
+        CollapsedChain,
+        "step",
+        lambda self, rng, state, *, adapting: {
+            "acceptance_precision": 0.0,
+            "log_evidence": state.evidence.log_evidence(),
+        },
+    )
+    with warnings.catch_warnings(action="error", category=ConvergenceWarning):
+        model = regressor(structure="sparse", n_chains=2, n_samples=20, trend=1).fit(X, Y)
+    assert model.convergence_[0].rhat_predictions == np.inf
+    assert model.convergence_[0].rhat_log_evidence == np.inf
+
+
+def test_the_warning_points_at_the_users_line():
+    with pytest.warns(ConvergenceWarning) as caught:
+        classifier(n_samples=4, n_burn_in=0).fit(X, THREE)
+    assert {warning.filename for warning in caught} == {__file__}
+    assert len(caught) == 1
+
+
+def test_an_easy_problem_is_not_told_of():
+    rng = np.random.default_rng(0)
+    inputs = rng.uniform(-2.0, 2.0, size=(150, 1))
+    y = np.sin(2.0 * inputs[:, 0]) + 0.3 * rng.normal(size=150)
+    with warnings.catch_warnings(action="error", category=ConvergenceWarning):
+        model = regressor(n_frequencies=10, n_burn_in=50, n_samples=150, thin=2).fit(inputs, y)
+    convergence = model.convergence_[0]
+    assert convergence.rhat_predictions < 1.3
+    assert convergence.ess_predictions > 10.0
+
+
+def test_the_diagnostics_are_those_of_predictions_and_log_evidence():
+    model = regressor(n_chains=2, n_samples=12).fit(X, Y)
+    learned = model.learned_[0]
+    scaled = model._scaling.apply(X)
+    found = Convergence.of(learned, scaled.T, model._trend.columns(scaled).T)
+    draws = learned.draws
+    values = np.stack(
+        [
+            draws.coef[i] @ draws.features(i, scaled.T, model._trend.columns(scaled).T)
+            for i in range(24)
+        ]
+    ).reshape(2, 12, len(X))
+    rhat = [split_rhat(values[:, :, row]) for row in range(len(X))]
+    ess = [effective_sample_size(values[:, :, row]) for row in range(len(X))]
+    assert_allclose(found.rhat_predictions, np.quantile(rhat, 0.9, method="higher"))
+    assert_allclose(found.ess_predictions, np.median(ess))
+    density = draws.log_density.reshape(2, 12)
+    assert_allclose(found.rhat_log_evidence, split_rhat(density))
+    assert_allclose(found.ess_log_evidence, effective_sample_size(density))
+    # Chains lie one after the other: the trace has the same order.
+    assert_allclose(learned.trace.kept("log_evidence"), density)
+
+
+def test_the_worst_class_is_told_of():
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        model = classifier(n_samples=20).fit(X, THREE)
+    good = replace(model.convergence_[0], rhat_predictions=1.0, ess_predictions=100.0)
+    for bad in ({"rhat_predictions": 1.5}, {"rhat_predictions": np.inf}, {"ess_predictions": 3.0}):
+        unknown = replace(good, rhat_predictions=np.nan, ess_predictions=np.nan)
+        with pytest.warns(ConvergenceWarning, match="chain has not converged"):
+            warn_of_convergence([unknown, replace(good, **bad), good])
+    with warnings.catch_warnings(action="error", category=ConvergenceWarning):
+        warn_of_convergence([good, unknown])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_step_sizes_are_adapted_to_moderate_acceptance():
+    """Adapted the other way, steps shrink or grow until everything or nothing is accepted."""
+    model = LearnedKernelRegressor(
+        8, "dense", "hmc", n_burn_in=120, n_samples=60, thin=1, n_chains=1, random_state=0
+    ).fit(X, Y)
+    records = model.trace_.records
+    for name, least, most in (("acceptance_hmc", 0.35, 0.95), ("acceptance_precision", 0.15, 0.75)):
+        assert least < records[name][:, -60:].mean() < most, name

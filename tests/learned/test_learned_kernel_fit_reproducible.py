@@ -1,0 +1,138 @@
+"""The same data and seed give the same model, however they are given."""
+
+import numpy as np
+import pytest
+from estimators.bank_fits import (
+    CASES,
+    NEW,
+    THREE,
+    X,
+    Y,
+    assert_same_model,
+    classifier,
+    fitted,
+    regressor,
+)
+from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_limits
+
+import bochner
+from bochner.learned import driver
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+RNG = np.random.default_rng(8)
+ESTIMATORS = {"regressor": (regressor, Y), "classifier": (classifier, THREE)}
+each_estimator = pytest.mark.parametrize("name", ESTIMATORS)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_seeds_reproduce(case):
+    model = fitted(case)
+    assert_same_model(fitted(case), model)
+    other = fitted(case, random_state=4)
+    assert (other.learned_[0].draws.omega != model.learned_[0].draws.omega).any()
+
+
+@pytest.mark.parametrize("make", [regressor, classifier])
+def test_processes_change_nothing(make):
+    y = Y if make is regressor else Y > 0
+    models = [make(structure="dense", n_chains=3, n_jobs=n).fit(X, y) for n in (None, 2)]
+    assert_same_model(*models)
+
+
+def test_threads_change_nothing_in_small_problems():
+    models = []
+    for limit in (1, 2):
+        with threadpool_limits(limit, user_api="blas"):
+            models.append(fitted("sparse"))
+    assert_same_model(*models)
+
+
+def test_a_generator_moves_on_from_fit_to_fit():
+    # random_state may be a RandomState; NumPy's global one is left as it is.
+    state = np.random.RandomState(0)
+    model = regressor(random_state=state)
+    first = model.fit(X, Y).predict(NEW)
+    assert (model.fit(X, Y).predict(NEW) != first).any()
+    np.random.seed(5)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    regressor().fit(X, Y)
+    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+@each_estimator
+def test_the_order_of_the_rows_does_not_matter(name):
+    make, y = ESTIMATORS[name]
+    order = RNG.permutation(len(X))
+    assert_same_model(make().fit(X[order], y[order]), make().fit(X, y))
+
+
+@each_estimator
+def test_whole_weights_are_repetitions(name):
+    make, y = ESTIMATORS[name]
+    weight = RNG.integers(0, 4, size=len(X))
+    repeated = make().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert_same_model(make().fit(X, y, weight), repeated)
+
+
+def test_small_weights_are_relative_and_leave_the_noise_to_be_learned():
+    """Weights that add up to one, as some give them, do not mean one observation."""
+    weight = RNG.uniform(0.5, 2.0, size=len(X))
+    small = regressor().fit(X, Y, weight / weight.sum())
+    assert_allclose(
+        small.predict(NEW), regressor().fit(X, Y, weight / weight.mean()).predict(NEW), atol=1e-6
+    )
+    assert small.noise_variance_ < 0.5 * Y.var()
+
+
+@pytest.mark.parametrize("structure", ["sparse", "dense"])
+@pytest.mark.parametrize(
+    ("units", "origin"),
+    [(np.array([8.0, 0.25, 1024.0]), 0.0), (np.array([1e-8, 3.7, 1e8]), 0.0), (1.0, 100.0)],
+    ids=["powers of two", "any units", "origin"],
+)
+def test_units_and_origin_of_the_inputs_do_not_matter(structure, units, origin):
+    """With few rounds: rounding, which they amplify, is not part of the law."""
+    models = [
+        regressor(structure=structure, trend=1, n_burn_in=4, n_samples=4).fit(inputs, Y)
+        for inputs in (X, X * units + origin)
+    ]
+    moved = models[1].predict(NEW * units + origin, return_std=True)
+    for one, other in zip(models[0].predict(NEW, return_std=True), moved, strict=True):
+        assert_allclose(other, one, atol=1e-6)
+    if np.ptp(units) < 1e4:
+        assert_allclose(models[1].kernel_(X * units + origin), models[0].kernel_(X), atol=1e-6)
+
+
+@pytest.mark.parametrize(("factor", "shift"), [(-4.0, 0.0), (1e6, 0.0), (1e-8, 0.0), (1.0, 50.0)])
+def test_units_and_origin_of_the_target_do_not_matter(factor, shift):
+    models = [regressor(n_burn_in=4, n_samples=4).fit(X, y) for y in (Y, factor * Y + shift)]
+    mean, std = models[0].predict(NEW, return_std=True)
+    moved = models[1].predict(NEW, return_std=True)
+    assert_allclose((moved[0] - shift) / factor, mean, atol=1e-6)
+    assert_allclose(moved[1] / abs(factor), std, atol=1e-6)
+    assert_allclose(models[1].noise_variance_ / factor**2, models[0].noise_variance_, rtol=1e-5)
+
+
+def test_a_model_of_too_few_draws_to_judge_survives_files_too(tmp_path):
+    model = regressor(n_samples=2).fit(X, Y)
+    assert np.isnan(model.convergence_[0].rhat_predictions)
+    bochner.save(model, tmp_path / "model")
+    assert_same_model(bochner.load(tmp_path / "model"), model)
+
+
+@pytest.mark.parametrize("limit", [1e-9, 300.0])
+def test_the_time_limit_is_kept_but_there_is_a_draw(limit, monkeypatch):
+    """On a clock of one second a look, in all chains and classes together."""
+    ticks = iter(range(10**7))
+    monkeypatch.setattr(driver, "perf_counter", ticks.__next__)
+    settings = {"time_limit": limit, "n_samples": 500, "n_burn_in": 500, "n_chains": 2}
+    for model, y in ((regressor(**settings), Y), (classifier(**settings), THREE)):
+        before = next(ticks)
+        model.fit(X, y)
+        n_runs = 2 * len(model.learned_)
+        assert next(ticks) - before <= limit + 20.0 * n_runs
+        for learned in model.learned_:
+            assert learned.draws.n_draws >= 2
+            assert limit < 1.0 or learned.draws.n_draws > 20 // len(model.learned_)
+        assert np.isfinite(model.predict(NEW).astype(float)).all()

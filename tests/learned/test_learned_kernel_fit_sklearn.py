@@ -1,0 +1,215 @@
+"""scikit-learn's own checks of the models that learn their kernel, parameters and refusals."""
+
+import numpy as np
+import pytest
+from estimators.bank_fits import (
+    NEW,
+    THREE,
+    X,
+    Y,
+    assert_same_model,
+    classifier,
+    modulated,
+    modulated_classifier,
+    regressor,
+)
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bochner
+from bochner import (
+    LearnedKernelClassifier,
+    LearnedKernelRegressor,
+    LocallyStationaryClassifier,
+    LocallyStationaryRegressor,
+)
+from bochner.learned.chain_starts import DenseStructure, SparseStructure
+from bochner.learned.moves import LOCAL_MOVES, Hamiltonian, PrecisionWalk, PriorParameters
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+LITTLE = {"n_frequencies": 10, "n_samples": 5, "thin": 1, "n_chains": 2}
+
+
+@parametrize_with_checks(
+    [
+        LearnedKernelRegressor(**LITTLE, structure="dense", n_burn_in=12),
+        LearnedKernelClassifier(**LITTLE, structure="sparse", n_burn_in=5),
+        LocallyStationaryRegressor(**LITTLE, structure="dense", n_burn_in=12),
+    ],
+    xfail_strict=True,
+)
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        LearnedKernelRegressor(**LITTLE, n_burn_in=12, dtype="float32"),
+        LearnedKernelRegressor(**LITTLE, structure="sparse", n_burn_in=30, sampler="hmc"),
+        LearnedKernelClassifier(**LITTLE, n_burn_in=5, structure="dense"),
+        LocallyStationaryRegressor(
+            **LITTLE, n_burn_in=12, pairs="grid", n_envelope=2, dtype="float32"
+        ),
+        LocallyStationaryRegressor(**LITTLE, n_burn_in=12, structure="sparse", sampler="hmc"),
+        LocallyStationaryClassifier(**LITTLE, structure="sparse", n_burn_in=5),
+        LocallyStationaryClassifier(**LITTLE, n_burn_in=12, likelihood="paper", n_envelope=2),
+    ],
+    xfail_strict=True,
+)
+def test_other_estimators(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_frequencies": 0}, ValueError, "n_frequencies must be at least 1, got 0"),
+        ({"n_frequencies": 2.0}, TypeError, "n_frequencies must be an integer, got 2.0"),
+        ({"n_samples": 0}, ValueError, "n_samples must be at least 1"),
+        ({"n_burn_in": -1}, ValueError, "n_burn_in must be at least 0, got -1"),
+        ({"n_chains": True}, TypeError, "n_chains must be an integer, got True"),
+        ({"thin": 0}, ValueError, "thin must be at least 1"),
+        ({"thin": "all"}, TypeError, "thin must be an integer, got 'all'"),
+        ({"structure": "full"}, ValueError, "structure must be one of 'auto', .*, got 'full'"),
+        ({"structure": None}, TypeError, "structure must be one of 'auto', .*, got None"),
+        ({"sampler": "nuts"}, ValueError, "sampler must be one of 'auto', .*, got 'nuts'"),
+        ({"sampler": "mh", "structure": "sparse"}, ValueError, "use structure='dense' with it"),
+        ({"trend": 3}, ValueError, "trend must be 0, 1 or 2, got 3"),
+        ({"trend": 1.0}, TypeError, "trend must be an integer, got 1.0"),
+        ({"time_limit": 0}, ValueError, "time_limit must be positive and finite, got 0"),
+        ({"time_limit": float("nan")}, ValueError, "time_limit must be positive and finite"),
+        ({"time_limit": "1h"}, TypeError, "time_limit must be a number, got '1h'"),
+        ({"n_jobs": 1.5}, TypeError, "n_jobs must be a nonzero integer or None, got 1.5"),
+        ({"dtype": "int32"}, ValueError, "dtype must be None, 'float32' or 'float64'"),
+        ({"verbose": "zz"}, TypeError, "verbose must be True or False, got 'zz'"),
+        ({"verbose": float("nan")}, TypeError, "verbose must be True or False, got nan"),
+        ({"verbose": -3}, TypeError, "verbose must be True or False, got -3"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("make", [regressor, classifier])
+def test_bad_parameters_are_refused(make, parameters, error, message):
+    model = make(**parameters)
+    with pytest.raises(error, match=message):
+        model.fit(X, THREE)
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("make", [modulated, modulated_classifier])
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"pairs": "all"}, ValueError, "pairs must be one of 'matched', 'grid', got 'all'"),
+        ({"pairs": None}, TypeError, "pairs must be one of"),
+        ({"envelope": "flat"}, ValueError, "envelope must be one of 'learned', .*, got 'flat'"),
+        ({"envelope": True}, TypeError, "envelope must be one of"),
+        ({"n_envelope": 0}, ValueError, "n_envelope must be .*, got 0"),
+        ({"n_envelope": 2.5}, (TypeError, ValueError), "n_envelope must be .*, got 2.5"),
+        ({"pairs": "grid", "n_envelope": 9}, ValueError, "at most n_frequencies=8, .* got 9"),
+        ({"sampler": "mh", "structure": "sparse"}, ValueError, "use structure='dense' with it"),
+    ],
+    ids=str,
+)
+def test_bad_envelopes_are_refused(make, parameters, error, message):
+    test_bad_parameters_are_refused(make, parameters, error, message)
+
+
+def test_what_only_one_of_them_knows_is_refused_by_the_other():
+    with pytest.raises(ValueError, match="envelope must be one of 'learned', 'constant'"):
+        modulated_classifier(envelope="noise").fit(X, THREE)
+    with pytest.raises(ValueError, match="likelihood must be one of 'logistic', 'paper'"):
+        modulated_classifier(likelihood="probit").fit(X, THREE)
+    with pytest.raises(ValueError, match="use sampler='auto' or 'mh' with it, got 'hmc'"):
+        modulated_classifier(likelihood="paper", sampler="hmc").fit(X, THREE)
+    with pytest.raises(ValueError, match="structure='auto' or 'dense' with it, got 'sparse'"):
+        modulated_classifier(likelihood="paper", structure="sparse").fit(X, THREE)
+    with pytest.raises(ValueError, match="LocallyStationaryClassifier needs at least two classes"):
+        modulated_classifier().fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match="whole-number weights"):
+        modulated_classifier(likelihood="paper").fit(X, THREE, np.linspace(0.5, 2.0, len(X)))
+
+
+@pytest.mark.parametrize("make", [regressor, classifier])
+def test_bad_data_are_refused(make):
+    holed = X.copy()
+    holed[3, 1] = np.nan
+    for inputs, y, error, message in [
+        (holed, THREE, ValueError, "contains NaN"),
+        (X, THREE[:-1], ValueError, "inconsistent numbers of samples"),
+        (csr_array(X), THREE, TypeError, "[Ss]parse"),
+        (X[:0], THREE[:0], ValueError, "0 sample"),
+    ]:
+        with pytest.raises(error, match=message):
+            make().fit(inputs, y)
+    for weight in (-np.ones(len(X)), np.zeros(len(X)), np.ones(3)):
+        with pytest.raises(ValueError, match="weight"):
+            make().fit(X, THREE, weight)
+
+
+def test_classes_are_refused_where_they_are_no_classes():
+    with pytest.raises(ValueError, match="at least two classes, got 1 class"):
+        classifier().fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match="at least two classes, got 1 class"):
+        classifier().fit(X, THREE, THREE == 1)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        classifier().fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: model.predict(X),
+        lambda model: model.trace_,
+        lambda model: model.interactions_,
+        lambda model: model.features(),
+    ],
+)
+@pytest.mark.parametrize("make", [regressor, classifier])
+def test_what_is_not_fitted_says_so(make, use):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        use(make())
+
+
+def test_it_serves_in_pipelines_and_searches():
+    model = make_pipeline(StandardScaler(), regressor(n_samples=4, n_burn_in=4))
+    search = GridSearchCV(model, {"learnedkernelregressor__trend": [0, 1]}, cv=2)
+    assert np.isfinite(search.fit(X, Y).predict(X)).all()
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+TRAJECTORIES = (Hamiltonian(), PrecisionWalk(), PriorParameters())
+
+
+@pytest.mark.parametrize(
+    ("names", "objects"),
+    [
+        ({"structure": "sparse"}, {"structure": SparseStructure(), "sampler": [*LOCAL_MOVES]}),
+        (
+            {"structure": "dense", "sampler": "hmc"},
+            {"structure": DenseStructure(), "sampler": TRAJECTORIES},
+        ),
+    ],
+)
+def test_objects_are_what_strings_stand_for(names, objects, tmp_path):
+    model = clone(regressor(**objects)).fit(X, Y)
+    assert_same_model(model, regressor(**names).fit(X, Y))
+    bochner.save(model, tmp_path / "model")
+    assert_array_equal(bochner.load(tmp_path / "model").predict(NEW), model.predict(NEW))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "error"),
+    [("gibbs", ValueError), (3, TypeError), ([], TypeError), (["pcn"], TypeError)],
+)
+def test_other_samplers_are_refused(sampler, error):
+    with pytest.raises(
+        error, match=r"a Sampler or a sequence of moves \(instances, not classes\), got"
+    ):
+        regressor(sampler=sampler).fit(X, Y)

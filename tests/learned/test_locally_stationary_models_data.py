@@ -1,0 +1,92 @@
+"""Locally stationary models on data as they come: refusals, few rows, units, weights."""
+
+import numpy as np
+import pytest
+from learned.learned_kernel_fit_fits import NEW, THREE, X, Y, modulated, modulated_classifier
+from numpy.testing import assert_allclose, assert_array_equal
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+WIDE = np.random.default_rng(5).normal(size=(40, 60))
+TABLES = {
+    "one input": (X[:, :1], Y),
+    "sixty inputs": (WIDE, WIDE[:, 0]),
+    "one row": (X[:1], Y[:1]),
+    "three rows": (X[:3], Y[:3]),
+    "constant target": (X, np.full(len(X), 0.1)),
+    "constant inputs": (np.ones((20, 2)), Y[:20]),
+    "repeated rows": (np.repeat(X[:10], 6, axis=0), np.repeat(Y[:10], 6)),
+    "no noise": (X, np.sin(X[:, 0])),
+    "units": (X * [1e-8, 1.0, 1e8], 1e-100 * Y),
+    "outlier": (np.r_[X, [[0.0, 1e6, 0.0]]], np.r_[Y, 0.0]),
+}
+SOME = ("one input", "three rows", "constant target", "units")
+VARIANTS = {
+    "learned": {},
+    "float32": {"dtype": "float32", "structure": "sparse"},
+    "grid": {"pairs": "grid", "n_envelope": 2},
+    "hmc": {"sampler": "hmc", "structure": "sparse"},
+    "mh": {"sampler": "mh", "n_envelope": 2},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        (name, variant)
+        for variant in VARIANTS
+        for name in (SOME if variant != "learned" else TABLES)
+    ],
+)
+def test_data_as_they_come(name, variant):
+    inputs, y = TABLES[name]
+    model = modulated(**{"n_burn_in": 6, "n_samples": 4, **VARIANTS[variant]}).fit(inputs, y)
+    far = np.concatenate([inputs, inputs + 3.0 * np.ptp(inputs, axis=0)])
+    mean, std = model.predict(far, return_std=True)
+    for values in (mean, std, model.sample_y(far), model.signal_std(far), model.noise_std(far)):
+        assert np.isfinite(values).all()
+    assert (std > 0).all()
+    assert np.isfinite(model.kernel_(far)).all()
+    assert np.isfinite(model.relevance_.importance).all()
+    if name == "constant target":
+        assert_allclose(mean, 0.1, rtol=1e-9)
+
+
+@pytest.mark.parametrize("variant", ["learned", "hmc", "grid", "paper"])
+@pytest.mark.parametrize("name", ["one input", "sixty inputs"])
+def test_classes_as_they_come(name, variant):
+    inputs, y = TABLES[name]
+    parameters = {"likelihood": "paper", "n_envelope": 2} if variant == "paper" else {}
+    parameters = {"n_burn_in": 6, "n_samples": 4, **VARIANTS.get(variant, parameters)}
+    labels = np.array(["a", "b", "c"])[np.digitize(y, np.quantile(y, [0.3, 0.7]))]
+    model = modulated_classifier(**parameters).fit(inputs, labels)
+    probability = model.predict_proba(inputs)
+    assert probability.shape == (len(inputs), 3)
+    assert_allclose(probability.sum(axis=1), 1.0)
+    assert set(model.predict(inputs)) <= {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("make", "y", "parameters"),
+    [
+        (modulated, Y, {"structure": "sparse"}),
+        (modulated, Y, {"structure": "dense", "pairs": "grid", "n_envelope": 2, "trend": 1}),
+        (modulated_classifier, THREE, {"structure": "dense"}),
+        (modulated_classifier, THREE, {"likelihood": "paper", "n_envelope": 2}),
+    ],
+    ids=["varying noise", "grid", "classes", "paper"],
+)
+def test_whole_weights_are_repetitions(make, y, parameters):
+    """To the last bit where rows are brought to the same form, up to rounding where not."""
+    weight = np.random.default_rng(6).integers(0, 4, size=len(X))
+    inputs, targets = np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    few = {"n_burn_in": 4, "n_samples": 4, **parameters}
+    one, other = make(**few).fit(X, y, weight), make(**few).fit(inputs, targets)
+    method = "predict" if make is modulated else "predict_proba"
+    assert_array_equal(getattr(one, method)(NEW), getattr(other, method)(NEW))
+
+
+def test_float32_features_are_near_float64():
+    few = {"n_burn_in": 2, "n_samples": 3, "structure": "sparse"}
+    narrow, wide = (modulated(dtype=d, **few).fit(X, Y) for d in ("float32", "float64"))
+    assert_allclose(narrow.predict(NEW), wide.predict(NEW), atol=5e-3)
+    assert (narrow.predict(NEW) != wide.predict(NEW)).any()

@@ -1,0 +1,84 @@
+"""What is known of the noise, by quadrature and by tests of its draws."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from scipy.integrate import quad
+
+from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise
+
+# Shared evenly (Bonferroni) among the samples tested.
+FAMILY_ALPHA = 1e-3
+NOISES = [InverseGammaNoise(0.7, 0.2), InverseGammaNoise(3.0, 5.0)]
+FITS = [(4.0, 11.0), (0.3, 6.0)]
+BOTH = pytest.mark.parametrize("noise", NOISES, ids=["vague", "narrow"])
+
+
+def posterior_moment(noise, residual, degrees, power=0.0):
+    """The integral over the noise variance of its density, the likelihood and a power."""
+
+    def integrand(log_variance):
+        variance = np.exp(log_variance)
+        prior = stats.invgamma(noise.shape, scale=noise.rate).pdf(variance)
+        likelihood = variance ** (-degrees / 2.0) * np.exp(-residual / (2.0 * variance))
+        return prior * likelihood * variance ** (1.0 + power)
+
+    return quad(integrand, -12.0, 30.0, epsabs=0.0, epsrel=1e-11, limit=400)[0]
+
+
+@BOTH
+@pytest.mark.parametrize("degrees", [1.0, 6.0, 11.0])
+def test_log_likelihood_is_an_integral_over_the_variance(noise, degrees):
+    residuals = np.array([0.01, 0.3, 4.0, 20.0])
+    found = [noise.log_likelihood(r, degrees) for r in residuals]
+    expected = [np.log(posterior_moment(noise, r, degrees)) for r in residuals]
+    assert_allclose(np.diff(found), np.diff(expected), rtol=1e-8)
+
+
+@BOTH
+@pytest.mark.parametrize(("residual", "degrees"), FITS)
+def test_moments_are_those_of_the_posterior(noise, residual, degrees):
+    mass = posterior_moment(noise, residual, degrees)
+    precision = posterior_moment(noise, residual, degrees, -1.0) / mass
+    assert_allclose(noise.precision(residual, degrees), precision, rtol=1e-8)
+    variance = posterior_moment(noise, residual, degrees, 1.0) / mass
+    assert_allclose(noise.variance(residual, degrees), variance, rtol=1e-6)
+
+
+@pytest.mark.parametrize("noise", [*NOISES, KnownNoise()], ids=["vague", "narrow", "known"])
+def test_precision_is_twice_the_slope_of_the_fit(noise):
+    residual, degrees, step = 4.0, 11.0, 1e-5
+    ends = [noise.log_likelihood(residual + sign * step, degrees) for sign in (1.0, -1.0)]
+    assert_allclose(noise.precision(residual, degrees), -(ends[0] - ends[1]) / step, rtol=1e-7)
+
+
+def test_the_variance_of_a_tiny_sample_is_finite():
+    assert 0.0 < InverseGammaNoise(0.1, 0.2).variance(0.5, 1.0) < np.inf
+
+
+def test_draws_follow_prior_and_posterior():
+    rng, n = np.random.default_rng(0), 4000
+    p_values = []
+    for noise in NOISES:
+        drawn = [noise.sample(rng, 0.0, 0.0) for _ in range(n)]
+        p_values.append(stats.kstest(drawn, stats.invgamma(noise.shape, scale=noise.rate).cdf))
+        for residual, degrees in FITS:
+            drawn = [noise.sample(rng, residual, degrees) for _ in range(n)]
+            grid = np.exp(np.linspace(-9.0, 7.0, 4001))
+            density = stats.invgamma(noise.shape, scale=noise.rate).pdf(grid)
+            density *= grid ** (-degrees / 2.0) * np.exp(-residual / (2.0 * grid)) * grid
+            cumulative = np.cumsum(density) / np.sum(density)
+            p_values.append(
+                stats.kstest(
+                    np.log(drawn), lambda t, c=cumulative, g=grid: np.interp(t, np.log(g), c)
+                )
+            )
+    assert min(result.pvalue for result in p_values) > FAMILY_ALPHA / len(p_values)
+
+
+def test_known_noise_has_a_variance_of_one():
+    noise = KnownNoise()
+    assert noise.variance(3.0, 5.0) == noise.precision(3.0, 5.0) == 1.0
+    step = noise.log_likelihood(1.0, 5.0) - noise.log_likelihood(3.0, 5.0)
+    assert_allclose(step, stats.norm.logpdf(1.0) - stats.norm.logpdf(np.sqrt(3.0)))

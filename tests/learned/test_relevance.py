@@ -1,0 +1,189 @@
+"""Relevance and interactions against differences of the function and sums one after another."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner.learned.basis import Matched, Windows
+from bochner.learned.draws import Draws
+from bochner.learned.preparation import Trend
+from bochner.learned.relevance import averaged, relevance_of
+
+N, STEP = 60, 1e-4
+
+
+def some_draws(seed=0, d=4, degree=2, n_draws=3, m=6):
+    """Return draws, rows, and the trend of their fixed columns."""
+    rng = np.random.default_rng(seed)
+    omega = 2.0 * rng.normal(size=(n_draws, m, d))
+    omega[rng.random(omega.shape) < 0.5] = 0.0
+    X = rng.normal(size=(N, d))
+    trend = Trend.of(X, degree)
+    coef = rng.normal(size=(n_draws, 2 * m + len(trend.kept)))
+    return draws_of(omega, coef), X, trend
+
+
+def draws_of(omega, coef):
+    ones, size = np.ones(len(omega)), coef.shape[1]
+    empty = np.empty((0, size, size), dtype=np.float32), np.empty(0, dtype=np.int64)
+    return Draws(omega, coef, ones, ones, ones, *empty)
+
+
+def found(draws, X, trend, weight=None):
+    fixed = draws.coef[:, 2 * draws.omega.shape[1] :]
+    return relevance_of(draws, trend.polynomial(fixed, X.shape[1]), X, weight)
+
+
+def functions(draws, X, trend):
+    """Return each draw's function at some places, by the code that predicts."""
+    parts = [values for _, values in draws.activations(X.T, trend.columns(X).T)]
+    return np.concatenate(parts, axis=1)
+
+
+def by_differences(draws, X, trend):
+    """Return mean squares of second differences, as shares."""
+    d, unit = X.shape[1], STEP * np.eye(X.shape[1])
+
+    def mean(Z):
+        return functions(draws, Z, trend).mean(axis=0)
+
+    curvature = np.zeros((d, d))
+    for i, j in product(range(d), repeat=2):
+        a, b = 5.0 * unit[i], 5.0 * unit[j]
+        cross = mean(X + a + b) - mean(X + a - b) - mean(X - a + b) + mean(X - a - b)
+        curvature[i, j] = np.mean((cross / (100 * STEP**2)) ** 2)
+    return curvature / curvature.sum()
+
+
+def by_averages(draws, X, trend):
+    """Return inclusion and importance: functions with each row's value of one input in turn."""
+    whole = functions(draws, X, trend)
+    shares, sizes = [], []
+    for i in range(X.shape[1]):
+        averages = np.zeros_like(whole)
+        for row in X:
+            moved = X.copy()
+            moved[:, i] = row[i]
+            averages += functions(draws, moved, trend) / len(X)
+        taken = np.mean((whole - averages) ** 2, axis=1)
+        shares.append(np.minimum(taken / whole.var(axis=1), 1.0).mean())
+        sizes.append(np.sqrt(taken.mean()))
+    return shares, np.array(sizes) / np.sum(sizes)
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("d", [1, 4])
+def test_against_differences_and_averages(d, degree):
+    some = some_draws(d=d, degree=degree)
+    relevance = found(*some)
+    inclusion, importance = by_averages(*some)
+    assert_allclose(relevance.interactions, by_differences(*some), rtol=1e-4, atol=1e-6)
+    assert_allclose(relevance.inclusion, inclusion, rtol=1e-9)
+    assert_allclose(relevance.importance, importance, rtol=1e-9)
+
+
+@pytest.mark.parametrize("basis", [Windows(), Matched()], ids=["windows", "cosines"])
+def test_amplitudes_count(basis):
+    draws, X, trend = some_draws(d=2)
+    rng = np.random.default_rng(4)
+    numbers = rng.normal(size=(3, 6, 3))
+    numbers[:, ::3, 1] = 0.0
+    numbers[:, 1, :2] = 0.0
+    omega = np.concatenate([draws.omega, numbers], axis=2)
+    some = replace(draws, omega=omega, basis=basis), X, trend
+    relevance = found(*some)
+    inclusion, importance = by_averages(*some)
+    assert_allclose(relevance.interactions, by_differences(*some), rtol=1e-4, atol=1e-6)
+    assert_allclose(relevance.inclusion, inclusion, rtol=1e-9)
+    assert_allclose(relevance.importance, importance, rtol=1e-9)
+
+
+def test_low_frequencies_that_cancel_count_as_what_is_left():
+    """A wave along one input beside a bend along another, made of large opposite weights."""
+    omega = np.array([[[3.0, 0.0], [0.0, 0.02], [0.0, 0.04]]])
+    coef = np.sqrt(3.0) * np.array([[1.0, 0.0, 1e4, 0.0, -2.5e3, 0.0, 0.0]])
+    X = np.random.default_rng(3).normal(size=(4_000, 2))
+    relevance = found(draws_of(omega, coef), X, Trend.of(X, 0))
+    # 1e4 cos(0.02 x) - 2.5e3 cos(0.04 x) is 7500 - 0.0002 x^4 to leading order.
+    assert relevance.inclusion[0] > 0.999
+    assert relevance.importance[0] > 0.99
+
+
+def test_a_column_of_zeros_and_ones_counts_by_what_it_changes():
+    """And not by how steep the function is between its values, of which no row tells."""
+    omega = np.array([[[20.5 * np.pi, 0.0], [0.0, 1.0]]])
+    coef = np.array([[0.0, 1.0, 0.0, 10.0, 0.0]])
+    X = np.random.default_rng(5).normal(size=(500, 2))
+    X[:, 0] = X[:, 0] > 0
+    relevance = found(draws_of(omega, coef), X, Trend.of(X, 0))
+    ratio = np.std(X[:, 0]) / (10.0 * np.std(np.sin(X[:, 1])))
+    assert_allclose(relevance.importance[0] / relevance.importance[1], ratio, rtol=1e-9)
+
+
+def test_a_sum_of_functions_of_single_inputs_has_no_interactions():
+    draws, X, trend = some_draws(degree=2)
+    single = np.eye(4)[np.arange(6) % 4]
+    interactions = found(draws_of(draws.omega * single, draws.coef), X, trend).interactions
+    assert_array_equal(interactions - np.diag(np.diag(interactions)), 0.0)
+    assert_allclose(np.trace(interactions), 1.0)
+
+
+def test_signs_of_frequencies_and_sizes_of_weights_do_not_matter():
+    draws, X, trend = some_draws()
+    first = found(draws, X, trend)
+    m = draws.omega.shape[1]
+    sign = np.random.default_rng(2).choice([-1.0, 1.0], size=draws.omega.shape[:2])
+    coef = -1e6 * draws.coef
+    coef[:, 1 : 2 * m : 2] *= sign
+    second = found(draws_of(sign[:, :, None] * draws.omega, coef), X, trend)
+    for name in ("inclusion", "importance", "interactions"):
+        assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-12)
+
+
+def test_an_input_that_never_varies_is_absent():
+    draws, X, trend = some_draws(degree=0)
+    X = X.copy()
+    X[:, 1] = 0.3
+    relevance = found(draws, X, trend)
+    assert relevance.inclusion[1] == relevance.importance[1] == 0.0
+    assert_array_equal(relevance.interactions[1], 0.0)
+    assert_allclose(relevance.importance.sum(), 1.0)
+    assert_allclose(relevance.interactions.sum(), 1.0)
+
+
+def test_a_row_of_weight_two_is_two_rows():
+    draws, X, trend = some_draws(degree=0)
+    weight = np.random.default_rng(4).integers(1, 4, size=N).astype(float)
+    times = np.repeat(np.arange(N), weight.astype(int))
+    # All rows, each as often as it counts: 500 steps hit every repetition as often, but for one.
+    weighted = found(draws, X, trend, weight)
+    repeated = found(draws, X[times], trend)
+    for name in ("inclusion", "importance", "interactions"):
+        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=0.03, atol=0.003)
+
+
+@pytest.mark.parametrize(("omega", "coef"), [(1.0, 0.0), (0.0, 1.0), (1e8, 1.0)])
+def test_functions_of_nothing_and_of_noise_are_finite(omega, coef):
+    draws, X, trend = some_draws(degree=0)
+    relevance = found(draws_of(omega * draws.omega, coef * draws.coef), X, trend)
+    for name in ("inclusion", "importance", "interactions"):
+        assert np.isfinite(getattr(relevance, name)).all()
+    nothing = omega * coef == 0.0
+    assert_allclose(relevance.importance.sum(), 0.0 if nothing else 1.0)
+
+
+def test_the_average_of_several_functions():
+    parts = [found(*some_draws(seed)) for seed in (0, 1)]
+    both = averaged(parts)
+    for name in ("inclusion", "importance", "interactions"):
+        assert_allclose(getattr(both, name), sum(getattr(part, name) for part in parts) / 2)
+
+
+def test_many_rows_in_blocks_and_few_of_many_inputs(monkeypatch):
+    some = some_draws()
+    whole = found(*some)
+    monkeypatch.setattr("bochner.learned.relevance._MOST_NUMBERS", 100)
+    assert_allclose(found(*some).interactions, whole.interactions, rtol=1e-12)

@@ -1,0 +1,137 @@
+"""Scores of classifiers for labels that scikit-learn's metric cannot compare."""
+
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+from bochner import (
+    GaussianProcessClassifier,
+    GaussianProcessRegressor,
+    KernelGLMClassifier,
+    KreinRidgeClassifier,
+    LearnedKernelClassifier,
+    LocallyStationaryClassifier,
+    TableClassifier,
+)
+from bochner.engines import PartitionedRows
+from bochner.engines.partition_rows import FrameParts, checked_part_targets
+
+X = np.random.default_rng(0).normal(size=(40, 2))
+Y = X[:, 0] > 0.0
+FITTED = [
+    KreinRidgeClassifier(n_components=32, random_state=0).fit(X, Y),
+    KernelGLMClassifier(n_components=32, random_state=0).fit(X, Y),
+    LearnedKernelClassifier(10, n_burn_in=4, n_samples=4, random_state=0).fit(X, Y),
+]
+
+
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+def test_labels_among_objects_are_those_of_their_kind(model):
+    weight = np.arange(40.0)
+    found = model.score(X, Y.astype(object), weight)
+    assert found == pytest.approx(np.average(model.predict(X) == Y, weights=weight))
+    assert found == model.score(X, Y, weight)
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "Int64", "bool[pyarrow]", "category"])
+@pytest.mark.parametrize(
+    "model", [*FITTED, TableClassifier(effort="quick")], ids=lambda m: type(m).__name__
+)
+def test_classes_of_pandas_types_are_those_of_numpy(model, dtype):
+    own = Y.astype(int) if dtype == "Int64" else Y
+    y = pd.Series(own, dtype=dtype)
+    with warnings.catch_warnings(action="ignore"):  # a frame of one column, few draws
+        fitted = clone(model).fit(X, y.to_frame() if dtype == "boolean" else y)
+    assert fitted.classes_.dtype == own.dtype
+    assert fitted.classes_.tolist() == np.unique(own).tolist()
+    assert fitted.score(X, y) == fitted.score(X, own) > 0.8
+
+
+def test_missing_labels_of_pandas_types_are_refused():
+    with pytest.raises(ValueError, match="y must not have masked entries"):
+        clone(FITTED[0]).fit(X, pd.array([True, None] * 20, dtype="boolean"))
+
+
+@pytest.mark.parametrize("y", [[None] * 40, ["a", 1] * 20], ids=["none", "mixed"])
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+def test_labels_that_are_no_classes_are_refused(model, y):
+    with pytest.raises((ValueError, TypeError), match=r"\by\b"):
+        model.score(X, np.array(y, dtype=object))
+
+
+ONE_KIND, TEXT = (
+    "y must hold labels of one kind",
+    "y must hold labels that are text, booleans or whole",
+)
+NO_LABELS = {
+    "missing and text": ([np.nan, "a", "b", "b"] * 10, ONE_KIND),
+    "missing text": ([None, "a", "b", "b"] * 10, ONE_KIND),
+    "no dates": ([pd.NaT] * 40, ONE_KIND),
+    "booleans and text": ([True, "True", "x", "x"] * 10, ONE_KIND),
+    "numbers and text": ([1, "1"] * 20, ONE_KIND),
+    "infinity and text": ([np.inf, "a"] * 20, ONE_KIND),
+    "bytes and text": ([b"a", "a"] * 20, ONE_KIND),
+    "series": (pd.Series([np.nan, "a", "b", "b"] * 10), ONE_KIND),
+    "categories": (pd.Categorical(["a", "b", None, "b"] * 10), ONE_KIND),
+    "strings": (pd.array(["a", None] * 20, "string"), ONE_KIND),
+    "dates": (pd.date_range("2020", periods=40), TEXT),
+    "durations": (pd.timedelta_range("1D", periods=40), TEXT),
+    "months": (pd.period_range("2020-01", periods=40, freq="M"), TEXT),
+    "fractions": ([0.1, 0.2] * 20, TEXT),
+    "beyond 64 bits": ([10**20, 1] * 20, TEXT),
+    "2**64": ([2**64, 1] * 20, TEXT),
+    "long floats": (np.array([1, 2] * 20, dtype=np.longdouble), TEXT),
+}
+"""Labels that no classifier takes, and the first words of the refusal after scikit-learn's."""
+
+
+@pytest.mark.parametrize("case", NO_LABELS)
+@pytest.mark.parametrize(
+    "model",
+    [
+        *FITTED,
+        TableClassifier(effort="quick"),
+        TableClassifier(class_weight="balanced"),
+        GaussianProcessClassifier(),
+        LocallyStationaryClassifier(n_burn_in=2, n_samples=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_classifier_reads_labels_by_the_same_rule(model, case):
+    """Labels of two kinds would be merged as text, and others could not be saved."""
+    if case == "long floats" and np.dtype(np.longdouble).itemsize == 8:
+        pytest.skip("This system has no long floats")
+    y, words = NO_LABELS[case]
+    with pytest.raises(ValueError, match=words):
+        clone(model).fit(X, y)
+
+
+@pytest.mark.parametrize("case", ["missing and text", "fractions", "2**64"])
+def test_partitions_read_labels_by_the_same_rule(case):
+    y, words = NO_LABELS[case]
+    with pytest.raises(ValueError, match=words):
+        checked_part_targets(y, X, numeric=False, single=True)
+
+
+def test_weights_of_another_number_of_rows_are_refused_in_plain_words():
+    for model in (FITTED[0], TableClassifier(effort="quick")):
+        with pytest.raises(ValueError, match=r"sample_weight must have .* the 40 rows, got 39"):
+            clone(model).fit(X, Y, sample_weight=np.ones(39))
+
+
+def test_complex_rows_of_a_process_are_refused_in_one_line():
+    for model in (GaussianProcessRegressor(), GaussianProcessClassifier()):
+        with pytest.raises(ValueError, match=r"not supported: X must hold real numbers[^\n]*$"):
+            model.fit(X + 0j, Y)
+
+
+def test_partitions_that_cannot_be_read_are_named():
+    with pytest.raises(TypeError, match="parts is None"):
+        PartitionedRows(SimpleNamespace(map=map, tree_reduce=map), None)
+    with pytest.raises(TypeError, match=r"A part is a lazy table.*collect"):
+        FrameParts("y", None)(pl.DataFrame({"a": [1.0], "y": [1.0]}).lazy())

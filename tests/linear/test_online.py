@@ -1,0 +1,210 @@
+"""KreinRidge on streams: weights that fall with age, rows that are taken out, and scores."""
+
+import numpy as np
+import pytest
+from laws.error_laws import dense_errors
+from laws.head_laws import plant_signs
+from linear.test_krein_ridge import NEW, WEIGHT, X, Y, assert_same_model, ridge
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
+from sklearn.exceptions import NotFittedError
+
+from bochner import KreinRidge
+
+FRACTIONS = np.random.default_rng(4).uniform(0.5, 2.0, 80)
+STEPS = [slice(0, 10), slice(10, 11), slice(11, 40), slice(40, 80)]
+
+
+def stream(model, steps=STEPS, weight=None, **options):
+    for rows in steps:
+        given = {} if weight is None else {"sample_weight": weight[rows]}
+        model.partial_fit(X[rows], Y[rows], **given, **options)
+    return model
+
+
+def tempered_evidence(Z, weight, alpha):
+    """Log evidence of log-likelihoods times weights up to a constant, and noise variances."""
+    A = Z.T @ (weight[:, None] * Z) + alpha * np.eye(Z.shape[1])
+    cross = Z.T @ (weight[:, None] * Y)
+    squares = weight @ Y**2 - np.sum(cross * np.linalg.solve(A, cross), axis=0)
+    noise, n_targets = squares / weight.sum(), Y.shape[1]
+    determinant = np.linalg.slogdet(A)[1] - Z.shape[1] * np.log(alpha)
+    return -0.5 * (weight.sum() * np.log(noise).sum() + n_targets * determinant), noise
+
+
+def tempered_noise(model, weight, degrees=None):
+    """Noise variances by dense matrices of features and checks."""
+    rows, options = weight > 0.0, {"fit_intercept": model.fit_intercept, "degrees": degrees}
+    gram, truth = (waves.gram(X[rows]) for waves in (model.frequencies_, model.checks_))
+    return dense_errors(gram, truth, Y[rows], model.alpha_, weight=weight[rows], **options).noise
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("alpha", [0.5, "evidence"])
+def test_forgotten_rows_are_fractions_of_observations(alpha, weight):
+    model = stream(ridge(alpha=alpha), weight=weight, forgetting=0.95)
+    aged = 0.95 ** np.arange(80)[::-1] * (1.0 if weight is None else weight)
+    Z = model.frequencies_.features(X)
+    if alpha == "evidence":
+        best = minimize_scalar(
+            lambda log_alpha: -tempered_evidence(Z, aged, np.exp(log_alpha))[0],
+            bounds=(-10.0, 5.0),
+            method="bounded",
+            options={"xatol": 1e-9},
+        )
+        assert_allclose(model.alpha_, np.exp(best.x), rtol=1e-3)
+    else:
+        expected = tempered_noise(model, aged)
+        assert_allclose(model.noise_variance_, expected, rtol=1e-6)
+    refitted = ridge(alpha=model.alpha_).fit(X, Y, sample_weight=aged)
+    assert_allclose(model.coef_, refitted.coef_, rtol=1e-6, atol=1e-8)
+
+
+def test_forgetting_with_an_intercept_is_a_weight_for_each_row_of_its_age():
+    model = stream(ridge(fit_intercept=True), forgetting=0.95)
+    aged = 0.95 ** np.arange(80)[::-1]
+    refitted = ridge(fit_intercept=True).fit(X, Y, sample_weight=aged)
+    assert_allclose(model.predict(NEW), refitted.predict(NEW), atol=1e-8)
+    assert_allclose(model.noise_variance_, tempered_noise(model, aged), rtol=1e-7)
+
+
+def test_forgotten_rows_of_fractional_weights_are_fractions_of_observations():
+    model = stream(ridge(), weight=FRACTIONS, forgetting=0.95)
+    aged = 0.95 ** np.arange(80)[::-1]
+    expected = tempered_noise(model, FRACTIONS * aged, degrees=aged.sum())
+    assert_allclose(model.noise_variance_, expected, rtol=1e-7)
+
+
+def assert_batches(weight=None, **parameters):
+    """Forgetting counts rows, in one batch or many; assert_same_model compares the evidence."""
+    rows = [slice(0, 80)], [slice(i, i + 1) for i in range(80)]
+    whole, single = (stream(ridge(**parameters), one, weight, forgetting=0.9) for one in rows)
+    assert_same_model(whole, single)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize(
+    "weight", [None, WEIGHT + 1.0, FRACTIONS], ids=["none", "counts", "fractions"]
+)
+def test_batches_make_no_difference_to_forgetting(weight, fit_intercept):
+    assert_batches(weight, fit_intercept=fit_intercept)
+
+
+@pytest.mark.parametrize("indefinite", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_a_sliding_window_is_a_fit_to_its_rows(fit_intercept, indefinite, monkeypatch):
+    if indefinite:
+        plant_signs(monkeypatch)
+    model = ridge(fit_intercept=fit_intercept).partial_fit(X[:30], Y[:30], WEIGHT[:30])
+    for start in range(0, 50, 10):
+        new, old = slice(start + 30, start + 40), slice(start, start + 10)
+        model.partial_fit(X[new], Y[new], WEIGHT[new]).forget(X[old], Y[old], WEIGHT[old])
+    window = ridge(fit_intercept=fit_intercept).fit(X[50:], Y[50:], WEIGHT[50:])
+    assert_allclose(model.predict(NEW), window.predict(NEW), atol=1e-7)
+    assert model.sums_.n_samples == window.sums_.n_samples
+    if not indefinite:
+        spread = model.predict(NEW, return_std=True)[1]
+        assert_allclose(spread, window.predict(NEW, return_std=True)[1], rtol=1e-8)
+
+
+def test_long_windows_stay_accurate():
+    """Two thousand rows pass through a window of a hundred."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2000, 2))
+    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=2000)
+    model = ridge().partial_fit(rows[:100], y[:100])
+    for start in range(0, 1900, 100):
+        new, old = slice(start + 100, start + 200), slice(start, start + 100)
+        model.partial_fit(rows[new], y[new]).forget(rows[old], y[old])
+    assert_allclose(model.predict(NEW), ridge().fit(rows[1900:], y[1900:]).predict(NEW), atol=1e-6)
+
+
+def test_what_cannot_be_taken_out_is_refused_and_changes_nothing():
+    model = ridge().partial_fit(X[:20], Y[:20])
+    before = model.sums_.gram.copy()
+    for rows in (slice(0, 20), slice(0, 60)):
+        with pytest.raises(ValueError, match="At least one row must be left"):
+            model.forget(X[rows], Y[rows])
+    with pytest.raises(ValueError, match="not among those of these sums"):
+        model.forget(np.tile(X[60], (19, 1)), np.tile(Y[60], (19, 1)))
+    with pytest.raises(ValueError, match="not among those of these sums"):
+        model.forget(X[:10], 9.0 * Y[:10])
+    assert_array_equal(model.sums_.gram, before)
+    with pytest.raises(NotFittedError):
+        ridge().forget(X, Y)
+    with pytest.raises(ValueError, match="conjugate gradients"):
+        ridge(solver="cg").fit(X, Y).forget(X[:3], Y[:3])
+    for forgetting in (0.0, 1.1, -0.5):
+        with pytest.raises(ValueError, match=r"greater than zero and at most one, such as 0\.999"):
+            ridge().partial_fit(X, Y, forgetting=forgetting)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1e-6, "evidence"])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_rows_that_were_never_added_are_refused(alpha, fit_intercept):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 2))
+    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=400)
+    model = ridge(alpha=alpha, fit_intercept=fit_intercept).fit(rows, y)
+    spread = model.predict(NEW, return_std=True)[1]
+    for X_wrong, y_wrong in (
+        (rows[:100], 100.0 * y[:100]),
+        (np.repeat(rows[:1], 100, axis=0), np.repeat(y[:1], 100)),
+    ):
+        with pytest.raises(ValueError, match="not among those of these sums"):
+            model.forget(X_wrong, y_wrong)
+    assert_array_equal(model.predict(NEW, return_std=True)[1], spread)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("alpha", [0.1, 1e-8, "evidence"])
+def test_all_rows_but_one_are_taken_out(dtype, alpha):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2)).astype(dtype)
+    y = 1e3 + np.sin(rows[:, 0])
+    model = ridge(alpha=alpha, fit_intercept=True).fit(rows, y)
+    for i in range(59):
+        model.forget(rows[[i]], y[[i]])
+    assert model.sums_.n_samples == 1
+
+
+def test_log_densities_are_those_of_normal_laws():
+    model = ridge().fit(X, Y)
+    mean, std = model.predict(NEW, return_std=True)
+    y = mean + std * np.linspace(-2.0, 3.0, 20)[:, None]
+    z = np.linspace(-2.0, 3.0, 20)
+    expected = 2.0 * norm.logpdf(z) - np.log(std).sum(axis=1)
+    assert_allclose(model.log_predictive_density(NEW, y), expected)
+    single = ridge().fit(X, Y[:, 0])
+    mean, std = single.predict(NEW, return_std=True)
+    assert_allclose(single.log_predictive_density(NEW, mean), -np.log(std * np.sqrt(2 * np.pi)))
+    with pytest.raises(ValueError, match=r"y must have shape \(20,\), got \(20, 2\)"):
+        single.log_predictive_density(NEW, y)
+
+
+def test_the_score_of_batches_falls_at_a_change_and_forgetting_recovers():
+    """The function turns its sign in the middle: scores fall, and those that forget come back."""
+    rng = np.random.default_rng(0)
+    scores = {}
+    for forgetting in (1.0, 0.98):
+        model = KreinRidge(length_scale=1.0, n_components=64, alpha=0.1, random_state=0)
+        found = []
+        for t in range(40):
+            x = rng.uniform(-3.0, 3.0, size=(25, 1))
+            y = (1.0 if t < 20 else -1.0) * np.sin(x[:, 0]) + 0.1 * rng.normal(size=25)
+            if t:
+                found.append(model.log_predictive_density(x, y).mean())
+            model.partial_fit(x, y, forgetting=forgetting)
+        scores[forgetting] = np.array(found)
+    for found in scores.values():
+        assert found[19] < found[10:19].min() - 10.0
+    assert scores[0.98][-5:].mean() > scores[1.0][-5:].mean() + 1.0
+    assert abs(scores[0.98][-5:].mean() - scores[0.98][10:19].mean()) < 0.3
+
+
+def test_targets_without_noise_have_no_density_elsewhere():
+    model = ridge(fit_intercept=True).fit(X, np.full(len(X), 3.0))
+    density = model.log_predictive_density(NEW[:3], [3.0, 3.1, 4.0])
+    assert density[0] > 100.0
+    assert density[1] < -1e100 > density[2]

@@ -1,0 +1,221 @@
+"""Regression on pairs of rows against one dense least-squares problem in all its unknowns."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.linalg import null_space
+from scipy.optimize import minimize_scalar
+from scipy.stats import multivariate_normal
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression
+
+from bochner import Frequencies
+from bochner._base import limits
+from bochner.linear import pairs as pair_ridge
+from bochner.linear.pairs import PairFeatures, best_pair_alpha, fit_pairs
+
+SOLVERS = {"direct": 2000, "iterative": 0}
+"""The most pairs that each solves for in their covariance matrix."""
+
+
+@pytest.fixture(params=sorted(SOLVERS))
+def solver(request, monkeypatch):
+    monkeypatch.setattr(pair_ridge, "_DIRECT", SOLVERS[request.param])
+    monkeypatch.setattr(pair_ridge, "_TOLERANCE", 1e-9)
+    return request.param
+
+
+def problem(n, m=3, seed=0):
+    """Frequencies with phases, signs and two widths, and pairs with targets and weights."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(n, 3)), rng.normal(size=(n, 2))
+    weight, phase = rng.normal(size=m), rng.uniform(0.0, 6.0, size=m)
+    f = Frequencies(rng.normal(size=(m, 3)), weight, phase, rng.normal(size=(m, 2)))
+    targets = np.tanh(X[:, 0] - Y[:, 1]) + 0.1 * rng.normal(size=n) + 1.0
+    return f, X, Y, targets, rng.uniform(0.1, 3.0, size=n)
+
+
+def cosines(f, X, Y):
+    """The kernel at pairs, from its definition."""
+    return np.cos(X @ f.omega.T - Y @ f.nu.T + f.phase) @ f.weight
+
+
+def dense(f, X, Y, targets, alpha, weight, fit_intercept):
+    """``A`` and the constant, from all unknowns at once: A, the multiple of S, the constant."""
+    p, n = 2 * f.n_frequencies, len(targets)
+    products = np.einsum("ni,nj->nij", f.features(X), f.features_right(Y)).reshape(n, p * p)
+    data = np.column_stack([products, np.zeros(n), np.full(n, float(fit_intercept))])
+    signs = np.diag(f.signature).reshape(-1, 1)
+    penalty = np.hstack([np.eye(p * p), -signs, np.zeros_like(signs)]) * np.sqrt(alpha)
+    root = np.sqrt(weight)[:, None]
+    rows = np.concatenate([root * data, penalty])
+    right = np.concatenate([root[:, 0] * targets, np.zeros(p * p)])
+    solution = np.linalg.lstsq(rows, right, rcond=None)[0]
+    return solution[:-2].reshape(p, p), solution[-1]
+
+
+def assert_minimises(alpha, loss):
+    best = minimize_scalar(loss, bounds=(-8.0, 8.0), method="bounded", options={"xatol": 1e-8})
+    assert -7.0 < best.x < 7.0
+    assert_allclose(np.log(alpha), best.x, atol=1e-4)
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("n", [20, 200])
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_solves_the_dense_problem(n, alpha, fit_intercept, weighted):
+    f, X, Y, targets, weight = problem(n)
+    given = weight if weighted else None
+    features = PairFeatures.of(f, X, Y)
+    solution = fit_pairs(features, targets, alpha, weight=given, fit_intercept=fit_intercept)
+    used = weight if weighted else np.ones(n)
+    coef, intercept = dense(f, X, Y, targets, alpha, used, fit_intercept)
+    assert_allclose(solution.coef, coef, rtol=1e-5, atol=1e-6)
+    assert_allclose(solution.intercept, intercept, rtol=1e-5, atol=1e-6)
+    mean = np.einsum("ni,ij,nj->n", f.features(X), coef, f.features_right(Y)) + intercept
+    assert_allclose(solution.mean(*features.at(slice(None))), mean, atol=1e-6)
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_much_regularisation_leaves_a_multiple_of_the_kernel(fit_intercept):
+    f, X, Y, targets, weight = problem(50)
+    kernel = cosines(f, X, Y)[:, None]
+    best = LinearRegression(fit_intercept=fit_intercept).fit(kernel, targets, weight)
+    solution = fit_pairs(
+        PairFeatures.of(f, X, Y), targets, 1e9, weight=weight, fit_intercept=fit_intercept
+    )
+    assert_allclose(solution.coef, best.coef_[0] * np.diag(f.signature), atol=1e-5)
+    assert_allclose(solution.intercept, best.intercept_, atol=1e-5)
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_weights_are_repetitions(fit_intercept):
+    f, X, Y, targets, _ = problem(60)
+    repeat = np.random.default_rng(1).integers(0, 4, size=60)
+    rows = np.repeat(np.arange(60), repeat)
+    few, many = PairFeatures.of(f, X, Y), PairFeatures.of(f, X[rows], Y[rows])
+    weighted = {"weight": repeat.astype(float), "fit_intercept": fit_intercept}
+    one = fit_pairs(few, targets, 0.5, **weighted)
+    other = fit_pairs(many, targets[rows], 0.5, fit_intercept=fit_intercept)
+    assert_allclose(one.coef, other.coef, atol=1e-6)
+
+
+@pytest.mark.usefixtures("solver")
+def test_features_that_do_not_fit_are_made_anew_and_equal(monkeypatch):
+    f, X, Y, targets, weight = problem(90)
+    nbytes = f.features(X).nbytes + f.features_right(Y).nbytes
+    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", nbytes)
+    held = PairFeatures.of(f, X, Y)
+    whole = fit_pairs(held, targets, 0.5, weight=weight, fit_intercept=True)
+    monkeypatch.setattr(limits, "BLOCK_BYTES", 16 * f.n_frequencies * 7)
+    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", nbytes - 1)
+    anew = PairFeatures.of(f, X, Y)
+    assert held.held is not None
+    assert anew.held is None
+    assert len(list(anew.blocks())) == 13
+    chunked = fit_pairs(anew, targets, 0.5, weight=weight, fit_intercept=True)
+    assert_allclose(chunked.coef, whole.coef, atol=1e-6)
+    assert_allclose(chunked.intercept, whole.intercept, atol=1e-6)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_the_evidence_is_that_of_contrasts(fit_intercept):
+    f, X, Y, noise, _ = problem(120)
+    left, right = f.features(X), f.features_right(Y)
+    A = np.random.default_rng(1).normal(size=(6, 6))
+    targets = np.sum((left @ A) * right, axis=1) + noise
+    flat = [cosines(f, X, Y)] + [np.ones(120)] * fit_intercept
+    basis = null_space(np.stack(flat))
+    kernel = basis.T @ ((left @ left.T) * (right @ right.T)) @ basis
+    contrasts = basis.T @ targets
+
+    def loss(log_alpha):
+        covariance = kernel / np.exp(log_alpha) + np.eye(len(kernel))
+        noise = contrasts @ np.linalg.solve(covariance, contrasts) / len(kernel)
+        return -multivariate_normal(cov=noise * covariance).logpdf(contrasts)
+
+    rng = np.random.default_rng(0)
+    alpha = best_pair_alpha(PairFeatures.of(f, X, Y), targets, rng, fit_intercept=fit_intercept)
+    assert_minimises(alpha, loss)
+
+
+@pytest.mark.parametrize("kind", ["fractions", "counts"])
+def test_the_evidence_has_the_degrees_of_freedom_of_the_observations(kind):
+    """Pairs of fractional weights are one observation each, counts are as many pairs."""
+    f, X, Y, noise, weight = problem(60)
+    if kind == "counts":
+        weight = np.random.default_rng(2).integers(1, 4, 60).astype(float)
+    left, right = f.features(X), f.features_right(Y)
+    A = np.random.default_rng(1).normal(size=(6, 6))
+    targets = np.sum((left @ A) * right, axis=1) + noise
+    repeat = np.repeat(np.arange(60), weight.astype(int) if kind == "counts" else 1)
+    root = np.sqrt(weight[repeat] if kind == "fractions" else np.ones(len(repeat)))
+    basis = null_space((root * cosines(f, X, Y)[repeat])[None])
+    kernel = np.outer(root, root) * ((left @ left.T) * (right @ right.T))[np.ix_(repeat, repeat)]
+    kernel = basis.T @ kernel @ basis
+    contrasts = basis.T @ (root * targets[repeat])
+
+    def loss(log_alpha):
+        covariance = kernel / np.exp(log_alpha) + np.eye(len(kernel))
+        noise = contrasts @ np.linalg.solve(covariance, contrasts) / len(kernel)
+        return -multivariate_normal(cov=noise * covariance).logpdf(contrasts)
+
+    features, rng = PairFeatures.of(f, X, Y), np.random.default_rng(0)
+    alpha = best_pair_alpha(features, targets, rng, weight=weight)
+    assert_minimises(alpha, loss)
+
+
+def test_the_evidence_takes_a_subsample(monkeypatch):
+    f, X, Y, targets, weight = problem(300)
+    weight[:250] = 0.0
+    monkeypatch.setattr(pair_ridge, "_SUBSAMPLE", 50)
+    features = PairFeatures.of(f, X, Y)
+    alpha = best_pair_alpha(features, targets, np.random.default_rng(0), weight=weight)
+    rest = slice(250, None)
+    features = PairFeatures.of(f, X[rest], Y[rest])
+    again = best_pair_alpha(features, targets[rest], np.random.default_rng(0), weight=weight[rest])
+    assert_allclose(alpha, again, rtol=1e-9)
+
+
+def test_the_preconditioner_saves_steps(monkeypatch):
+    monkeypatch.setattr(pair_ridge, "_DIRECT", 0)
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(2, 2000, 4))
+    f = Frequencies(rng.normal(size=(12, 4)) / 2.0, np.full(12, 1.0 / 12.0), rng.normal(size=12))
+    features, targets = PairFeatures.of(f, X, Y), np.sign(X[:, 0] - Y[:, 0])
+    with_it = fit_pairs(features, targets, 0.1)
+    monkeypatch.setattr(pair_ridge.PairSystem, "precondition", lambda self, coef: coef)
+    without = fit_pairs(features, targets, 0.1)
+    assert_allclose(with_it.coef, without.coef, atol=1e-4)
+    assert 3 * with_it.n_iterations < without.n_iterations
+
+
+def test_too_few_steps_are_said(monkeypatch):
+    monkeypatch.setattr(pair_ridge, "_DIRECT", 0)
+    f, X, Y, targets, _ = problem(100)
+    monkeypatch.setattr(pair_ridge, "_MAX_ITERATIONS", 2)
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 steps. Raise alpha"):
+        fit_pairs(PairFeatures.of(f, X, Y), targets, 1e-3)
+
+
+def test_many_pairs_are_solved_for_by_iteration(monkeypatch):
+    monkeypatch.setattr(pair_ridge, "_DIRECT", 50)
+    f, X, Y, targets, weight = problem(60)
+    features = PairFeatures.of(f, X, Y)
+    assert fit_pairs(features, targets, 1.0).n_iterations > 0
+    weight[:10] = 0.0
+    assert fit_pairs(features, targets, 1.0, weight=weight).n_iterations == 0
+
+
+@pytest.mark.usefixtures("solver")
+def test_a_kernel_that_is_constant_leaves_the_level_to_one_of_the_two():
+    # With a constant beside it there is no telling them apart, and no need to.
+    f = Frequencies([[0.0]], [1.0], [0.3])
+    X, Y = np.random.default_rng(0).normal(size=(2, 30, 1))
+    features = PairFeatures.of(f, X, Y)
+    solution = fit_pairs(features, np.full(30, 5.0), 1.0, fit_intercept=True)
+    assert_allclose(solution.mean(*features.at(slice(None))), 5.0, atol=1e-6)

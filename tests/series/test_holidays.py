@@ -1,0 +1,65 @@
+"""Holidays of a country as inputs, next to dates that are known by heart."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bochner.files.errors import InputError
+from bochner.series.holidays import holiday_inputs
+
+pytest.importorskip("holidays")
+
+DAYS = pd.date_range("2019-01-01", "2021-12-31")
+
+
+def test_holidays_of_germany():
+    found = holiday_inputs(DAYS, len(DAYS), "DE").set_axis(DAYS)
+    assert list(found.index[found["Good Friday"] == 1.0].strftime("%m-%d")) == [
+        "04-19", "04-10", "04-02",
+    ]  # fmt: skip
+    assert found["Christmas Day"].sum() == 3.0
+    assert found.loc["2020-10-03"].sum() == 1.0
+    assert found.loc["2020-07-01"].sum() == 0.0
+    assert not {"Corpus Christi", "Epiphany"} & set(found)
+    assert "Epiphany" in holiday_inputs(DAYS, len(DAYS), "DE-BY")
+
+
+def test_holidays_of_one_date_share_an_effect():
+    """Of one year and a half, holidays of the second half are known once."""
+    n_known = 540
+    found = holiday_inputs(DAYS, n_known, "DE").set_axis(DAYS)
+    assert "Christmas Day" not in found
+    assert found["New Year's Day"].iloc[:n_known].sum() == 2.0
+    assert found.loc["2021-12-25", "other holidays"] == 1.0
+    assert (found.iloc[:n_known].sum() > 0.0).all()
+
+
+def test_all_hours_of_a_date_are_one_date():
+    """A holiday of one date has no effect of its own in series of hours either."""
+    n_known = 540
+    daily = holiday_inputs(DAYS, n_known, "DE")
+    hours = pd.date_range(DAYS[0], periods=24 * len(DAYS), freq="h")
+    hourly = holiday_inputs(hours, 24 * n_known, "DE")
+    assert list(hourly) == list(daily)
+    np.testing.assert_array_equal(hourly, np.repeat(daily.to_numpy(), 24, axis=0))
+
+
+def test_hours_follow_the_local_clock():
+    hours = pd.date_range("2020-12-24 20:00", periods=96, freq="h", tz="Europe/Berlin")
+    found = holiday_inputs(hours, 96, "DE").sum(axis=1).to_numpy()
+    np.testing.assert_array_equal(np.flatnonzero(found), np.arange(4, 52))
+
+
+@pytest.mark.parametrize(
+    ("times", "place", "message"),
+    [
+        (DAYS, "XX", "no calendar of holidays for 'XX': expected the code of a country"),
+        (DAYS, "DE-XX", "expected DE, or DE- and one of BB"),
+        (DAYS[::7], "DE", "needs a series of days or parts of a day"),
+        (np.arange(10.0), "DE", "--holidays needs dates"),
+        (DAYS[180:190], "DE", "No holiday of DE is among the dates"),
+    ],
+)
+def test_what_has_no_holidays_is_refused(times, place, message):
+    with pytest.raises(InputError, match=message):
+        holiday_inputs(times, len(times), place)

@@ -1,0 +1,170 @@
+"""Mixtures of normal laws of transformed values."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from bochner.series.predictive_mixture import PredictiveMixture
+from bochner.series.value_transformations import TRANSFORMATIONS, candidates, positive
+
+MEANS = np.array([[2.0, 3.0], [2.6, 1.8], [4.0, 3.2]])
+VARIANCES = np.array([[0.04, 0.3], [0.2, 0.1], [0.01, 0.4]])
+WEIGHTS = np.array([0.5, 0.3, 0.2])
+LEVELS = np.array([0.01, 0.3, 0.5, 0.95])
+
+
+def mixture(name="none"):
+    return PredictiveMixture(MEANS, VARIANCES, WEIGHTS, name)
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_quantiles_have_their_probability(name):
+    function = TRANSFORMATIONS[name]
+    found = mixture(name).quantiles(LEVELS)
+    assert found.shape == (2, 4)
+    for place in range(2):
+        at = function.forward(found[place])
+        mass = WEIGHTS @ norm.cdf(at, MEANS[:, place, None], np.sqrt(VARIANCES[:, place, None]))
+        assert_allclose(mass, LEVELS, atol=1e-9)
+
+
+def test_a_floor_takes_the_probability_below_it():
+    own = PredictiveMixture(MEANS - 2.5, VARIANCES, WEIGHTS, "floor")
+    free = PredictiveMixture(MEANS - 2.5, VARIANCES, WEIGHTS, "none")
+    assert_allclose(own.quantiles(LEVELS), np.maximum(free.quantiles(LEVELS), 0.0))
+    assert_allclose(own.centre(), np.maximum(free.centre(), 0.0))
+    atom = WEIGHTS @ norm.cdf(0.0, MEANS - 2.5, np.sqrt(VARIANCES))
+    assert_allclose(np.exp(own.log_density(np.zeros(2))), atom)
+    above = np.array([0.4, 0.1])
+    assert_allclose(own.log_density(above), free.log_density(above))
+    assert own.log_density(-above).tolist() == [-np.inf, -np.inf]
+
+
+BACK = {
+    "none": lambda x: x,
+    "floor": lambda x: np.maximum(x, 0.0),
+    "sqrt": lambda x: np.maximum(x, 0.0) ** 2,
+    "log": np.exp,
+}
+LOW = PredictiveMixture(MEANS - 2.2, VARIANCES, WEIGHTS, "none")  # About a half is below zero
+
+
+def assert_atom(name):
+    """The probability of zero is that of draws, and the rest is under the density."""
+    own = replace(LOW, transformation=name)
+    at_zero = np.exp(own.log_density(np.zeros(2)))
+    atom = WEIGHTS @ norm.cdf(0.0, LOW.means, np.sqrt(VARIANCES))
+    assert_allclose(at_zero, atom if name in ("floor", "sqrt") else at_zero)
+    assert_allclose(at_zero, 0.0 if name == "log" else at_zero)
+    for place in range(2):
+
+        def density(root, place=place):
+            value = np.full(2, root**2)
+            return 2.0 * root * np.exp(own.log_density(value)[place])
+
+        above = quad(density, 1e-12, 20.0, limit=200, points=[0.5, 1.0, 2.0])[0]
+        assert_allclose(above + at_zero[place], 1.0, atol=1e-6)
+    quantiles = own.quantiles(np.array([0.5 * atom.min(), 0.999 * atom.min()]))
+    assert not quantiles.any() if name != "log" else (quantiles > 0.0).all()
+
+
+@pytest.mark.parametrize("name", ["floor", "sqrt", "log"])
+def test_zeros_have_the_probability_that_the_density_leaves(name):
+    assert_atom(name)
+
+
+def assert_variances(name, shift=0.0):
+    """Variances are integrals over the transformed values, and close to those of draws."""
+    own = PredictiveMixture(MEANS + shift, VARIANCES, WEIGHTS, name)
+    rng = np.random.default_rng(0)
+    which = rng.choice(3, 400_000, p=WEIGHTS)
+    drawn = BACK[name](rng.normal(own.means[which], np.sqrt(VARIANCES[which])))
+    for place in range(2):
+        means, std = own.means[:, place], np.sqrt(VARIANCES[:, place])
+
+        def moment(power, centre=0.0, means=means, std=std):
+            def weighted(x):
+                return (BACK[name](x) - centre) ** power * (WEIGHTS @ norm.pdf(x, means, std))
+
+            return quad(weighted, means.min() - 9.0, means.max() + 9.0, limit=400)[0]
+
+        expected = moment(2, moment(1))
+        assert_allclose(own.variance()[place], expected, rtol=1e-6)
+        assert_allclose(drawn.var(axis=0)[place], expected, rtol=0.05)
+
+
+@pytest.mark.parametrize("shift", [0.0, -2.2, 60.0])
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_variances_are_those_of_the_values(name, shift):
+    assert_variances(name, min(shift, 3.0) if name == "log" else shift)
+
+
+def test_a_variance_that_overflows_is_infinite():
+    huge = PredictiveMixture(MEANS + 400.0, VARIANCES, WEIGHTS, "log")
+    assert np.isinf(huge.variance()).all()
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_densities_integrate_to_probabilities(name):
+    own = mixture(name)
+    low, high = own.quantiles(np.array([0.2, 0.9]))[0]
+
+    def density(value):
+        return np.exp(own.log_density(np.array([value, 1.0]))[0])
+
+    assert_allclose(quad(density, low, high)[0], 0.7, rtol=1e-6)
+
+
+def test_moments_of_a_mixture():
+    rng = np.random.default_rng(0)
+    which = rng.choice(3, 400_000, p=WEIGHTS)
+    drawn = rng.normal(MEANS[which], np.sqrt(VARIANCES[which]))
+    assert_allclose(mixture().centre(), drawn.mean(axis=0), atol=0.01)
+    assert_allclose(mixture().std(), drawn.std(axis=0), rtol=0.01)
+    assert_allclose(mixture().variance(), mixture().std() ** 2)
+    lower, upper = np.quantile(np.exp(drawn), [norm.cdf(-1.0), norm.cdf(1.0)], axis=0)
+    assert_allclose(mixture("log").std(), 0.5 * (upper - lower), rtol=0.02)
+
+
+def test_impossible_values_have_no_density():
+    assert mixture("log").log_density(np.array([-1.0, 0.0])).tolist() == [-np.inf, -np.inf]
+    assert np.isnan(mixture().log_density(np.array([np.nan, 1.0]))[0])
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_transformations_are_undone_and_have_their_slopes(name):
+    function, values = TRANSFORMATIONS[name], np.array([0.3, 1.0, 20.0])
+    assert_allclose(function.back(function.forward(values)), values)
+    step = 1e-6
+    slope = (function.forward(values + step) - function.forward(values - step)) / (2.0 * step)
+    assert_allclose(function.log_slope(values), np.log(slope), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ([-1.0, 5.0], ["none"]),
+        ([0.0, 5.0], ["none", "sqrt"]),
+        ([1.0, 5.0], ["none", "sqrt", "log"]),
+        ([100.0, 110.0], ["none"]),  # All of them are nearly lines there
+    ],
+)
+def test_values_allow_transformations(values, names):
+    assert candidates(np.array(values)) == names
+
+
+def test_zeros_count_as_half_of_the_least():
+    assert positive(np.array([0.0, 4.0, 6.0])).tolist() == [2.0, 4.0, 6.0]
+    assert positive(np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_zeros_are_the_floor_of_values_without_a_negative_one():
+    counts = np.array([0.0, 2.0, 0.0, 5.0])
+    assert candidates(counts) == ["floor", "sqrt"]
+    assert candidates(counts[1:]) == ["none", "sqrt"]
+    assert candidates(counts - 1.0) == ["none"]
+    assert candidates(counts + 1.0) == ["none", "sqrt", "log"]

@@ -1,0 +1,188 @@
+"""Times of series: numbers, dates, months, and where a horizon leads."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from bochner.series.timelines import steps, timed
+
+REGULAR = [
+    pd.date_range("2000-01-31", periods=30, freq="ME"),
+    pd.date_range("2000-01-01", periods=30, freq="MS"),
+    pd.date_range("2000-03-31", periods=30, freq="QE"),
+    pd.date_range("2000-01-01", periods=30, freq="YS"),
+    pd.date_range("2000-01-02", periods=30, freq="W"),
+    pd.date_range("2020-01-01", periods=30, freq="B"),
+    pd.date_range("2000-03-30", periods=30, freq="30min"),
+    pd.date_range("2000-03-20", periods=30, freq="D", tz="Europe/Berlin"),
+    pd.date_range("2000-01-01", periods=30, freq="MS", tz="Europe/Berlin"),
+    pd.period_range("2000-01", periods=30, freq="M"),
+    pd.period_range("2000Q1", periods=30, freq="Q"),
+    pd.period_range("2000-01-03", periods=30, freq="W"),
+    pd.RangeIndex(30),
+    pd.Index(np.arange(5.0, 20.0, 0.5)),
+]
+
+
+@pytest.mark.parametrize("index", REGULAR, ids=lambda index: str(index[:2].tolist()))
+def test_a_horizon_goes_on_as_the_index_does(index):
+    timeline = timed(index[:24]).timeline
+    future = timeline.future(6)
+    assert future.index.equals(index[24:]) or list(future.index) == list(index[24:])
+    assert_allclose(future.numbers, timed(index).numbers[24:])
+    assert_allclose(timeline.future(index[24:]).numbers, future.numbers)
+
+
+@pytest.mark.parametrize("index", REGULAR[:4], ids=lambda index: str(index[:2].tolist()))
+def test_months_go_on_without_the_name_of_a_frequency(index):
+    """Two dates have none, nor have models of earlier versions; the last month here is short."""
+    timeline = replace(timed(index[:26]).timeline, frequency=None)
+    assert list(timeline.future(4).index) == list(index[26:])
+
+
+@pytest.mark.parametrize("index", REGULAR[:12], ids=lambda index: str(index[:2].tolist()))
+def test_missing_rows_leave_the_step(index):
+    """See also `test_calendars`."""
+    kept = index[[*range(5), *range(7, 20), *range(21, 24)]]
+    if isinstance(kept, pd.DatetimeIndex):
+        kept = pd.DatetimeIndex(kept.to_numpy()) if index.tz is None else kept
+    assert list(timed(kept).timeline.future(2).index) == list(index[24:26])
+
+
+@pytest.mark.parametrize(
+    ("index", "kind", "names"),
+    [
+        (REGULAR[0], "months", ["1 year"]),
+        (REGULAR[2], "months", ["1 year"]),
+        (REGULAR[4], "days", ["24 hours", "7 days", "1 year"]),
+        (REGULAR[12], "steps", []),
+        (REGULAR[13], "numbers", []),
+    ],
+)
+def test_the_calendar(index, kind, names):
+    timeline = timed(index).timeline
+    assert timeline.kind == kind
+    assert [name for _, name in timeline.calendar] == names
+
+
+@pytest.mark.parametrize(
+    ("index", "period", "name"),
+    [
+        (REGULAR[0], 128.4, "10.7 years"),
+        (REGULAR[0], 4.0, "4 months"),
+        (REGULAR[4], 365.3, "1 year"),
+        (REGULAR[4], 27.3, "27.3 days"),
+        (REGULAR[6], 0.5, "12 hours"),
+        (REGULAR[6], 0.01, "14.4 minutes"),
+        (REGULAR[12], 12.0, "12 steps"),
+        (REGULAR[13], 1.0, "1 unit"),
+    ],
+)
+def test_names_of_periods(index, period, name):
+    assert timed(index).timeline.name(period) == name
+
+
+def test_months_are_evenly_spaced():
+    for index in REGULAR[:2]:
+        assert_allclose(np.diff(timed(index).numbers), 1.0)
+    days = timed(pd.DatetimeIndex(["2001-02-28", "2001-03-31", "2001-04-30"]))
+    assert days.timeline.kind == "months"
+
+
+def test_dates_within_months_are_between_them():
+    timeline = timed(np.arange("2000-01", "2003-01", dtype="M8[M]")).timeline
+    found = timeline.future(np.array(["2003-05-01", "2003-06-16"], dtype="M8[D]")).numbers
+    first = timeline.last + 5.0
+    assert_allclose(found, [first, first + 1.5])
+
+
+def test_a_zone_does_not_move_months_but_hours():
+    """Clocks change in March and October."""
+    months = timed(pd.date_range("2000-01-01", periods=24, freq="MS", tz="Europe/Berlin"))
+    assert months.timeline.kind == "months"
+    hours = timed(pd.date_range("2000-03-26", periods=24, freq="h", tz="Europe/Berlin"))
+    assert_allclose(np.diff(hours.numbers), 1 / 24)
+
+
+def test_positions_and_columns():
+    assert steps(5).timeline.future(2).numbers.tolist() == [5.0, 6.0]
+    assert timed(np.arange(4.0)[:, None]).numbers.tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert timed(["2000-01-01", "2000-01-02"]).timeline.kind == "days"
+
+
+def test_irregular_times_have_no_step():
+    timeline = timed(np.array([0.0, 1.0, 3.0, 7.0, 12.0])).timeline
+    assert timeline.step is None
+    with pytest.raises(ValueError, match="irregular, so that a horizon has no unit"):
+        timeline.future(3)
+    assert timeline.future([13.0, 14.0]).numbers.tolist() == [13.0, 14.0]
+
+
+DAILY = timed(pd.date_range("2020-01-01", periods=9)).timeline
+
+
+@pytest.mark.parametrize(
+    ("horizon", "error", "message"),
+    [
+        (0, ValueError, "at least 1 step, got 0"),
+        (2.5, TypeError, "an integer, or an array of times"),
+        (True, TypeError, "got True"),
+        ([1.0, 2.0], TypeError, "has dates for times, and the times to predict at are numbers"),
+        (pd.DatetimeIndex(["2020-02-01"] * 2), ValueError, "some are repeated"),
+        (pd.DatetimeIndex(["2020-02-01"], tz="UTC"), ValueError, "predict at have a time zone"),
+        (pd.DatetimeIndex(["2020-02-01", None]), ValueError, "missing \\(NaT\\)"),
+        ([], ValueError, "shape \\(n,\\) with n > 0"),
+        (["soon"], TypeError, "got 'soon' first"),
+    ],
+)
+def test_horizons_that_are_none(horizon, error, message):
+    with pytest.raises(error, match=message):
+        DAILY.future(horizon)
+
+
+def test_numbers_are_not_dates():
+    with pytest.raises(TypeError, match="has positions for times"):
+        steps(5).timeline.future(pd.date_range("2020-01-01", periods=2))
+    with pytest.raises(ValueError, match="infinite or NaN"):
+        timed([0.0, np.nan])
+    zoned = timed(pd.date_range("2020-01-01", periods=9, tz="UTC")).timeline
+    with pytest.raises(ValueError, match="series has a time zone"):
+        zoned.future(pd.date_range("2020-02-01", periods=2))
+
+
+def test_dates_beyond_nanoseconds_are_refused():
+    """They would be other dates: NumPy's conversion wraps around."""
+    years = np.array(["1000-01-01", "2000-01-01"], dtype="M8[s]")
+    with pytest.raises(ValueError, match="between the years 1678 and 2262, got 1000-01-01"):
+        timed(years)
+    assert timed(np.array([np.datetime64("NaT", "ns"), "2000-01-01"], "M8[ns]")[1:]).numbers.size
+
+
+def test_dates_as_text_in_an_index_are_dates():
+    text = pd.date_range("2020-01-01", periods=9).strftime("%Y-%m-%d")
+    assert timed(text).timeline.future(1).index[0] == pd.Timestamp("2020-01-10")
+
+
+@pytest.mark.parametrize("horizon", [10**9, 2**70])
+def test_horizons_have_a_bound(horizon):
+    with pytest.raises(ValueError, match="horizon must be at most 10,000,000 steps, got 1,"):
+        steps(9).timeline.future(horizon)
+
+
+def test_times_that_are_squared_have_a_bound():
+    with pytest.raises(ValueError, match="times"):
+        steps(9).timeline.future([1e300])
+
+
+def assert_half_of_the_steps():
+    """A step is usual if at least half of the steps have its length, whose median it is."""
+    for lengths, expected in (([1, 2, 2, 3], 2.0), ([1, 2, 3, 4, 2], None), ([1, 2, 2], 2.0)):
+        times = np.concatenate(([0.0], np.cumsum(lengths)))
+        assert timed(times).timeline.step == expected
+
+
+def test_half_of_the_steps_are_usual():
+    assert_half_of_the_steps()

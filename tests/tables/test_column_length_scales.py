@@ -1,0 +1,278 @@
+"""Length scales and linear maps learned by leave-one-out errors, against fits without rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.tables import column_length_scales as length_scales
+from bochner.tables import kernel_search as search
+from bochner.tables import leave_one_out, linear_maps
+from bochner.tables.distinct_rows import Rows
+from bochner.tables.leave_one_out import LearnedKernel
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(40, 3))
+Y = np.column_stack((np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1], X[:, 2] ** 2))
+Y += 0.1 * RNG.normal(size=Y.shape)
+WEIGHTS = RNG.uniform(0.5, 2.0, 40)
+WEIGHTS /= WEIGHTS.mean()
+GROUPS = np.arange(40) % 11
+ROWS = {
+    "plain": Rows(X, Y[:, :1], np.ones(40)),
+    "all": Rows(X, Y, WEIGHTS, GROUPS),
+    "pairs": Rows(X, Y, WEIGHTS, np.arange(40) // 2),
+}
+POINT = np.array([0.3, 0.1, -0.2, -2.0])
+STEP = 1e-5
+KERNELS = [Gaussian(), Laplacian(), Matern(nu=2.5), Exponential()]
+
+
+DESCENDED = length_scales.descended
+
+
+def rows_of(X, y, groups=None):
+    return Rows(X, y.reshape(len(y), -1), np.ones(len(y)), groups)
+
+
+def residuals(learned, rows, kept, others):
+    """Errors of rows by a fit to other rows, of noise variances inverse to the weights."""
+    A = learned(rows.X[kept], rows.X[kept]) + learned.alpha * np.diag(1.0 / rows.weights[kept])
+    return rows.Y[others] - learned(rows.X[others], rows.X[kept]) @ np.linalg.solve(A, rows.Y[kept])
+
+
+def brute(learned, rows):
+    """Weighted mean square error of fits without each group."""
+    groups = np.arange(len(rows)) if rows.groups is None else rows.groups
+    total = 0.0
+    for group in np.unique(groups):
+        others, kept = np.flatnonzero(groups == group), np.flatnonzero(groups != group)
+        errors = residuals(learned, rows, kept, others)
+        total += np.sum(rows.weights[others, None] * errors**2)
+    return total / len(rows)
+
+
+def assert_gradient(kernel, rows=ROWS["all"]):
+    error, gradient = length_scales.error_and_gradient(kernel, POINT, rows)
+
+    def at(point):
+        return brute(LearnedKernel.at(kernel, point), rows)
+
+    moved = [at(POINT + h) - at(POINT - h) for h in STEP * np.eye(4)]
+    assert_allclose(error, at(POINT), rtol=1e-5)
+    assert_allclose(gradient, np.array(moved) / (2.0 * STEP), rtol=1e-3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leave_one_out, "LEAST_SINGLE", np.inf)
+        double = length_scales.error_and_gradient(kernel, POINT, rows)
+    assert_allclose(double[0], at(POINT), rtol=1e-9)
+    assert_allclose(double[1], np.array(moved) / (2.0 * STEP), rtol=1e-4)
+    assert double[0] != error
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_errors_and_gradients_are_those_of_fits_without_each_group(kernel, rows):
+    assert_gradient(kernel, ROWS[rows])
+
+
+def assert_halves():
+    pair = LearnedKernel.at(Laplacian(), POINT), LearnedKernel.at(Laplacian(), POINT[::-1])
+    chosen, rows = (np.arange(15), np.arange(15, 40)), ROWS["all"]
+    expected = sum(
+        np.sum(rows.weights[others, None] * residuals(learned, rows, own, others) ** 2)
+        for learned, own, others in zip(pair, chosen, chosen[::-1], strict=True)
+    )
+    parts = tuple(rows.part(part) for part in chosen)
+    assert_allclose(leave_one_out.error_across(pair, parts), expected, rtol=1e-9)
+
+
+def test_each_part_of_the_rows_predicts_the_other():
+    assert_halves()
+
+
+@pytest.mark.parametrize("penalty", [1.0, 30.0])
+def test_the_penalised_error_is_stationary(penalty, monkeypatch):
+    monkeypatch.setattr(length_scales, "_TOLERANCE", 1e-8)
+    rows, start = ROWS["plain"], np.array([0.5, 0.0, 1.0, -1.0])
+    found = length_scales.descended(Gaussian(), rows, start, penalty, 200)
+    error, gradient = length_scales.error_and_gradient(Gaussian(), found, rows)
+    pull = np.append(2.0 * penalty / 40 * (found[:-1] - found[:-1].mean()), 0.0)
+    assert np.abs(pull).max() > 0.05
+    assert_allclose(gradient / error, -pull, atol=2e-2)
+
+
+def test_scales_that_are_tied_move_together():
+    rows, start = ROWS["plain"], np.array([0.5, 0.0, 1.0, -1.0])
+    found = length_scales.descended(Gaussian(), rows, start, np.inf, 200)
+    moved = found[:-1] - start[:-1]
+    assert_allclose(moved, moved[0])
+    error = length_scales.error_and_gradient(Gaussian(), found, rows)[0]
+    for step in (-0.1, 0.1):
+        near = found + step * np.array([1.0, 1.0, 1.0, 0.0])
+        assert length_scales.error_and_gradient(Gaussian(), near, rows)[0] > error
+
+
+def starts(kernel, alpha):
+    return (LearnedKernel(kernel, alpha),) * 3
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_inputs_without_influence_get_long_scales(kernel):
+    rows = np.random.default_rng(0).uniform(-1.5, 1.5, size=(200, 4))
+    y = np.sin(3.0 * rows[:, 1])
+    found = length_scales.with_length_scales(starts(kernel, 0.1), rows_of(rows, y), is_tied=False)
+    scales = np.asarray(found.full.kernel.length_scale)
+    assert np.argmin(scales) == 1
+    assert np.min(np.delete(scales, 1)) > 4.0 * scales[1]
+    assert found.error < 0.02 * np.var(y)
+
+
+def test_noise_keeps_one_length_scale():
+    rng = np.random.default_rng(2)
+    rows = rows_of(rng.normal(size=(150, 10)), rng.normal(size=150))
+    found = length_scales.with_length_scales(starts(Laplacian(10.0), 3.0), rows, is_tied=False)
+    assert found.full.alpha > 0.5
+    assert found.error > 0.85 * np.var(rows.Y)
+
+
+def check_second_start():
+    """Of targets without noise, the better of the searches from both points is kept."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 3))
+    for noise, count, bad in ((0.0, 2, 0), (0.0, 2, 1), (1.0, 1, 0)):
+        rows, ends = rows_of(X, np.sin(3.0 * X[:, 0]) + noise * rng.normal(size=120)), []
+
+        def descended(kernel, some, start, penalty, n_steps, rows=rows, ends=ends, bad=bad):
+            point = DESCENDED(kernel, some, start, penalty, n_steps)
+            if len(some) == len(rows):
+                ends.append(point + (len(ends) == bad))  # This search ends far away
+                return ends[-1]
+            return point
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(length_scales, "descended", descended)
+            patch.setattr(length_scales, "_PRECISE", 0.9 if not noise else 0.0)
+            given = starts(Matern(1.0, 2.5), 0.1)
+            found = length_scales.with_length_scales(given, rows, is_tied=True)
+        assert len(ends) == count
+        errors = [length_scales.error_and_gradient(Matern(1.0, 2.5), e, rows)[0] for e in ends]
+        assert found.error == min(errors)
+        assert_allclose(found.full.alpha, np.exp(ends[int(np.argmin(errors))][-1]))
+
+
+def test_searches_without_noise_start_twice():
+    check_second_start()
+
+
+@pytest.mark.parametrize("n_samples", [2, 3, 5])
+def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
+    for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
+        rows = rows_of(X[:n_samples], y)
+        found = length_scales.with_length_scales(starts(Gaussian(), 0.1), rows, is_tied=False)
+        assert np.all(np.isfinite(found.full.kernel.length_scale))
+        assert found.full.alpha > 0.0
+
+
+def turned_rows(n_samples=300):
+    """A target that changes along one direction, oblique to the inputs."""
+    rows = np.random.default_rng(1).normal(size=(n_samples, 3))
+    return rows_of(rows, np.sin(1.5 * (rows @ np.array([1.0, 1.0, -1.0]))))
+
+
+def assert_stationary():
+    """The map that is found, against finite differences of errors without each row."""
+    rows, origin = turned_rows(60), LearnedKernel(Matern((1.0, 2.0, 1.5), nu=2.5), 0.1)
+    rows.Y[:] += 0.05 * np.random.default_rng(2).normal(size=(60, 1))
+    penalty = 100.0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linear_maps, "_TOLERANCE", 1e-12)
+        found = linear_maps.mapped(origin, origin, rows, penalty, 300)
+    scales = np.asarray(origin.kernel.length_scale)[:, None]
+
+    def loss(matrix, alpha):
+        learned = LearnedKernel(Matern(nu=2.5), alpha, matrix / scales)
+        return np.log(brute(learned, rows)) + penalty / 60 * np.sum((matrix - np.eye(3)) ** 2)
+
+    matrix = scales * found.matrix
+    assert np.abs(matrix - np.eye(3)).max() > 0.1
+    steps = [1e-4 * step.reshape(3, 3) for step in np.eye(9)]
+    slopes = [loss(matrix + step, found.alpha) - loss(matrix - step, found.alpha) for step in steps]
+    assert np.abs(np.array(slopes) / 2e-4).max() < 0.05
+    assert loss(matrix, found.alpha) < loss(np.eye(3), origin.alpha)
+
+
+def test_the_penalised_error_of_a_map_is_stationary():
+    assert_stationary()
+
+
+@pytest.mark.parametrize("kernel", [Exponential(2.0), Matern(2.0, nu=2.5)], ids=repr)
+def test_a_map_finds_the_direction_of_the_target(kernel):
+    rows = turned_rows()
+    alone = length_scales.with_length_scales(starts(kernel, 0.1), rows, is_tied=False)
+    found = linear_maps.with_linear_map(alone, rows)
+    assert found.error < 0.5 * alone.error
+    left, strength, _ = np.linalg.svd(found.full.matrix)
+    assert strength[0] > 3.0 * strength[1]
+    assert abs(left[:, 0] @ np.array([1.0, 1.0, -1.0])) > 0.99 * np.sqrt(3.0)
+
+
+def test_few_rows_or_additive_targets_keep_their_length_scales():
+    for rows in (turned_rows(80), rows_of(turned_rows().X, np.abs(turned_rows().X).sum(axis=1))):
+        alone = length_scales.with_length_scales(
+            starts(Matern(2.0, nu=2.5), 0.1), rows, is_tied=False
+        )
+        found = linear_maps.with_linear_map(alone, rows)
+        assert found.across <= alone.across
+        assert found.full.matrix is None or found.across < alone.across
+    assert linear_maps.with_linear_map(alone, rows.part(np.arange(80))) is alone
+
+
+@pytest.mark.parametrize("matrix", [None, np.diag([1.0, 0.7, 1.2])])
+def test_more_rows_move_a_kernel_on(matrix):
+    rows = turned_rows(200)
+    rows.Y[:] += 0.1 * np.random.default_rng(0).normal(size=(200, 1))
+    begin = LearnedKernel(Matern((1.0, 4.0, 3.0), nu=2.5), 0.1, matrix)
+    found = search.refined(begin, rows)
+    assert (found.matrix is None) == (matrix is None)
+    assert brute(found, rows) < 0.8 * brute(begin, rows)
+
+
+def test_more_rows_keep_a_common_length_scale():
+    rows = rows_of(X, np.sin(2.0 * X[:, 0]))
+    found = search.refined(LearnedKernel(Laplacian(9.0), 0.1), rows)
+    scales = np.asarray(found.kernel.length_scale)
+    assert_allclose(scales, scales[0])
+    assert abs(np.log(scales[0] / 9.0)) > 0.01
+
+
+@pytest.mark.parametrize("penalty", [5.0, np.inf])
+def test_columns_may_share_a_length_scale(penalty):
+    """The point is that of least penalised error among points with equal scales."""
+    shared = Rows(X, Y[:, :1], np.ones(40), shared=np.array([7, 2, 7]))
+    start = np.array([0.5, 0.2, 0.5, -1.0])
+    found = length_scales.descended(Matern(nu=2.5), shared, start, penalty, 100)
+    assert found[0] == found[2] != found[1]
+
+    def loss(point):
+        scales = point[[0, 1]]
+        pull = 0.0 if penalty == np.inf else penalty / 40 * np.sum((scales - scales.mean()) ** 2)
+        return np.log(brute(LearnedKernel.at(Matern(nu=2.5), point), shared)) + pull
+
+    steps = [[1, 1, 1, 0]] if penalty == np.inf else [[1, 0, 1, 0], [0, 1, 0, 0]]
+    for step in (0.1, -0.1):
+        assert all(
+            loss(found) < loss(found + step * np.array(way)) for way in [*steps, [0, 0, 0, 1]]
+        )
+
+
+def test_a_table_with_many_levels_has_several_length_scales():
+    rng = np.random.default_rng(0)
+    levels, number = rng.integers(45, size=(2, 300)), rng.normal(size=300)
+    table = np.column_stack((np.eye(45)[levels[0]], np.eye(45)[levels[1]], number))
+    y = rng.normal(size=45)[levels[0]] * number
+    shared = np.repeat([0, 1, 2], [45, 45, 1])
+    rows = Rows(table, y[:, None], np.ones(300), shared=shared)
+    scales = search.learned(search.Family(Laplacian), rows, rng).full.kernel.length_scale
+    used, unused, _ = np.asarray(scales)[[0, 45, 90]]
+    assert_allclose(scales, np.asarray(scales)[[0, 45, 90]][shared])
+    assert unused > 5.0 * used

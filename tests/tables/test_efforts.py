@@ -1,0 +1,172 @@
+"""Sizes of a fit within a time limit, by counts of operations at a known speed."""
+
+from time import perf_counter
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from bochner._base.progress import silent
+from bochner.tables import learner as learners
+from bochner.tables import residual_laws, tree_laws
+from bochner.tables.efforts import EFFORTS, Effort, measured_rate, tree_seconds
+from bochner.tables.kernel_laws import KernelLaw
+from bochner.tables.learner import Learner
+from bochner.tables.observation_roles import FitPlan
+from bochner.tables.observations import Observations
+from bochner.tables.tree_laws import TreeLaw
+
+RATE = 1e11
+DEFAULT = EFFORTS["default"]
+
+
+def sizes(effort):
+    return effort.search_rows, effort.more_rows, effort.most_exact, effort.n_landmarks
+
+
+@pytest.mark.parametrize("n_rows", [300, 10_000, 1_000_000])
+def test_a_long_limit_changes_nothing(n_rows):
+    assert sizes(DEFAULT.within(1e6, n_rows, 10, 8, RATE)) == sizes(DEFAULT)
+
+
+@pytest.mark.parametrize("n_rows", [300, 5000, 50_000])
+@pytest.mark.parametrize("n_columns", [3, 500])
+def test_sizes_grow_with_the_limit_and_stay_useful(n_rows, n_columns):
+    limits = [1e-9, 1.0, 3.0, 10.0, 30.0, 100.0]
+    found = [sizes(DEFAULT.within(limit, n_rows, n_columns, 8, RATE)) for limit in limits]
+    assert_array_equal(found, np.maximum.accumulate(found))
+    assert found[0][0] == 200
+    assert min(size[3] for size in found) >= 200
+    assert min(size[1] - size[0] for size in found) >= 0
+
+
+def test_rows_too_many_for_the_limit_are_represented_by_landmarks():
+    effort = DEFAULT.within(2.0, 10_000, 10, 8, RATE)
+    assert DEFAULT.landmarks(10_000) == 0
+    m = effort.landmarks(10_000)
+    assert 200 <= m < DEFAULT.n_landmarks
+    assert m**2 * 10_000 < 2.0 * RATE
+
+
+def check_landmarks():
+    """As many landmarks for very many rows, whose time is that of passes."""
+    assert [DEFAULT.landmarks(n) for n in (16_500, 16_501, 10**6, 10**8)] == [0] + 3 * [4000]
+    assert EFFORTS["quick"].landmarks(10**6) == 1500
+    limited = DEFAULT.within(30.0, 10**6, 20, 8, RATE)
+    m = limited.landmarks(10**6)
+    assert m == limited.n_landmarks < 4000
+    # The products of all rows would take longer than the limit allows.
+    assert 4.0 * m**2 * 10**6 > 0.35 * 30.0 * RATE
+    assert DEFAULT.within(30.0, 10**6, 200, 8, RATE).n_landmarks < m
+
+
+def test_landmarks_do_not_fall_with_rows():
+    check_landmarks()
+
+
+def check_rest():
+    """What is left of a limit after the search decides the landmarks again."""
+    found = [DEFAULT.sizes_within(s, 10**6, 20, RATE)[1] for s in (1.0, 20.0, 60.0, 1e4)]
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (200, 4000)
+    assert 200 < found[1] < found[2]
+
+
+def test_the_rest_of_a_limit_decides_the_landmarks():
+    check_rest()
+
+
+def check_search():
+    """All searches together take their share of the limit, by counts of operations."""
+    for seconds in (10.0, 30.0):
+        for n_kernels in (2, 8, 16):
+            rows = DEFAULT.within(seconds, 50_000, 5, n_kernels, RATE).search_rows
+            if 200 < rows < DEFAULT.search_rows:
+                taken = n_kernels * (0.1 + 200.0 * np.array([rows, rows + 1.0]) ** 3 / RATE)
+                assert taken[0] <= 0.35 * seconds < taken[1]
+    sizes_of_search = [DEFAULT.within(10.0, 50_000, 5, n, RATE).search_rows for n in (2, 8, 16)]
+    assert sizes_of_search == sorted(sizes_of_search, reverse=True)
+    assert len(set(sizes_of_search)) == 3
+
+
+def test_more_kernels_are_searched_on_fewer_rows():
+    check_search()
+
+
+def check_order():
+    """The first kernel of each family is learned before the second of any."""
+    names = ["rough"] * 3 + ["smooth"] * 3 + ["turned"] * 2
+    trials = [learners._Trial(name, None, None, False) for name in names]
+    numbers = learners._alternating(trials)
+    assert [names[number] for number in numbers[:6]] == ["rough", "smooth", "turned"] * 2
+    assert sorted(numbers) == list(range(8))
+
+
+def test_families_take_turns():
+    check_order()
+
+
+def check_iterations():
+    """Boosting has as many iterations as fit into the rest of a limit, or none if they are few."""
+    rng = np.random.default_rng(0)
+    n_rows, n_columns = 9000, 5
+    X = rng.normal(size=(n_rows, n_columns))
+    large, small = tree_laws.BOOSTINGS
+
+    def iterations(boosting, n_targets, seconds, limit=100.0):
+        """The number, if an iteration of one output takes some seconds in a single fit."""
+        rows = Observations.of(X, rng.normal(size=(n_rows, n_targets)), np.ones(n_rows))
+        plan = FitPlan.of(rows, EFFORTS["quick"], None, False, np.random.default_rng(0))
+        assert residual_laws.n_fits(len(plan.scored.units), n_rows) == 5
+        rate = 5.0 * tree_seconds(n_rows, n_columns, 1, 1.0) / seconds
+        learner = Learner(EFFORTS["quick"], 1, limit, silent)
+        return learner._iterations(boosting, plan, n_columns, perf_counter(), rate)
+
+    assert [iterations(large, n, 1e-9) for n in (1, 2, 3)] == [1000, 1000, 500]
+    assert iterations(large, 1, 1e9, limit=None) == 1000
+    assert 190 <= iterations(large, 1, 0.5) <= 200
+    assert iterations(large, 1, 1.02) == 0  # Fewer than a hundred are none
+    assert 190 <= iterations(large, 2, 0.25) <= 200
+    assert (iterations(small, 1, 0.5), iterations(small, 1, 0.3)) == (0, 300)
+
+
+def test_boosting_ends_within_the_limit():
+    check_iterations()
+
+
+def test_faster_machines_fit_more():
+    slow, fast = (DEFAULT.within(3.0, 40_000, 8, 8, rate) for rate in (1e10, 1e12))
+    assert slow.n_landmarks < fast.n_landmarks
+
+
+def test_small_sizes_are_not_raised():
+    tiny = Effort(DEFAULT.families, 60, 100, 40, 80)
+    assert sizes(tiny.within(1e-9, 300, 3, 8, RATE)) == (60, 60, 0, 40)
+
+
+def test_the_measured_rate_is_that_of_a_machine():
+    assert 1e7 < measured_rate(1) < 1e15
+
+
+def test_trees_take_longer_with_rows_columns_and_number():
+    base = (1000, 10, 100)
+    for place in range(3):
+        more = [size * (100 if place == number else 1) for number, size in enumerate(base)]
+        assert tree_seconds(*more, RATE) > tree_seconds(*base, RATE)
+
+
+@pytest.mark.parametrize("rate", [1e30, 1e3])
+def test_the_learner_fits_what_the_limit_allows(rate, monkeypatch):
+    """On a slow machine kernels on few landmarks; on a fast one exact kernels, and trees."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    rows = Observations.of(X, X[:, :1] ** 2, np.ones(400))
+    monkeypatch.setattr(learners, "measured_rate", lambda n_threads: rate)
+    effort = Effort(EFFORTS["quick"].families, 250, 2000, 300)
+    judged = Learner(effort, 1, 1e3, silent).fit(rows, [np.arange(3)], rng)
+    laws = judged.laws.members
+    is_fast = rate > 1e10
+    assert {len(law.coef) for law in laws if isinstance(law, KernelLaw)} == {
+        400 if is_fast else 200
+    }
+    assert any(isinstance(law, TreeLaw) for law in laws) == is_fast

@@ -1,0 +1,163 @@
+"""Means and variances by compiled loops are those of dense matrices of the public kernels."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.tables import kernel_sums
+from bochner.tables.base_laws import Laws
+from bochner.tables.kernel_columns import Blocks
+from bochner.tables.kernel_laws import KernelLaw
+from bochner.tables.leave_one_out import LearnedKernel
+from bochner.tables.trees import TreeInputs
+
+N, M = 700, 40
+SHARED = np.r_[0, 1, [2] * 5, 3, [4] * 3]
+BLOCKS = TreeInputs.of(np.arange(len(SHARED)), SHARED)
+KERNELS = {
+    "Laplacian": Laplacian,
+    "Gaussian": Gaussian,
+    "Exponential": Exponential,
+    "Matern-3/2": lambda scale: Matern(scale, nu=1.5),
+    "Matern-5/2": lambda scale: Matern(scale, nu=2.5),
+}
+
+
+def table(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    first, second = (np.eye(width)[rng.integers(0, width, n_rows)] for width in (5, 3))
+    numbers = rng.normal(size=(n_rows, 3))
+    return np.hstack([numbers[:, :2], first, numbers[:, 2:], second])
+
+
+ROWS, NEW = table(N, 0), table(600, 1)
+
+
+def law_of(name="Matern-5/2", alpha=1.0, columns=None, scales=None, mapped=False):
+    """A law with coefficients that targets with such noise would have."""
+    rng = np.random.default_rng(2)
+    columns = np.arange(len(SHARED)) if columns is None else columns
+    scales = rng.uniform(1.0, 3.0, 5)[SHARED] if scales is None else scales
+    scale = 1.5 if mapped else tuple(scales[columns])
+    matrix = rng.normal(size=(len(columns),) * 2) / 4.0 if mapped else None
+    learned = LearnedKernel(KERNELS[name](scale), alpha, matrix)
+    coef = rng.normal(size=(N, 2)) / np.sqrt(alpha)
+    factor = np.tril(rng.normal(size=(M, M)) / M).astype(np.float32)
+    return KernelLaw("law", learned, columns, coef, factor, np.array([1.0, 2.0]))
+
+
+def dense(law, X, count):
+    """Values of the public kernel, of the images of rows."""
+    X, Z = X[:, law.columns], ROWS[:count, law.columns]
+    if law.found.matrix is not None:
+        X, Z = X @ law.found.matrix, Z @ law.found.matrix
+    return law.found.kernel(X, Z)
+
+
+def assert_dense(law, X=NEW, blocks=BLOCKS, atol=1e-3):
+    laws = Laws(ROWS, [law], blocks)
+    noise = np.sqrt(law.found.alpha * law.signal)
+    errors = laws.means(X)[:, 0] - dense(law, X, N) @ law.coef
+    assert np.abs(errors / noise).max() < atol
+    explained = np.sum((dense(law, X, M) @ law.factor) ** 2, axis=1)
+    weight = np.random.default_rng(3).uniform(0.5, 2.0, len(X))
+    relative = np.maximum(1.0 - explained, 0.0) + law.found.alpha / weight
+    variances = laws.variances(X, weight)[:, 0]
+    assert_allclose(variances, relative[:, None] * law.signal, rtol=1e-5)
+    return laws._prepared.sums[0]
+
+
+def check_kernels():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel_sums, "_LEAST_SINGLE_ROWS", N)
+        for name in KERNELS:
+            for mapped in (False, True):
+                single = assert_dense(law_of(name, mapped=mapped))
+                assert single.of_means.values.dtype == np.float32
+                assert single.of_variances.values.dtype == np.float32
+                assert len(single.kernel.used) == (0 if mapped else 2)
+                double = assert_dense(law_of(name, 1e-6, mapped=mapped), atol=1e-6)
+                assert double.of_means.values.dtype == np.float64
+
+
+def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
+    check_kernels()
+
+
+def test_laws_of_few_rows_need_the_loops_in_one_precision():
+    for name in KERNELS:
+        few = assert_dense(law_of(name), atol=1e-12)
+        assert {few.of_means.values.dtype, few.of_variances.values.dtype} == {np.dtype(float)}
+
+
+def test_some_columns_and_levels_of_several_scales():
+    for columns in (np.r_[0:7], np.r_[1, 3:11], np.r_[2:7]):
+        assert_dense(law_of(columns=columns))
+    scales = np.random.default_rng(4).uniform(1.0, 3.0, len(SHARED))
+    assert not len(assert_dense(law_of("Laplacian", scales=scales)).kernel.used)
+
+
+def test_blocks_and_columns_that_are_added_four_at_a_time():
+    rng = np.random.default_rng(5)
+    shared = np.r_[np.arange(6), 6 + np.arange(18) // 3]
+
+    def rows(count):
+        levels = np.eye(3)[rng.integers(0, 3, (count, 6))].reshape(count, 18)
+        return np.hstack([rng.normal(size=(count, 6)), levels])
+
+    Z, X, scales = rows(N), rows(50), rng.uniform(2.0, 4.0, 12)[shared]
+    for name in KERNELS:
+        found = LearnedKernel(KERNELS[name](tuple(scales)), 1.0)
+        law = replace(law_of(), columns=np.arange(24), found=found)
+        laws = Laws(Z, [law], TreeInputs.of(np.arange(24), shared))
+        assert len(laws._prepared.sums[0].kernel.used) == 6
+        assert_allclose(laws.means(X)[:, 0], found.kernel(X, Z) @ law.coef, atol=1e-4)
+
+
+def test_rows_without_one_level_of_each_block():
+    X = NEW.copy()
+    X[3, 2:7] = 0.0
+    X[300, 8:] = [0.5, 0.5, 0.0]
+    assert_dense(law_of(), X)
+    assert_dense(law_of(), X, None)
+
+
+def test_equal_blocks_are_looked_up_once_where_new_rows_have_them_too():
+    rows, new = (np.hstack([X, X[:, 2:7]]) for X in (ROWS, NEW))
+    found = LearnedKernel(Laplacian(tuple(np.linspace(1.0, 2.0, 5)[np.r_[SHARED, [2] * 5]])), 1.0)
+    law = replace(law_of(), columns=np.arange(16), found=found)
+    laws = Laws(rows, [law], TreeInputs.of(np.arange(16), np.r_[SHARED, [5] * 5]))
+    assert_array_equal(laws._prepared.blocks.twin, [0, 1, 0])
+    assert len(laws._prepared.sums[0].kernel.used) == 2
+    for X in (new, np.hstack([NEW, NEW[::-1, 2:7]])):
+        assert_allclose(laws.means(X)[:, 0], found.kernel(X, rows) @ law.coef, atol=1e-4)
+
+
+def test_blocks_of_the_rows_that_are_none_are_columns():
+    blocks = Blocks.of(ROWS, np.array([0, 2, 8, 3, 9, -1]), np.array([2, 5, 3, 2, 5, 3]))
+    assert_array_equal(blocks.starts, [2, 8])
+    assert_array_equal(blocks.codes[:, 0], ROWS[:, 2:7].argmax(axis=1))
+
+
+def test_kernels_without_a_closed_form_are_evaluated_as_they_are():
+    law = law_of()
+    law = replace(law, found=replace(law.found, kernel=Matern(2.0, nu=1.1)))
+    assert assert_dense(law) is None
+
+
+def test_predictions_do_not_depend_on_the_rows_next_to_them():
+    laws = Laws(ROWS, [law_of(), law_of("Laplacian")], BLOCKS)
+    one_by_one = np.concatenate([laws.means(NEW[i : i + 1]) for i in range(20)])
+    assert_array_equal(one_by_one, laws.means(NEW)[:20])
+
+
+def test_pickles_hold_what_was_learned_alone():
+    laws = Laws(ROWS, [law_of()], BLOCKS)
+    before = len(pickle.dumps(laws))
+    means = laws.means(NEW)
+    assert len(pickle.dumps(laws)) == before
+    assert_array_equal(pickle.loads(pickle.dumps(laws)).means(NEW), means)

@@ -1,0 +1,185 @@
+"""Later stretches of time: predictions from earlier rows only, and what few stretches determine."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from learning.tables.test_sum_of_laws import fitted
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+from scipy.stats import norm, t
+
+from bochner import TableClassifier, TableRegressor
+from bochner.tables import ensemble
+from bochner.tables.ensemble import SumOfLaws
+from bochner.tables.kernel_laws import KernelLaw
+from bochner.tables.later_stretches import effective_number, folds_of_stretches
+from bochner.tables.removal import Removal
+from bochner.tables.shared_softmax import fit_averaged, fit_over_stretches
+
+
+def over_time(n=100):
+    """Return the base models of a table with times, with the table and its removal."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack((np.arange(n) / n, rng.normal(size=n)))
+    y = X[:, 1] + np.repeat(rng.normal(size=n // 10), 10) + 0.3 * rng.normal(size=n)
+    removal = Removal.of_times(np.arange(n))
+    judged, model = fitted(X, y - y.mean(), groups=removal.groups, removal=removal)
+    return judged, model, X, y - y.mean(), removal
+
+
+def check_stretches():
+    """Each stretch has the predictions of a Gaussian process of the rows before it."""
+    judged, _, X, y, removal = over_time()
+    assert set(judged.scored) == set(np.flatnonzero(removal.stretches > 0))
+    assert len(np.unique(judged.groups)) == 3
+    laws = [law for law in judged.laws.members if isinstance(law, KernelLaw)]
+    assert len(laws) == len(judged.laws.members)
+    for k, law in enumerate(laws):
+        squares, relative = np.empty(len(y)), np.empty(len(y))
+        for number in (1, 2, 3):
+            before, new = removal.stretches < number, np.flatnonzero(removal.stretches == number)
+            kernel, columns = law.found, law.columns
+            old = X[before][:, columns]
+            gram = kernel(old, old) + kernel.alpha * np.eye(before.sum())
+            cross, centre = kernel(X[new][:, columns], old), y[before].mean()
+            mean = centre + cross @ np.linalg.solve(gram, y[before] - centre)
+            explained = np.sum(cross * np.linalg.solve(gram, cross.T).T, axis=1)
+            squares[new], relative[new] = (y[new] - mean) ** 2, 1.0 + kernel.alpha - explained
+            places = np.flatnonzero(np.isin(judged.scored, new))
+            assert_allclose(judged.means[places, k, 0], mean[judged.scored[places] - new[0]])
+        signal = np.mean((squares / relative)[judged.scored])
+        assert_allclose(law.signal, signal, rtol=1e-6)
+        assert_allclose(judged.variances[:, k, 0], signal * relative[judged.scored], rtol=1e-6)
+
+
+def test_stretches_are_predicted_from_the_rows_before_them():
+    check_stretches()
+
+
+def check_effective_number():
+    rng, times = np.random.default_rng(0), np.arange(240)
+    stretches = times // 80
+    levels = np.repeat(rng.normal(size=12), 20)[:, None]
+    assert 240 / 5 < effective_number(rng.normal(size=(240, 1)), stretches, times) <= 240
+    assert 3 <= effective_number(levels, stretches, times) <= 12
+    assert effective_number(np.zeros((240, 2)), stretches, times) == 240
+    # What a whole stretch shares leaves as many errors as stretches, in any order of the rows.
+    order = rng.permutation(240)
+    opposite = np.resize([1.0, -1.0], 12).repeat(20)[:, None]  # Twelve levels that cancel
+    assert_allclose(effective_number(opposite[order], stretches[order], times[order]), 12.0)
+    shared = np.array([1.0, -2.0, 0.5])[stretches][:, None]
+    assert_allclose(effective_number(shared[order], stretches[order], times[order]), 3.0)
+
+
+def test_errors_that_are_shared_count_once():
+    check_effective_number()
+
+
+def test_a_single_stretch_has_four_parts():
+    times = np.repeat(np.arange(10), 3)
+    folds = folds_of_stretches(np.ones(30, dtype=int), times)
+    assert len(np.unique(folds)) == 4
+    assert all(len(np.unique(folds[times == time])) == 1 for time in range(10))
+    assert len(np.unique(folds_of_stretches(np.ones(30, dtype=int), np.zeros(30)))) == 4
+    stretches = np.arange(30) // 10
+    assert folds_of_stretches(stretches, times) is stretches
+
+
+def check_widening():
+    """Scores have the quantile of Student's t in place of the normal one."""
+    judged, model, _, y, _ = over_time()
+    mean, std = SumOfLaws.with_left_out(judged, y, np.ones(len(y)))[1]
+    plain = (y[judged.scored] - mean) / std
+    free = effective_number(plain[:, None], judged.groups, judged.times)
+    assert 3 < free < 20  # Six levels of ten rows, in part known
+    assert_allclose(model.scores / plain, t.ppf(0.95, free - 1.0) / norm.ppf(0.95))
+    assert_allclose(model.left_out_rmse, np.sqrt(np.mean((plain * std) ** 2)))
+
+
+def test_few_independent_scores_widen_intervals():
+    check_widening()
+
+
+def check_widths_of_stretches():
+    judged, _, _, y, _ = over_time()
+    with patch.object(ensemble, "fitted_widths", wraps=ensemble.fitted_widths) as fit:
+        SumOfLaws.of(judged, y, np.ones(len(y)))
+    assert fit.call_args.kwargs == {"are_stretches": True}
+
+
+def test_widths_of_later_rows_are_fitted_to_stretches():
+    check_widths_of_stretches()
+
+
+def check_average():
+    """Probabilities are averages over the normal approximation of a constant's posterior."""
+    labels, scores = np.r_[np.ones(9, dtype=int), np.zeros(3, dtype=int)], np.zeros((12, 1, 2))
+    for weight in (0.25, 1.0, 1e4):
+        averaged = fit_averaged(scores, labels, np.full(12, weight)).probabilities(scores[:1])
+
+        def loss(logit, weight=weight):
+            # Two constants of variance 10 each: their difference has variance 20.
+            return logit**2 / 40.0 - weight * (9 * np.log(expit(logit)) + 3 * np.log(expit(-logit)))
+
+        best = minimize_scalar(loss, bounds=(-5.0, 5.0), options={"xatol": 1e-9}).x
+        curvature = 0.05 + 12 * weight * expit(best) * expit(-best)
+        draws = best + np.linspace(-6.0, 6.0, 2001) / np.sqrt(curvature)
+        density = norm.pdf(np.linspace(-6.0, 6.0, 2001))
+        expected = np.sum(density * expit(draws)) / density.sum()
+        assert_allclose(averaged[0, 1], expected, atol=0.01)
+
+
+def test_probabilities_are_averages_over_what_constants_may_be():
+    check_average()
+
+
+def check_constants():
+    """Labels that only their stretch determines are not better known than by their entropy."""
+    rng, times, weight = np.random.default_rng(1), np.arange(300), np.ones(300)
+    stretches, losses = times // 100, []
+    for _ in range(6):
+        labels = (rng.random(300) < 0.1 + 0.8 * rng.integers(2, size=15)[times // 20]).astype(int)
+        scores = rng.normal(size=(300, 1, 1)) * np.array([-1.0, 1.0])
+        _, left_out = fit_over_stretches(scores, labels, weight, stretches, times)
+        losses.append(-np.mean(np.log(left_out)))
+    assert np.log(2.0) - 0.02 < np.mean(losses) < np.log(2.0) + 0.1
+
+
+def test_constants_of_classes_do_not_know_the_stretch():
+    check_constants()
+
+
+def later_levels(seed):
+    """Eight levels of twenty rows, and eight later ones."""
+    rng = np.random.default_rng(seed)
+    level, day, x = 2.0 * rng.normal(size=16), np.arange(320), rng.normal(size=320)
+    latent = level[day // 20] + x
+    labels = (latent + rng.logistic(size=320) > 0.0).astype(int)
+    return np.column_stack((day, x)), latent + 0.3 * rng.normal(size=320), labels
+
+
+@pytest.mark.thorough
+def test_later_levels_are_as_expected():
+    past, later = slice(0, 160), slice(160, 320)
+    inside, errors, losses = [], [], []
+    for seed in range(20):
+        X, y, labels = later_levels(seed)
+        model = TableRegressor(effort="quick", random_state=0)
+        model.fit(X[past], y[past], time=X[past, 0])
+        low, high = model.predict_interval(X[later], level=0.9)
+        inside.append(np.mean((low <= y[later]) & (y[later] <= high)))
+        errors.append((model.score_, np.sqrt(np.mean((model.predict(X[later]) - y[later]) ** 2))))
+        if len(set(labels[past])) == 2:
+            model = TableClassifier(effort="quick", random_state=0)
+            model.fit(X[past], labels[past], time=X[past, 0])
+            p = model.predict_proba(X[later])[np.arange(160), labels[later]]
+            losses.append((model.score_, -np.mean(np.log(p))))
+    # Tables differ by which levels they have: two standard errors over twenty of them.
+    assert np.mean(inside) > 0.87 - 2.0 * np.std(inside) / np.sqrt(20)
+    for pairs in (errors, losses):
+        expected, actual = np.transpose(pairs)
+        error = np.std(expected - actual) / np.sqrt(len(pairs))
+        assert abs(np.mean(expected - actual)) < 0.15 * np.mean(actual) + error
+    assert np.mean(losses, axis=0)[1] < 0.9

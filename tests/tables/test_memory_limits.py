@@ -1,0 +1,209 @@
+"""Sizes of a fit within a memory limit, by the bytes that fits of small sizes have allocated."""
+
+import tracemalloc
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+from unittest import mock
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from bochner import TableRegressor
+from bochner._base.progress import silent
+from bochner.kernels import Matern
+from bochner.tables import kernel_products
+from bochner.tables import memory_limits as memory
+from bochner.tables.efforts import EFFORTS, Effort
+from bochner.tables.kernel_laws import exact, on_landmarks
+from bochner.tables.kernel_search import Family, learned, refined
+from bochner.tables.learner import Learner
+from bochner.tables.leave_one_out import LearnedKernel
+from bochner.tables.memory_limits import within_memory
+from bochner.tables.observation_roles import FitPlan
+from bochner.tables.observations import Observations
+
+DEFAULT = EFFORTS["default"]
+COLUMNS = np.arange(3)
+
+
+def sizes(effort):
+    return effort.search_rows, effort.more_rows, effort.most_exact, effort.n_landmarks
+
+
+@pytest.mark.parametrize("n_rows", [300, 10_000, 1_000_000])
+def test_a_large_limit_changes_nothing(n_rows):
+    assert sizes(within_memory(DEFAULT, 10**12, (n_rows, 10), 2)) == sizes(DEFAULT)
+
+
+@pytest.mark.parametrize("n_columns", [3, 100])
+def test_sizes_grow_with_the_limit(n_columns):
+    limits = [300 * 10**6, 10**9, 3 * 10**9, 10**10]
+    found = [sizes(within_memory(DEFAULT, limit, (20_000, n_columns), 1)) for limit in limits]
+    assert_array_equal(found, np.maximum.accumulate(found))
+    assert found[0] < found[-1] == sizes(DEFAULT)
+
+
+def check_threads():
+    """Each thread has blocks of kernel values, and matrices of a search, of its own."""
+    one, two = (within_memory(DEFAULT, 4 * 10**8, (50_000, 10), count) for count in (1, 2))
+    assert all(np.array(sizes(two)) <= sizes(one))
+    assert two.n_landmarks < one.n_landmarks
+    assert two.more_rows < one.more_rows
+
+
+def test_threads_share_the_memory():
+    check_threads()
+
+
+def check_group():
+    """All rows of the largest group may be scored, which needs the inverse of their block."""
+    alone, group = (
+        within_memory(DEFAULT, 6 * 10**8, (16_000, 4), 1, largest) for largest in (0, 8000)
+    )
+    assert group.most_exact < alone.most_exact
+    assert group.n_landmarks < alone.n_landmarks
+
+
+def test_a_large_group_needs_memory():
+    check_group()
+
+
+def test_a_limit_below_the_smallest_fit_is_refused():
+    shape = 100_000, 20
+    with pytest.raises(ValueError, match=r"memory_limit is 100 MB.*100,000 different rows") as low:
+        within_memory(DEFAULT, 10**8, shape, 1)
+    needed = float(str(low.value).split("columns needs ")[1].split(" MB")[0])
+    assert within_memory(DEFAULT, int(1.001e6 * needed), shape, 1).n_landmarks >= 200
+    with pytest.raises(ValueError, match="columns needs"):
+        within_memory(DEFAULT, int(0.98e6 * needed), shape, 1)
+
+
+def peak_of(work):
+    """Return the most bytes that arrays had at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def problem(n_rows, n_scored):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(n_rows, 3)), rng.normal(size=(n_rows, 1))
+    rows = Observations.of(X, Y, np.ones(n_rows))
+    order = np.arange(n_rows)
+    parts = np.zeros(n_scored, dtype=np.int64)
+    return rows.rows(order, n_scored), rows.scored(order, n_scored, parts)
+
+
+KERNEL = LearnedKernel(Matern((1.0, 1.0, 1.0), nu=2.5), 0.1)
+
+
+BLOCK = 2**18
+"""Bytes of a block of kernel values, so that the matrices are most of the memory."""
+
+
+def check_exact(n_rows=1500, n_scored=1500):
+    """The estimate of an exact fit is about the most of its arrays at a time.
+
+    Pages of them that are not written to take no memory.
+    """
+    rows, scored = problem(n_rows, n_scored)
+    fit = partial(exact, "k", KERNEL, rows, COLUMNS, 100, scored, 1)
+    expected = float(memory._of_exact(np.array([n_rows]), n_scored)[0])
+    with mock.patch.object(kernel_products, "BLOCK_BYTES", BLOCK):
+        assert 0.6 < peak_of(fit) / expected < 1.6
+
+
+def check_landmarks(n_rows=3000, m=800, n_scored=600):
+    """So is that of a fit on landmarks."""
+    rows, scored = problem(n_rows, n_scored)
+    fit = partial(on_landmarks, "k", KERNEL, rows, COLUMNS, (m, 100), scored, 1)
+    expected = float(memory._of_landmarks(np.array([m]), n_scored)[0])
+    with mock.patch.object(kernel_products, "BLOCK_BYTES", BLOCK):
+        assert 0.6 < peak_of(fit) / expected < 1.6
+
+
+def check_search():
+    """So are those of a search, and of the refinement on more rows."""
+    rows, _ = problem(400, 400)
+    family = Family(partial(Matern, nu=2.5), is_mapped=True)
+    of_search = peak_of(lambda: learned(family, rows, np.random.default_rng(0)))
+    assert 0.4 < of_search / (memory._OF_SEARCH * 400**2) < 1.0
+    assert 0.4 < peak_of(lambda: refined(KERNEL, rows)) / (memory._OF_MORE * 400**2) < 1.0
+
+
+@pytest.mark.parametrize("check", [check_exact, check_landmarks, check_search])
+def test_estimates_are_the_bytes_of_fits(check):
+    check()
+
+
+def test_scored_rows_need_an_inverse_and_others_do_not():
+    check_exact(n_scored=300)
+
+
+def check_rest():
+    """Time that is left over makes no more landmarks than the memory limit allows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100_000, 1))
+    rows = Observations.of(X, X, np.ones(len(X)))
+    effort = replace(DEFAULT, n_landmarks=250)
+    plan = FitPlan.of(rows, effort, None, False, rng)
+    learner = Learner(replace(DEFAULT, n_landmarks=1000), 1, 1e3, silent)
+    assert learner._within_rest(plan, effort, perf_counter(), 1).n_landmarks == 250
+
+
+def test_time_left_over_does_not_replace_the_limit():
+    check_rest()
+
+
+def check_learner():
+    """A fit within a limit has fewer landmarks, whatever time there is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    rows = Observations.of(X, np.sin(X[:, :1]), np.ones(1500))
+    family = Family(partial(Matern, nu=2.5))
+    effort = Effort({"smooth": (family, 1)}, 200, 3000, 1500, 300)
+    learner = Learner(effort, 1, 1e3, silent, 60 * 10**6)
+    laws = learner.fit(rows, [COLUMNS], rng).laws.members
+    assert 200 <= len(laws[0].coef) < 900
+
+
+def test_the_learner_keeps_the_limit():
+    check_learner()
+
+
+def check_trees():
+    """Trees that would exceed the limit are left out, kernels stay."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(450, 2))
+    rows = Observations.of(X, X[:, :1] ** 2, np.ones(450))
+    effort = Effort({"smooth": (Family(partial(Matern, nu=2.5)), 1)}, 200, 3000, 1500, 300)
+    kinds = []
+    for limit in (10**9, int(memory._of_table((450, 2))) + 10**4):
+        learner = Learner(effort, 1, None, silent, limit)
+        with mock.patch.multiple(memory, _of_exact=lambda sizes, _: 0.0 * sizes, BLOCK_BYTES=0):
+            laws = learner.fit(rows, [COLUMNS[:2]], rng, with_variance=False).laws.members
+        kinds.append({law.kind for law in laws})
+    assert kinds == [{"Matern", "boosted trees"}, {"Matern"}]
+
+
+def test_trees_that_do_not_fit_are_left_out():
+    check_trees()
+
+
+def test_a_table_within_a_limit(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.sin(X[:, 0])
+    model = TableRegressor(effort="quick", memory_limit="1GB", random_state=0).fit(X, y)
+    free = TableRegressor(effort="quick", random_state=0).fit(X, y)
+    assert_array_equal(model.predict(X), free.predict(X))
+    for limit, error in (("much", ValueError), (-1, ValueError), (2.5, ValueError)):
+        with pytest.raises(error, match="memory_limit must be"):
+            TableRegressor(memory_limit=limit).fit(X, y)
+    with pytest.raises(ValueError, match="give more memory or fewer rows"):
+        TableRegressor(effort="quick", memory_limit="1MB").fit(X, y)

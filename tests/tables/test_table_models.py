@@ -1,0 +1,311 @@
+"""Models of tables: the scikit-learn API, and what they choose on simulated data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    parametrize_with_checks,
+)
+
+import bochner
+from bochner import TableClassifier, TableRegressor
+from bochner.kernels import Kernel, Matern
+from bochner.tables.predictive import Predictive
+
+SEEDS = range(2)
+NOISE = 0.3
+REGRESSORS = (TableRegressor(effort="quick"),)
+CLASSIFIERS = (TableClassifier(effort="quick"),)
+
+
+def no_counts(model):
+    """Return the check that a row of weight three is three rows, which is true of counts only."""
+    reason = "a row is one observation whatever its weight, unless weights='counts'"
+    return {"check_sample_weight_equivalence_on_dense_data": reason}
+
+
+@parametrize_with_checks(
+    [*REGRESSORS, *CLASSIFIERS], expected_failed_checks=no_counts, xfail_strict=True
+)
+def test_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS])
+def test_counts_are_repeated_rows_in_the_check_of_scikit_learn(model):
+    counting = clone(model).set_params(weights="counts")
+    check_sample_weight_equivalence_on_dense_data(type(model).__name__, counting)
+
+
+def draw(kernel: Kernel, n_rows, dim, seed):
+    """Normal inputs, and a draw of the process with this kernel, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, dim))
+    root = np.linalg.cholesky(kernel(X) + 1e-8 * np.eye(n_rows))
+    return X, root @ rng.normal(size=n_rows) + NOISE * rng.normal(size=n_rows)
+
+
+def shop(n_rows=120, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "area": rng.uniform(20.0, 200.0, n_rows),
+            "kind": rng.choice(["flat", "house"], n_rows),
+            "noise": rng.normal(size=n_rows),
+        }
+    )
+    price = 1e5 + 3e3 * frame["area"] + 5e4 * (frame["kind"] == "house")
+    return frame, price + 1e4 * rng.normal(size=n_rows)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        TableClassifier(effort="quick"),
+        pytest.param(TableRegressor(effort="quick"), marks=pytest.mark.slow),
+    ],
+)
+def test_text_of_many_levels_predicts_by_its_means(estimator):
+    rng = np.random.default_rng(0)
+    effects = rng.choice([0, 1], 320)
+    levels = np.repeat(np.arange(320), 4)
+    frame = pd.DataFrame({"code": [f"c{i}" for i in levels], "noise": rng.normal(size=1280)})
+    test = np.arange(1280) % 4 == 0
+    estimator.set_params(random_state=0).fit(frame[~test], effects[levels[~test]])
+    assert "code_<target 0>" in estimator.encoder_.get_feature_names_out()
+    rare = test & ~np.isin(frame["code"], estimator.encoder_.columns_[0]["levels"])
+    assert np.mean((estimator.predict(frame[rare]) > 0.5) == effects[levels[rare]]) > 0.9
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        TableRegressor(effort="quick", time_limit=100.0, n_jobs=1, random_state=3),
+        TableClassifier(effort="quick", time_limit=100.0, n_jobs=1, random_state=3),
+    ],
+)
+def test_parameters_are_stored_and_cloned_and_the_model_is_saved(estimator, tmp_path):
+    parameters = estimator.get_params(deep=False)
+    assert clone(estimator).get_params(deep=False) == parameters
+    X, y = shop()
+    fitted = estimator.fit(X, y > y.median())
+    assert estimator.get_params(deep=False) == parameters
+    bochner.save(fitted, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    assert type(loaded) is type(estimator)
+    np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
+    assert loaded.record_ == fitted.record_
+
+
+@pytest.mark.parametrize(
+    ("models", "y", "message"),
+    [
+        (REGRESSORS, ["a", "b"] * 60, "must hold numbers"),
+        (REGRESSORS, [1.0, np.nan] * 60, "y contains NaN"),
+        (REGRESSORS, [1.0, np.inf] * 60, "y contains infinity"),
+        (REGRESSORS, [1.0, 2.0] * 50, "inconsistent numbers of samples"),
+        (REGRESSORS, np.ones((120, 2, 2)), "dim 3"),
+        (CLASSIFIERS, np.ones((120, 2)), "1d array"),
+        (REGRESSORS, None, "requires y to be passed"),
+        (CLASSIFIERS, ["a"] * 120, "at least two classes"),
+        (CLASSIFIERS, np.linspace(0.0, 1.0, 120), "Unknown label type"),
+    ],
+)
+def test_targets_that_do_not_suit(models, y, message):
+    for model in models:
+        with pytest.raises(ValueError, match=message):
+            clone(model).fit(shop()[0], y)
+
+
+def test_predictions_are_in_units_of_the_target():
+    X, y = shop()
+    model = TableRegressor(effort="quick", random_state=0).fit(X[:100], y[:100])
+    mean, std = model.predict(X[100:], return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(X[100:]))
+    assert np.sqrt(np.mean((mean - y[100:]) ** 2)) < 2e4
+    assert (std > 0.7e4).all()
+    assert (std < 4e4).all()
+    other = TableRegressor(effort="quick", random_state=0).fit(X[:100], y[:100] / 1e3 - 5.0)
+    other_mean, other_std = other.predict(X[100:], return_std=True)
+    np.testing.assert_allclose(1e3 * (other_mean + 5.0), mean, rtol=1e-4)
+    np.testing.assert_allclose(1e3 * other_std, std, rtol=1e-3)
+
+
+def test_numbers_in_an_array_of_objects_are_a_target_and_lists_are_rows():
+    X, y = shop()
+    rows = X.to_numpy().tolist()
+    expected = TableRegressor(effort="quick", random_state=0).fit(X, y.to_numpy()).predict(X)
+    found = TableRegressor(effort="quick", random_state=0).fit(rows, y.to_numpy(dtype=object))
+    np.testing.assert_array_equal(found.predict(rows), expected)
+
+
+@pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
+def test_a_model_of_a_table_has_four_classes_of_the_library(model):
+    own = [cls for cls in model.__mro__ if cls.__module__.startswith("bochner.")]
+    assert len(own) <= 4
+
+
+def test_means_of_functions_of_normal_targets():
+    X, y = shop()
+    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
+    head = model.head_
+    mean, std = head.components(model.encode(X))
+    found, found_std = Predictive.of_rows(mean, std, head.law, np.exp).mean_and_std()
+    expected = np.exp(mean + 0.5 * std**2)
+    np.testing.assert_allclose(found, expected, rtol=1e-2)
+    np.testing.assert_allclose(found_std, expected * np.sqrt(np.expm1(std**2)), rtol=5e-2)
+
+
+@pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
+def test_progress_is_reported_and_changes_nothing(model):
+    X, y = shop()
+    y = np.asarray(y > y.median(), dtype=float)
+    said = []
+    loud = model(effort="quick", random_state=0).fit(X, y, callback=said.append)
+    quiet = model(effort="quick", random_state=0).fit(X, y)
+    np.testing.assert_array_equal(loud.predict(X), quiet.predict(X))
+    assert said[0].stage == "encoding the table"
+    assert "learned kernel" in [step.stage for step in said]
+
+
+def rings(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(240, 2))
+    radius = np.linalg.norm(X, axis=1)
+    return X, np.digitize(radius, [0.8, 1.6])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_classes_are_learned(seed):
+    X, y = rings(seed)
+    labels = np.array(["inner", "middle", "outer"])[y]
+    model = TableClassifier(effort="quick", random_state=seed).fit(X[:160], labels[:160])
+    majority = np.bincount(y[160:]).max() / 80
+    assert model.score(X[160:], labels[160:]) > majority + 0.2
+    assert model.classes_.tolist() == ["inner", "middle", "outer"]
+
+
+def test_levels_of_text_matter_by_being_equal():
+    """Two columns of twenty levels, of which one changes a slope; 240 rows have noise of 0.3."""
+    rng = np.random.default_rng(0)
+    kind, other = rng.integers(20, size=(2, 740))
+    number = rng.normal(size=740)
+    y = rng.normal(size=20)[kind] * number + 0.3 * rng.normal(size=740)
+    table = pd.DataFrame({"number": number, "kind": kind, "other": other})
+    table = table.astype({"kind": str, "other": str})
+    model = TableRegressor(random_state=0).fit(table[:500], y[:500])
+    error = np.sqrt(np.mean((model.predict(table[500:]) - y[500:]) ** 2))
+    assert error < 0.4
+    assert abs(np.log(model.score_ / error)) < 0.25
+    assert set(model.importance().columns[:2]) == {"number", "kind"}
+
+
+def test_a_sum_of_laws_has_intervals_that_hold_and_says_its_error(tmp_path):
+    """Pooled over tables, on rows that were not there: coverage, and the error it expects."""
+    inside, expected, found = [], [], []
+    for seed in range(4):
+        X, y = draw(Matern(1.5, 1.5), 400, 3, seed)
+        model = TableRegressor(effort="quick", random_state=seed).fit(X[:200], y[:200])
+        lower, upper = model.predict_interval(X[200:], level=0.9)
+        inside.append((lower <= y[200:]) & (y[200:] <= upper))
+        expected.append(model.score_)
+        found.append(np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2)))
+        mean = model.predict(X[200:])
+        assert ((lower < mean) & (mean < upper)).all()
+        wider = model.predict_interval(X[200:], level=0.99)
+        assert ((wider[0] < lower) & (wider[1] > upper)).all()
+    # The standard error of the share of 800 rows, the left-out ones included, is some 1.5 per cent.
+    assert 0.85 < np.mean(inside) < 0.95
+    assert 0.85 < np.mean(expected) / np.mean(found) < 1.15
+    bochner.save(model, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    np.testing.assert_array_equal(loaded.predict(X, return_std=True), model.predict(X, True))
+
+
+def test_a_sum_of_laws_is_that_of_its_seed_whatever_the_threads_and_units():
+    X, y = shop(60)
+    fits = [
+        TableRegressor(effort="quick", n_jobs=n_jobs, random_state=1).fit(X, scale * y)
+        for n_jobs, scale in ((1, 1.0), (2, 1.0), (1, 2.0**-10))
+    ]
+    one, two, small = (np.array(model.predict(X, return_std=True)) for model in fits)
+    np.testing.assert_allclose(two, one, rtol=1e-9)  # Factors of threads differ by rounding
+    np.testing.assert_allclose(small, 2.0**-10 * one, rtol=1e-9)
+    names = [law.name for law in fits[0].head_.laws.members]
+    assert sorted(set(names)) == ["rough", "smooth"]
+
+
+def test_a_time_limit_ends_searches():
+    X, y = draw(Matern(1.5, 1.5), 700, 4, 0)
+    lines = []
+    model = TableRegressor(time_limit=1e-3, n_jobs=1, random_state=0)
+    assert len(model.fit(X, y, callback=lines.append).head_.laws.members) == 1
+    assert sum(line.stage == "learned kernel" for line in lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "level", "message"),
+    [
+        ({"effort": "much"}, 0.9, "effort must be one of"),
+        ({"time_limit": 0.0}, 0.9, "time_limit must be"),
+        ({"n_jobs": 0}, 0.9, "n_jobs must be a nonzero integer"),
+        ({"n_jobs": "two"}, 0.9, "n_jobs must be a nonzero integer"),
+        ({"effort": "quick"}, "90", "level must lie between 0 and 1"),
+        ({"effort": "quick"}, 1.0, "level must lie between 0 and 1"),
+    ],
+)
+def test_what_a_sum_of_laws_refuses(parameters, level, message):
+    X, y = shop(40)
+    with pytest.raises((TypeError, ValueError), match=message):
+        TableRegressor(**parameters).fit(X, y).predict_interval(X, level)
+
+
+def farm(n_rows=400):
+    """A wave, a product, five levels, gaps that matter, a rare flag and a constant."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n_rows, 4)), columns=["wave", "left", "right", "gap"])
+    frame["kind"] = rng.choice(list("abcde"), n_rows, p=[0.3, 0.1, 0.1, 0.1, 0.4])
+    frame["flag"] = (rng.random(n_rows) < 0.04).astype(float)
+    frame["same"] = 1.0
+    frame.loc[rng.random(n_rows) < 0.2, "gap"] = np.nan
+    y = np.sin(3.0 * frame["wave"]) + 3.0 * frame["left"] * frame["right"] + frame["gap"].isna()
+    return frame, y + frame["kind"].map(dict(zip("abcde", range(5), strict=True)))
+
+
+@pytest.mark.parametrize("n", range(2))
+def test_what_a_model_depends_on_is_in_terms_of_the_table(n, tmp_path):
+    X, y = farm()
+    model = clone((*REGRESSORS, *CLASSIFIERS)[n])
+    model.set_params(random_state=0).fit(X, y if n < 1 else X["left"] * X["right"] > 0.0)
+    importance, grid = model.importance(), model.effect("gap", "kind", n_values=5)
+    assert sorted(importance.columns) == sorted(X)
+    assert importance.share[importance.columns.index("same")] < 1e-12
+    assert model.interactions().columns[0] == ("left", "right")
+    if n == 0:
+        assert set(importance.columns[:2]) == {"left", "right"}
+        assert importance.columns[2:5] == ("kind", "wave", "gap")
+        np.testing.assert_allclose(model.effect("kind").mean - y.mean(), range(-2, 3), atol=1.0)
+        assert np.diff(grid.mean, axis=0)[-1].mean() > 0.5
+        mean, _ = model.head_.predict(model.encode(X), return_std=True)
+        # Kernels of long scales have condition numbers up to 1e9.
+        np.testing.assert_allclose(model.head_.predict(model.encode(X)), mean, atol=1e-6)
+    assert model.effect("flag").values[0].tolist() == [0.0, 1.0]
+    assert model.effect("kind", n_values=2).values[0].tolist() == ["a", "e"]
+    assert np.isin(grid.values[0], X["gap"].fillna(9.0)).tolist() == [True] * 4 + [False]
+    assert grid.mean.shape == ((5, 5) if n < 1 else (5, 5, 2))
+    bochner.save(model, tmp_path / "m.bochner")
+    loaded = bochner.load(tmp_path / "m.bochner")
+    assert repr(loaded.effect("gap", "kind", n_values=5)) == repr(grid)
+    assert repr(loaded.importance()) == repr(importance)
+    with pytest.raises(ValueError, match="one column or two"):
+        model.effect([])
+    for columns, message in {
+        (): "one column or two",
+        ("left", "left"): "one column or two",
+        ("left", "same"): "'same' had no features at fit",
+        ("lft",): "'lft' is not in the table",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            model.effect(*columns)
