@@ -58,23 +58,6 @@ def test_imports_have_no_circles():
     TopologicalSorter(graph).prepare()  # CycleError names the files of a circle
 
 
-def learning_package(module: str) -> str | None:
-    """Return the package of ``bochner.learned`` that a module belongs to, if any."""
-    parts = module.split(".")
-    return parts[2] if parts[:2] == ["bochner", "learning"] and len(parts) > 2 else None
-
-
-def test_packages_of_learning_have_no_circles():
-    graph: dict[str, set[str]] = {}
-    for module in FILES:
-        if package := learning_package(module):
-            used = {learning_package(other) for other, _ in imports(module)}
-            graph.setdefault(package, set()).update(used - {package, None})
-    TopologicalSorter(graph).prepare()
-    flat = [path.name for path in (ROOT / "learning").glob("*.py")]
-    assert flat == ["__init__.py"]
-
-
 def test_names_are_imported_from_where_they_are_defined():
     through = [
         f"{module} takes {name} through {other}"

@@ -35,6 +35,7 @@ from scipy import sparse  # noqa: E402
 import bochner  # noqa: E402
 import bochner.features  # noqa: E402
 from bochner import kernels  # noqa: E402
+from bochner.kernels import kernel_names as names  # noqa: E402
 
 TOLERANCE = 1e-10
 """Greatest difference, absolute or relative to the array's largest entry, that passes."""
@@ -288,9 +289,9 @@ def feature_units() -> Iterator[Unit]:
         yield f"features/{name}/least squares", features(kernel, place, weights="least_squares")
         if not kernel.is_symmetric:
             yield f"features/{name}/concatenated", features(kernel, place, output="concatenated")
-    for name in kernels.NAMED_KERNELS:
+    for name in names.NAMED_KERNELS:
         yield f"features/name {name}", features(name)
-    for name in kernels.KERNELS_BY_DIMENSION:
+    for name in names.KERNELS_BY_DIMENSION:
         by_name = sphere if name in ("ntk", "spherical_polynomial") or "arccos" in name else np.abs
         yield f"features/name {name}", features(name, by_name)
     for scheme in SCHEMES:

@@ -17,7 +17,8 @@ from bochner._base.whole_fits import all_or_nothing
 from bochner.features.median_length_scales import median_distance
 from bochner.features.nystroem import KernelFeatures
 from bochner.features.parameters import check_choice, count_frequencies, generators
-from bochner.kernels import Kernel, named_kernel
+from bochner.kernels import Kernel
+from bochner.kernels.kernel_names import named_kernel
 from bochner.spectral import Frequencies, spectral_measure
 
 # Default length scales, in median distances of standardised rows.

@@ -91,7 +91,7 @@ else:
             "bochner.gaussian_process": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
-            "bochner.tables": ("Diagnosis", "diagnose"),
+            "bochner.linear": ("Diagnosis", "diagnose"),
             "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
             "bochner.learned.learned_kernel_classifier": ("LearnedKernelClassifier",),

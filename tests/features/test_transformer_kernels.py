@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from bochner import FourierFeatures, kernels
+from bochner.kernels.kernel_names import KERNELS_BY_DIMENSION, kernel_called
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.random(size=(80, 5)) * (RNG.random(size=(80, 5)) < 0.7) + 0.01 * np.eye(80, 5)
@@ -112,9 +113,9 @@ def test_every_kernel_end_to_end(kernel):
     assert features.fit_error_ is None
 
 
-@pytest.mark.parametrize("name", sorted(kernels.KERNELS_BY_DIMENSION))
+@pytest.mark.parametrize("name", sorted(KERNELS_BY_DIMENSION))
 def test_names_of_kernels_without_length_scale(name):
-    kernel = kernels.kernel_called(name, 5)
+    kernel = kernel_called(name, 5)
     assert kernel in EVERYWHERE + ON_THE_SPHERE
     rows = UNIT if kernel in ON_THE_SPHERE else ROWS
     features = FourierFeatures(name, 64, random_state=0).fit(rows)

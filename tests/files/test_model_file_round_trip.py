@@ -33,6 +33,7 @@ from bochner import (
 )
 from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
+from bochner.kernels.levels import Levels
 from bochner.learned.similarity_features import EXPECTATIONS
 from bochner.spectral import SCHEMES, HadamardRows, Iid
 from bochner.tables.encoder import TableEncoder
@@ -300,7 +301,7 @@ def test_an_unfitted_model_comes_back_with_its_parameters(model, tmp_path):
 def test_kernels_come_back_equal(kernel, tmp_path):
     loaded = round_trip(kernel, tmp_path)
     assert_same(kernel, loaded)
-    codes = isinstance(kernel, kernels.Levels)
+    codes = isinstance(kernel, Levels)
     rows = np.floor(20 * ON_THE_SPHERE) if codes else ON_THE_SPHERE
     assert loaded(rows).tobytes() == kernel(rows).tobytes()
 

@@ -10,7 +10,9 @@ from sklearn.gaussian_process import kernels as sk
 
 import bochner
 from bochner import kernels
-from bochner.kernels import KernelAdapter, from_sklearn, to_sklearn
+from bochner.gaussian_process.process_kernels import as_process_kernel
+from bochner.kernels import KernelAdapter
+from bochner.kernels.adapter import from_sklearn
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.random.default_rng(1).normal(size=(7, 3))
@@ -81,10 +83,6 @@ def test_a_kernel_without_counterpart_is_refused(kernel):
 def test_other_objects_are_refused():
     with pytest.raises(TypeError, match=r"from_sklearn takes a kernel of sklearn"):
         from_sklearn(kernels.Gaussian(), 3)
-    with pytest.raises(TypeError, match=r"to_sklearn takes a kernel of bochner"):
-        to_sklearn(sk.RBF())
-    with pytest.raises(ValueError, match=r"not symmetric"):
-        to_sklearn(kernels.ShiftGaussian(1.0, shift=0.5))
 
 
 OWN = [
@@ -103,9 +101,14 @@ OWN = [
 ]
 
 
+def test_asymmetric_kernels_are_no_covariances():
+    with pytest.raises(ValueError, match=r"not symmetric"):
+        as_process_kernel(kernels.ShiftGaussian(1.0, shift=0.5))
+
+
 @pytest.mark.parametrize("kernel", OWN, ids=repr)
 def test_kernels_become_kernel_objects_of_scikit_learn(kernel):
-    made = to_sklearn(kernel)
+    made = as_process_kernel(kernel)
     np.testing.assert_allclose(made(X), kernel(X), atol=1e-12)
     np.testing.assert_allclose(made(X, Y), kernel(X, Y), atol=1e-12)
     np.testing.assert_allclose(made.diag(X), kernel.diag(X), atol=1e-12)
@@ -118,7 +121,7 @@ def test_kernels_become_kernel_objects_of_scikit_learn(kernel):
 
 @pytest.mark.parametrize("kernel", OWN, ids=repr)
 def test_derivatives_by_hyper_parameters_are_those_of_the_values(kernel):
-    made = to_sklearn(kernel)
+    made = as_process_kernel(kernel)
     values, slopes = made(X, eval_gradient=True)
     np.testing.assert_allclose(values, kernel(X), atol=1e-12)
     assert slopes.shape == (12, 12, made.n_dims)
@@ -172,7 +175,7 @@ def test_an_adapter_has_parameters_by_name():
 
 def test_scikit_learns_own_process_takes_an_adapter():
     y = np.sin(X[:, 0])
-    model = GaussianProcessRegressor(to_sklearn(kernels.Laplacian(1.0)), alpha=0.01).fit(X, y)
+    model = GaussianProcessRegressor(KernelAdapter(kernels.Laplacian(1.0)), alpha=0.01).fit(X, y)
     K = model.kernel_.kernel(X) + 0.01 * np.eye(12)
     assert model.kernel_.theta[0] != 0.0
     np.testing.assert_allclose(
@@ -225,9 +228,9 @@ def test_public_names_are_listed():
 @pytest.mark.parametrize("combine", [operator.add, operator.sub, operator.mul])
 def test_kernels_of_both_libraries_are_not_combined(combine):
     """The sum of a kernel of each failed in NumPy, with words on loops of ufuncs."""
-    with pytest.raises(TypeError, match=r"WhiteKernel is a kernel of scikit-learn.*to_sklearn"):
+    with pytest.raises(TypeError, match=r"WhiteKernel is a kernel of scikit-learn.*KernelAdapter"):
         combine(2.0 * kernels.Gaussian(1.0), sk.WhiteKernel(0.1))
-    mixed = kernels.to_sklearn(2.0 * kernels.Gaussian(1.0)) + sk.WhiteKernel(0.1)
+    mixed = KernelAdapter(2.0 * kernels.Gaussian(1.0)) + sk.WhiteKernel(0.1)
     assert mixed(np.zeros((1, 1)))[0, 0] == pytest.approx(2.1)
 
 
@@ -239,7 +242,7 @@ def check_mixed(combine=operator.mul, model=bochner.KreinRidge):
     except TypeError as error:
         message = str(error)
     assert "Product is a kernel of scikit-learn" in message
-    assert "kernels.to_sklearn" in message
+    assert "kernels.KernelAdapter" in message
 
 
 @pytest.mark.parametrize("combine", [operator.add, operator.mul])

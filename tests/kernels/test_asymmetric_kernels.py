@@ -8,14 +8,8 @@ import pytest
 from laws.references import reference
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.kernels import (
-    Cauchy,
-    CoshGaussian,
-    Gaussian,
-    ShiftGaussian,
-    SinhGaussian,
-    kernel_called,
-)
+from bochner.kernels import Cauchy, CoshGaussian, Gaussian, ShiftGaussian, SinhGaussian
+from bochner.kernels.kernel_names import kernel_called
 
 RNG = np.random.default_rng(0)
 KINDS = (ShiftGaussian, SinhGaussian, CoshGaussian)

@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 
 from bochner import kernels
 from bochner.kernels import (
-    NAMED_KERNELS,
     Anova,
     Cauchy,
     Exponential,
@@ -18,8 +17,8 @@ from bochner.kernels import (
     RationalQuadratic,
     SpectralMixture,
     Sum,
-    named_kernel,
 )
+from bochner.kernels.kernel_names import NAMED_KERNELS, named_kernel
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(5, 3))

@@ -29,9 +29,8 @@ from bochner.kernels import (
     SphericalPolynomial,
     Tanh,
     UnitSphere,
-    kernel_called,
-    named_kernel,
 )
+from bochner.kernels.kernel_names import kernel_called, named_kernel
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(5, 3))

@@ -11,6 +11,7 @@ from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor as Exact
 
 from bochner import GaussianProcessRegressor
+from bochner.gaussian_process.process_kernels import as_process_kernel
 from bochner.kernels import (
     Cauchy,
     Constant,
@@ -23,7 +24,6 @@ from bochner.kernels import (
     RationalQuadratic,
     SpectralMixture,
     White,
-    to_sklearn,
 )
 
 N_EXACT, FEW, MANY, NEW = 300, 280, 600, 150
@@ -54,7 +54,7 @@ def draw(name, dim, noise, n_rows, seed=0):
     X = rng.uniform(-3.0, 3.0, size=(n_rows + NEW, dim))
     values, vectors = np.linalg.eigh(kernel(X))
     f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.normal(size=len(X)))
-    return X, f, f + noise * rng.normal(size=len(X)), to_sklearn(kernel + White(noise**2))
+    return X, f, f + noise * rng.normal(size=len(X)), as_process_kernel(kernel + White(noise**2))
 
 
 def shares(error, cov):

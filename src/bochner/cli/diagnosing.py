@@ -17,7 +17,8 @@ from bochner.cli.activity import reporting
 from bochner.cli.output import cells_table, facts_table
 from bochner.files.errors import InputError
 from bochner.files.reading import read
-from bochner.kernels import Metric, UnitSphere, kernel_called
+from bochner.kernels import Metric, UnitSphere
+from bochner.kernels.kernel_names import kernel_called
 from bochner.linear.advice import HEADINGS, error_rows, facts, legend
 from bochner.linear.diagnosis import diagnose
 from bochner.spectral import profile

@@ -12,8 +12,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from bochner._base.arrays import Array, InputRows, LengthScale, as_positive
 from bochner._base.spreads import spreads
-from bochner.kernels import Kernel, kernel_called
-from bochner.kernels.adapter import native
+from bochner.kernels import Kernel
+from bochner.kernels.kernel_names import kernel_called, native
 
 _SUBSAMPLE = 1000
 """Rows for the median distance, half a million pairs: its standard error falls with the root of the

@@ -34,8 +34,8 @@ from bochner.features.landmarks import (
     probe_rows,
 )
 from bochner.features.parameters import KernelParameters, check_choice, drawn_seed
-from bochner.kernels import Kernel, kernel_called
-from bochner.kernels.adapter import native
+from bochner.kernels import Kernel
+from bochner.kernels.kernel_names import kernel_called, native
 
 # Largest asymmetry, relative to the largest kernel value, that counts as rounding: that of a
 # function evaluated in single precision.

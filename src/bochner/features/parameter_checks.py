@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from bochner._base.arrays import as_count, as_flag, as_positive, as_positive_scalar
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_choice, check_dtype, check_seed, count_frequencies
-from bochner.kernels import Kernel, kernel_called
+from bochner.kernels import Kernel
+from bochner.kernels.kernel_names import kernel_called
 from bochner.spectral.choice import resolve_scheme
 from bochner.spectral.composite_laws import resolve_pairing
 from bochner.spectral.decompositions import resolve_decomposition

@@ -51,7 +51,7 @@ from bochner.gaussian_process.latent_rows import latent_features
 from bochner.gaussian_process.likelihood import Likelihood, checked_targets, prior_centre
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, LocationLikelihood
 from bochner.kernels import Kernel
-from bochner.kernels.adapter import native
+from bochner.kernels.kernel_names import native
 from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.linear.kernel_selection import canonical_rows
 from bochner.tables.efforts import measured_rate

@@ -17,8 +17,7 @@ from bochner._base.checks import named, refuse_foreign
 from bochner.features.parameters import KernelParameters
 from bochner.gaussian_process.process_kernels import as_process_kernel, refuse_names
 from bochner.kernels import Kernel
-from bochner.kernels.adapter import is_sklearn_kernel
-from bochner.kernels.function import refuse_mixed
+from bochner.kernels.function import is_sklearn_kernel, refuse_mixed
 
 # A kernel of this package is one more kind of kernel.
 CONSTRAINTS: dict[str, Any] = {

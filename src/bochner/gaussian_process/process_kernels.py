@@ -1,6 +1,8 @@
 """Kernels of the Gaussian processes with scikit-learn's parameters: the default, and its parts."""
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add, mul
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,19 @@ from bochner.features.median_length_scales import auto_length_scale
 from bochner.gaussian_process.covariance import Covariance, rates
 from bochner.gaussian_process.process_search import learned_gaussian, noise_of_near_rows
 from bochner.gaussian_process.residual_process import ObservedRows
-from bochner.kernels import Kernel, Scaled, Sum, White, from_sklearn, to_sklearn
+from bochner.kernels import (
+    Constant,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Matern,
+    Product,
+    RationalQuadratic,
+    Scaled,
+    Sum,
+    White,
+)
+from bochner.kernels.adapter import KernelAdapter, from_sklearn
 
 _REACH = 1e4
 """Ratio of the bounds of learned length scales and variances to their starts: farther ones are flat
@@ -41,11 +55,46 @@ def as_process_kernel(
 ) -> Any:
     """Return a kernel object of scikit-learn for a parameter ``kernel``; ``None`` stays ``None``.
 
-    Columns given by name are looked up in ``names``.
+    Columns given by name are looked up in ``names``. A kernel that scikit-learn has too becomes its
+    own, others an adapter.
     """
     if isinstance(kernel, Kernel):
-        return to_sklearn(kernel.resolved(names, X))
+        kernel = kernel.resolved(names, X)
+        if not kernel.is_symmetric:
+            raise ValueError(
+                f"{kernel!r} is not symmetric, and a covariance is: use its symmetric part, "
+                f"kernel.symmetrised, or bochner.AsymmetricKernelRidge."
+            )
+        return _counterpart(kernel)
     return kernel
+
+
+def _counterpart(kernel: Kernel) -> sk.Kernel:
+    """Return scikit-learn's kernel of the same values, or an adapter."""
+    match kernel:
+        case Gaussian(scale):
+            return sk.RBF(_listed(scale))
+        case Exponential(scale):
+            return sk.Matern(_listed(scale), nu=0.5)
+        case Matern(scale, nu):
+            return sk.Matern(_listed(scale), nu=nu)
+        case RationalQuadratic(float() as scale, alpha):
+            return sk.RationalQuadratic(scale, alpha)
+        case Constant(value) if value > 0.0:
+            return sk.ConstantKernel(value)
+        case White(noise):
+            return sk.WhiteKernel(noise)
+        case Scaled(inner, factor) if factor > 0.0:
+            return sk.Product(sk.ConstantKernel(factor), _counterpart(inner))
+        case Sum(terms):
+            return reduce(add, map(_counterpart, terms))
+        case Product(factors):
+            return reduce(mul, map(_counterpart, factors))
+    return KernelAdapter(kernel)
+
+
+def _listed(scale: object) -> object:
+    return list(scale) if isinstance(scale, tuple) else scale
 
 
 def refuse_names(kernel: object) -> None:

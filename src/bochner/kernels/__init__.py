@@ -3,8 +3,9 @@
 Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gram matrix.
 """
 
+from typing import TYPE_CHECKING
+
 from bochner._base.registry import register
-from bochner.kernels.adapter import KernelAdapter, from_sklearn, to_sklearn
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
 from bochner.kernels.bilinear import Bilinear
@@ -12,13 +13,7 @@ from bochner.kernels.definiteness import Definiteness
 from bochner.kernels.function_kernels import DotProduct, Radial, Stationary
 from bochner.kernels.harmonizable import Harmonizable
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
-from bochner.kernels.kernel_names import (
-    KERNELS_BY_DIMENSION,
-    NAMED_KERNELS,
-    kernel_called,
-    named_kernel,
-)
-from bochner.kernels.levels import Categorical, Levels, Ordinal
+from bochner.kernels.levels import Categorical, Ordinal
 from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.locally_stationary import LocallyStationary
 from bochner.kernels.periodic import Periodic
@@ -36,9 +31,10 @@ from bochner.kernels.stationary import (
     RationalQuadratic,
 )
 
+if TYPE_CHECKING:
+    from bochner.kernels.adapter import KernelAdapter
+
 __all__ = [
-    "KERNELS_BY_DIMENSION",
-    "NAMED_KERNELS",
     "NTK",
     "TL1",
     "Anova",
@@ -60,7 +56,6 @@ __all__ = [
     "Kernel",
     "KernelAdapter",
     "Laplacian",
-    "Levels",
     "Linear",
     "LocallyStationary",
     "Matern",
@@ -87,13 +82,9 @@ __all__ = [
     "Transposed",
     "UnitSphere",
     "White",
-    "from_sklearn",
-    "kernel_called",
-    "named_kernel",
-    "to_sklearn",
 ]
 
-for _cls in [globals()[name] for name in __all__]:
+for _cls in list(globals().values()):
     if isinstance(_cls, type) and issubclass(_cls, Kernel) and not _cls.__abstractmethods__:
         register(_cls)
 
@@ -114,6 +105,10 @@ _ELSEWHERE = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "KernelAdapter":  # Imports scikit-learn's kernels
+        from bochner.kernels.adapter import KernelAdapter
+
+        return KernelAdapter
     if name in _ELSEWHERE:
         raise AttributeError(
             f"bochner.kernels has no {name}: write {_ELSEWHERE[name]}. Estimators also take "

@@ -1,8 +1,7 @@
-"""Conversion between scikit-learn's kernels of Gaussian processes and kernels of this package."""
+"""Kernels of scikit-learn's Gaussian processes, converted, and an adapter for them."""
 
 from collections.abc import Callable
 from functools import reduce, singledispatch
-from operator import add, mul
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +10,11 @@ from sklearn.gaussian_process import kernels as sk
 
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.intervals import Interval
-from bochner.kernels.base import Kernel, Product, Scaled, Sum
+from bochner.kernels.base import Kernel, Scaled, Sum
 from bochner.kernels.function import refuse_mixed
 from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.periodic import Periodic
-from bochner.kernels.stationary import Exponential, Gaussian, Laplacian, Matern, RationalQuadratic
+from bochner.kernels.stationary import Gaussian, Laplacian, Matern, RationalQuadratic
 
 BOUNDS = (1e-5, 1e5)
 """Bounds of the hyper-parameters of converted kernels, in their own units: scikit-learn's."""
@@ -25,92 +24,18 @@ _STEP = 1e-5
 error relative to third derivatives, and rounding of the values has as much."""
 
 
-def is_sklearn_kernel(kernel: object) -> bool:
-    """Tell whether an object is a kernel of ``sklearn.gaussian_process.kernels``."""
-    return isinstance(kernel, sk.Kernel)
-
-
 def from_sklearn(kernel: object, dim: int) -> Kernel:
-    """Return the kernel of this package that equals a kernel of scikit-learn.
+    """Return the kernel of this package that equals a kernel of scikit-learn for ``dim`` inputs.
 
-    Estimators of this package convert scikit-learn's kernels themselves, wherever they take a
-    kernel. Constant factors stay factors of the kernel, that is signal variances, and white noise
-    becomes :class:`White`.
-
-    Parameters
-    ----------
-    kernel : sklearn.gaussian_process.kernels.Kernel
-        A ``RBF``, ``Matern``, ``RationalQuadratic``, ``ExpSineSquared`` (of one input),
-        ``DotProduct``, ``ConstantKernel``, ``WhiteKernel`` or ``PairwiseKernel`` (with the metric
-        ``"rbf"``, ``"laplacian"`` or ``"linear"``), or sums, products and powers of them.
-    dim : int
-        Number of inputs.
-
-    Raises
-    ------
-    TypeError
-        If ``kernel`` is not a kernel of scikit-learn.
-    ValueError
-        If this package has no such kernel. :class:`bochner.GaussianProcessRegressor` with
-        ``solver="exact"`` takes all kernels of scikit-learn.
-
-    Examples
-    --------
-    >>> from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-    >>> from bochner.kernels import from_sklearn
-    >>> from_sklearn(4.0 * RBF([0.5, 2.0]) + WhiteKernel(0.1), dim=2)
-    4.0 * Gaussian(length_scale=(0.5, 2.0)) + White(noise=0.1)
+    Constant factors stay factors, and white noise becomes :class:`White`. Raises ``TypeError`` for
+    another object, and ``ValueError`` if this package has no such kernel.
     """
     refuse_mixed(kernel)
-    if not is_sklearn_kernel(kernel):
+    if not isinstance(kernel, sk.Kernel):
         raise TypeError(
             f"from_sklearn takes a kernel of sklearn.gaussian_process.kernels, got {kernel!r}."
         )
     return _converted(kernel, dim)
-
-
-def native(kernel: object, dim: int) -> Any:
-    """Return a kernel of scikit-learn for ``dim`` inputs converted, and anything else as it is."""
-    return from_sklearn(kernel, dim) if is_sklearn_kernel(kernel) else kernel
-
-
-def to_sklearn(kernel: Kernel, bounds: tuple[float, float] = BOUNDS) -> sk.Kernel:
-    """Return a kernel object for scikit-learn's Gaussian processes that equals ``kernel``.
-
-    Kernels that scikit-learn has too become its own: a :class:`Gaussian` becomes an ``RBF``. All
-    others become a :class:`KernelAdapter`.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A symmetric kernel.
-    bounds : pair of floats, default=(1e-5, 1e5)
-        Bounds of all hyper-parameters, and of the odds of those between two numbers.
-
-    Raises
-    ------
-    TypeError
-        If ``kernel`` is not a kernel of this package.
-    ValueError
-        If ``kernel`` is not symmetric.
-
-    Examples
-    --------
-    >>> from bochner.kernels import Gaussian, Laplacian, White, to_sklearn
-    >>> to_sklearn(4.0 * Gaussian((0.5, 2.0)) + White(0.1))
-    2**2 * RBF(length_scale=[0.5, 2]) + WhiteKernel(noise_level=0.1)
-    >>> to_sklearn(Laplacian(0.5)).theta.round(4)
-    array([-0.6931])
-    """
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"to_sklearn takes a kernel of bochner.kernels, got {kernel!r}.")
-    if not kernel.is_symmetric:
-        raise ValueError(
-            f"{kernel!r} is not symmetric, and a covariance is: use its symmetric part, "
-            f"kernel.symmetrised, or bochner.AsymmetricKernelRidge."
-        )
-    counterpart = _counterpart(kernel, bounds)
-    return KernelAdapter(kernel, bounds) if counterpart is None else counterpart
 
 
 class KernelAdapter(sk.Kernel):  # type: ignore[misc]
@@ -355,31 +280,3 @@ def _scale(length_scale: object) -> LengthScale:
     """Return a length scale as a number or a tuple."""
     values = np.asarray(length_scale, dtype=np.float64)
     return float(values) if values.ndim == 0 else tuple(values.tolist())
-
-
-def _counterpart(kernel: Kernel, bounds: tuple[float, float]) -> sk.Kernel | None:
-    """Return scikit-learn's kernel of the same values; ``None`` if it has none."""
-    match kernel:
-        case Gaussian(scale):
-            return sk.RBF(_listed(scale), bounds)
-        case Exponential(scale):
-            return sk.Matern(_listed(scale), bounds, nu=0.5)
-        case Matern(scale, nu):
-            return sk.Matern(_listed(scale), bounds, nu=nu)
-        case RationalQuadratic(float() as scale, alpha):
-            return sk.RationalQuadratic(scale, alpha, bounds, bounds)
-        case Constant(value) if value > 0.0:
-            return sk.ConstantKernel(value, bounds)
-        case White(noise):
-            return sk.WhiteKernel(noise, bounds)
-        case Scaled(inner, factor) if factor > 0.0:
-            return sk.Product(sk.ConstantKernel(factor, bounds), to_sklearn(inner, bounds))
-        case Sum(terms):
-            return reduce(add, (to_sklearn(term, bounds) for term in terms))
-        case Product(factors):
-            return reduce(mul, (to_sklearn(factor, bounds) for factor in factors))
-    return None
-
-
-def _listed(scale: object) -> object:
-    return list(scale) if isinstance(scale, tuple) else scale

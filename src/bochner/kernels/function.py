@@ -331,15 +331,18 @@ def check_kernel(name: str, value: object) -> None:
         )
 
 
+def is_sklearn_kernel(kernel: object) -> bool:
+    """Return whether an object is a kernel of scikit-learn, without importing its kernels."""
+    modules = {each.__module__ for each in type(kernel).__mro__}
+    return "sklearn.gaussian_process.kernels" in modules
+
+
 def refuse_sklearn(other: object) -> None:
     """Raise TypeError for a kernel of scikit-learn, which takes its own kernels only."""
-    # By name: this module does not import scikit-learn's kernels.
-    modules = {each.__module__ for each in type(other).__mro__}
-    if "sklearn.gaussian_process.kernels" in modules:
+    if is_sklearn_kernel(other):
         raise TypeError(
             f"{type(other).__name__} is a kernel of scikit-learn, and the other kernel one of "
-            "bochner: convert one of them first, by kernels.from_sklearn(kernel, dim), with the "
-            "number of inputs, or by kernels.to_sklearn(kernel)."
+            "bochner: make the latter a kernel of scikit-learn by kernels.KernelAdapter(kernel)."
         )
 
 

@@ -4,12 +4,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from bochner._base.arrays import LengthScale
 from bochner._base.naming import nearest
 from bochner._base.registry import registered_kernel_names, reserve_kernel_names
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
+from bochner.kernels.function import is_sklearn_kernel
 from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
 from bochner.kernels.sphere import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
@@ -124,3 +126,12 @@ def kernel_called(
         made: Kernel = constructor()
         return made
     return named_kernel(name)(length_scale() if callable(length_scale) else length_scale)
+
+
+def native(kernel: object, dim: int) -> Any:
+    """Return a kernel of scikit-learn converted for ``dim`` inputs, another object unchanged."""
+    if isinstance(kernel, str | Kernel) or not is_sklearn_kernel(kernel):
+        return kernel
+    from bochner.kernels.adapter import from_sklearn
+
+    return from_sklearn(kernel, dim)

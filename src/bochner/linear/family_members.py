@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.intervals import Interval
-from bochner.kernels import Bilinear, Kernel, Levels, OnColumns, Periodic
+from bochner.kernels import Bilinear, Kernel, OnColumns, Periodic
 from bochner.kernels.column_kernels import indices_of
+from bochner.kernels.levels import Levels
 from bochner.kernels.periodic import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes

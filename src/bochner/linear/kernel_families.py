@@ -17,18 +17,17 @@ from bochner.kernels import (
     Correlation,
     Harmonizable,
     Kernel,
-    Levels,
     OnColumns,
     Periodic,
     Product,
     Scaled,
     SpectralMixture,
     Sum,
-    named_kernel,
 )
 from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.function import SEPARATOR
-from bochner.kernels.kernel_names import has_length_scale
+from bochner.kernels.kernel_names import has_length_scale, named_kernel
+from bochner.kernels.levels import Levels
 from bochner.linear.composite_families import Family, ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import FixedKernel, LineWeights, MappedKernel
 from bochner.linear.harmonizable_families import HarmonizableParameters

@@ -31,7 +31,7 @@ from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.kernels import Kernel
-from bochner.kernels.adapter import native
+from bochner.kernels.kernel_names import native
 from bochner.linear.checked_posterior import fit_checked
 from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetric, refuse_two_sided
 from bochner.linear.iterative import IterativeSolution, fit_iteratively

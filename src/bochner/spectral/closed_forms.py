@@ -10,6 +10,7 @@ import numpy as np
 from bochner import kernels
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.registry import fact, register
+from bochner.kernels.levels import Levels
 from bochner.spectral.amplitudes import Amplitudes
 from bochner.spectral.composite_laws import TwoFrequency, WithAmplitude
 from bochner.spectral.factors import CosineFactors
@@ -204,7 +205,7 @@ def _mapped(kernel: kernels.Bilinear | kernels.OnColumns, dim: int) -> SpectralM
     return closed_form(kernel.kernel, maps[0].shape[1]).mapped(*maps)
 
 
-def _by_lines(kernel: kernels.Levels | kernels.Periodic, dim: int) -> SpectralMeasure:
+def _by_lines(kernel: Levels | kernels.Periodic, dim: int) -> SpectralMeasure:
     """Return the measure of a product over inputs of kernels with spectral lines."""
     lines = (
         SpectralMeasure((Part(1.0, Lattice(omega[:, None], weight, np.zeros(len(weight)))),))
@@ -248,7 +249,7 @@ _CLOSED_FORMS: Mapping[type, Callable[[Any, int], SpectralMeasure]] = {
     kernels.CoshGaussian: _cosh_gaussian,
     kernels.Bilinear: _mapped,
     kernels.OnColumns: _mapped,
-    kernels.Levels: _by_lines,
+    Levels: _by_lines,
     kernels.Periodic: _by_lines,
     kernels.Constant: _constant,
     kernels.Linear: _linear,
