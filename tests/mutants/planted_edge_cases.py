@@ -4,7 +4,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from cli import test_choosing
 from comparison import test_origins, test_outcomes, test_split
 from diagnosis import test_shapley
 from estimators import test_forecaster, test_online, test_summed_series, test_table_rows
@@ -20,7 +19,6 @@ from persist import test_packing
 from report import test_checks, test_drift
 from tables import test_identifiers, test_timelines, test_totals
 
-from bochner.cli import choosing
 from bochner.comparison import coverage, split, study, verdict
 from bochner.comparison import forecast_errors as forecasts
 from bochner.features import median_length_scales as length_scales
@@ -182,8 +180,8 @@ plant_edits(
 plant_edits(
     date_order,
     "is_sorted",
-    test_choosing.check_fewest_dates,
-    users=(choosing,),
+    test_split.check_fewest_dates,
+    users=(split,),
     ten_dates_are_too_few=("+ 1 >= _FEWEST_DATES", "+ 1 > _FEWEST_DATES"),
 )
 

@@ -230,4 +230,4 @@ def demo(out: o.Folder = Path("demo")) -> None:
     from bochner.cli.demo import run_demo
 
     all_is_imported()
-    run_demo(out)
+    run_demo(out, partial(app, standalone_mode=False))

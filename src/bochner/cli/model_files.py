@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner import files as persist
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.naming import naming
 from bochner._base.number_texts import counted
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
+from bochner.files import load
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
 from bochner.files.reading import read
@@ -61,28 +60,30 @@ class Fresh:
         return Split(rows, self.targets, rows, self.targets, task)
 
 
+def load_any(path: Path) -> Any:
+    """Return a fitted model of a table or of series from its file."""
+    model = load(path)
+    if not isinstance(model, TableModel | Forecaster):
+        raise InputError(
+            f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` or "
+            "`bochner forecast` wrote. Load it in Python with bochner.load."
+        )
+    check_is_fitted(model)
+    if isinstance(model, TableModel):
+        check_record(model.record_, np.size(getattr(model, "target_mean_", 0.0)))
+    return model
+
+
 def load_model(path: Path) -> Any:
     """Return a fitted table model from its file."""
-    model = persist.load(path)
+    model = load_any(path)
     if isinstance(model, Forecaster):
         raise InputError(
             f"{path} holds a model of a series, and this command takes a model of `bochner fit`. "
             "`bochner forecast FILE --target COLUMN` forecasts a series, `bochner explain` shows "
             "the model, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
         )
-    if not isinstance(model, TableModel):
-        raise InputError(
-            f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` "
-            "wrote. Load it in Python with bochner.load."
-        )
-    check_table_model(model)
     return model
-
-
-def check_table_model(model: BaseEstimator) -> None:
-    """Raise an error unless a model of a table is fitted, and the facts on its fit are usable."""
-    check_is_fitted(model)
-    check_record(model.record_, np.size(getattr(model, "target_mean_", 0.0)))
 
 
 _FACTS: Mapping[str, Any] = {
@@ -112,7 +113,9 @@ _KEY_SIZE = 4
 
 def check_record(record: Mapping[str, Any], n_targets: int) -> None:
     """Raise InputError unless the record of a model has facts of the right types."""
-    hints = _FACTS | {name: float | list[float] for name in record if name.startswith("test_")}
+    hints: dict[str, Any] = {**_FACTS} | {
+        name: float | list[float] for name in record if name.startswith("test_")
+    }
     wrong = [name for name, hint in hints.items()
              if name in record and not _is_of(record[name], hint)]  # fmt: skip
     target = record.get("target", "")

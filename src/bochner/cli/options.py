@@ -18,6 +18,10 @@ _SERIES, _ROWS, _MODEL, _READING, _OUTPUT = (
 """Panels of the help, besides that of options without a panel."""
 
 
+_NAME = "<name>"
+"""Metavariable of options with few values, which their help lists."""
+
+
 def _option(text: str, panel: str | None = None, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
 
@@ -73,14 +77,15 @@ Skip = Annotated[
 Target = Annotated[list[str], _option("Column to predict; repeat for several columns of numbers.")]
 Task = Annotated[
     Literal["auto", "regression", "classification"],
-    _option("Whether to predict numbers or classes."),
+    _option("auto, regression or classification.", metavar=_NAME),
 ]
 Weight = Annotated[str | None, _option("Column of the rows' weights, not used as a feature.")]
 Weights = Annotated[
     Literal["precisions", "counts"],
     _option(
-        "Meaning of --weight: each row is one observation (precisions, also for survey weights), "
-        "or a row of weight 3 is three observations (counts)."
+        "Meaning of --weight: precisions (each row is one observation; also for survey weights) or "
+        "counts (a row of weight 3 is three observations).",
+        metavar=_NAME,
     ),
 ]
 Id = Annotated[
@@ -96,9 +101,10 @@ LeftOut = Annotated[
 SplitKind = Annotated[
     Literal["auto", "random", "time", "group"],
     _option(
-        "Test on random rows, the latest rows (time) or whole groups. auto takes the latest rows "
+        "auto, random, time (the latest rows) or group (whole groups). auto takes the latest rows "
         "if a column of dates sorts the table.",
         _ROWS,
+        metavar=_NAME,
     ),
 ]
 Time = Annotated[str | None, _option("Column of times: expected errors are for later rows.", _ROWS)]
@@ -110,13 +116,17 @@ TestSize = Annotated[float, _option("Share of rows or groups held out for testin
 ErrorGroup = Annotated[str | None, _option("Column of groups whose errors are shown one by one.")]
 
 # Models
-Effort = Annotated[Literal["quick", "default", "thorough"], _option("Time to take.", _MODEL)]
+Effort = Annotated[
+    Literal["quick", "default", "thorough"],
+    _option("quick, default or thorough.", _MODEL, metavar=_NAME),
+]
 Transformation = Annotated[
     Literal["none", "auto", "log", "sqrt", "rank"],
     _option(
-        "Function of a target of numbers to which the model is fitted; auto for the most likely "
-        "one.",
+        "Function of a target of numbers to which the model is fitted: none, log, sqrt, rank, or "
+        "auto for the most likely one.",
         _MODEL,
+        metavar=_NAME,
     ),
 ]
 TimeLimit = Annotated[
@@ -153,7 +163,10 @@ Interval = Annotated[
     float | None, _option("Add prediction intervals of this level, such as 90 or 0.9.")
 ]
 Quantiles = Annotated[str | None, _option("Add quantiles of these levels, such as 10,50,90.")]
-Keep = Annotated[Literal["none", "id", "all"], _option("Columns of the table to copy.")]
+Keep = Annotated[
+    Literal["none", "id", "all"],
+    _option("Columns of the table to copy: none, id or all.", metavar=_NAME),
+]
 RowNumbers = Annotated[
     list[int] | None,
     _option("Row whose prediction is explained, from 1; repeat for more.", min=1),
@@ -214,9 +227,10 @@ Holidays = Annotated[
 Scale = Annotated[
     Literal["none", "auto", "floor", "sqrt", "log"],
     _option(
-        "Function of the values that is modelled; floor is for values of zero or more, auto takes "
-        "the most likely one.",
+        "Function of the values that is modelled: none, floor (values of zero or more), sqrt, log, "
+        "or auto for the most likely one.",
         _MODEL,
+        metavar=_NAME,
     ),
 ]
 Origins = Annotated[

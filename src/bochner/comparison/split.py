@@ -35,8 +35,8 @@ class Split:
 
     Targets have shape (n,), or (n, t) for several targets. Weights, groups and times belong to the
     training rows, ``groups_test`` to the test rows. ``kind`` is ``"random"``, ``"time"`` (later
-    rows), ``"group"`` (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` a sentence
-    on how the test rows were chosen.
+    rows), ``"group"`` (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` says how
+    the test rows were chosen.
     """
 
     X: Any
@@ -112,7 +112,7 @@ def split_table(
         features, targets[name] = split_target(features, name, left_out)
     task = _task(targets, task)
     check_table(features)
-    target = next(iter(targets.values()))
+    target: Any = next(iter(targets.values()))
     if len(targets) > 1:
         import pandas as pd
 
@@ -251,6 +251,14 @@ def split_rows(
             f"No row to fit has the class {lacking[0]}, which rows to test have: choose another "
             "--seed or --test-size, or add rows."
         )
-    fit_columns = [None if part is None else part[fit] for part in (weight, groups, time)]
-    fit_columns.append(None if groups is None else groups[test])
-    return Split(features.iloc[fit], y[fit], features.iloc[test], y[test], task, *fit_columns)
+    return Split(
+        features.iloc[fit],
+        y[fit],
+        features.iloc[test],
+        y[test],
+        task,
+        weight=None if weight is None else weight[fit],
+        groups=None if groups is None else groups[fit],
+        time=None if time is None else time[fit],
+        groups_test=None if groups is None else groups[test],
+    )
