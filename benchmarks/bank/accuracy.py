@@ -14,6 +14,7 @@ from benchmarks.bank import design
 from benchmarks.bank.methods import compete
 from benchmarks.folds import fold_of
 from benchmarks.predictions import figures, predict
+from bochner import papers
 from bochner.learned.learned_kernel_classifier import LearnedKernelClassifier
 from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
 
@@ -46,7 +47,7 @@ def _sampled(
     limit, times, sampler = design.TIME_LIMITS.get(name), design.LONGER.get(name, 1), "auto"
     if method == design.MH:
         limit = _sampled(name, design.OURS, size, fold, folder)["fit_seconds"]
-        times, sampler = _MH_ITERATIONS, "mh"
+        times, sampler = _MH_ITERATIONS, papers.bank.SAMPLER
     kind = LearnedKernelRegressor if data.is_regression else LearnedKernelClassifier
     bank = kind(
         size.n_frequencies,

@@ -13,6 +13,7 @@ from benchmarks.digmm.data import Split, split_of
 from benchmarks.digmm.learning import best_metrics, features_of, learned_accuracy
 from benchmarks.digmm.methods import METHODS, mixture
 from benchmarks.indefinite.design import FeatureMap
+from bochner import papers
 from bochner._base.arrays import Array
 from bochner.kernels import Kernel
 from bochner.learned.similarity_features import SimilarityFeatures
@@ -47,7 +48,7 @@ class Task:
 
     def mixture(self, exact: Kernel, split: Split, **options: Any) -> SimilarityFeatures:
         """Return a double mixture with the given parameters, to be fitted."""
-        expectation = "taylor" if self.method == design.TAYLOR else "exact"
+        expectation = papers.digmm.Taylor() if self.method == design.TAYLOR else "exact"
         p = self.n_features(split)
         return mixture(exact, p, self.seed, self.size, expectation=expectation, **options)
 

@@ -12,7 +12,7 @@ from benchmarks.harness import Cell, Options, Part, grid
 from benchmarks.pictures import Picture
 from benchmarks.predictions import log_density
 from benchmarks.results import Row, median_table, medians
-from bochner import KreinRidge
+from bochner import FourierFeatures, KreinRidge
 from bochner._base.arrays import Array
 from bochner.kernels import Kernel
 
@@ -64,7 +64,11 @@ def _reference(
 def _run(cell: Cell, options: Options) -> Mapping[str, float]:
     (X, y, X_test, y_test), kernel, alpha, mean, std = _reference(cell.dataset, cell.seed, options)
     p = int(cell.settings["p"])
-    model = KreinRidge(kernel, p, alpha, scheme=cell.method, random_state=cell.seed).fit(X, y)
+    model = KreinRidge(
+        alpha=alpha,
+        features=FourierFeatures(kernel, p, scheme=cell.method, length_scale="auto"),
+        random_state=cell.seed,
+    ).fit(X, y)
     approximate_mean, spread = model.predict(X_test, return_std=True)
     densities = log_density(y_test - mean, std) - log_density(y_test - approximate_mean, spread)
     rmse, exact = (

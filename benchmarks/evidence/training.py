@@ -14,7 +14,7 @@ from benchmarks.evidence import design
 from benchmarks.harness import Cell, Options, Part
 from benchmarks.predictions import log_density
 from benchmarks.results import Row, group_table, grouped, mean_error
-from bochner import KreinRidge
+from bochner import FourierFeatures, KreinRidge
 from bochner._base.arrays import Array
 
 _TEST_SHARE = 0.1  # Share of the rows in the small design, as in the published splits
@@ -44,11 +44,8 @@ def standardised(X: Array, y: Array, is_test: NDArray[np.bool_]) -> tuple[Split,
 def ours(p: int, seed: int, landmarks: int | None = None) -> KreinRidge:
     """Return a process on quasi-random features that learns all its parameters."""
     return KreinRidge(
-        "gaussian",
-        p,
-        "evidence",
-        length_scale="evidence",
-        scheme="qmc",
+        alpha="evidence",
+        features=FourierFeatures("gaussian", p, scheme="qmc", length_scale="evidence"),
         fit_intercept=True,
         residual=landmarks,
         random_state=seed,

@@ -22,6 +22,7 @@ from benchmarks.predictions import (
     scaled,
     thinned,
 )
+from bochner import papers
 from bochner._base.arrays import Array
 from bochner.features.median_length_scales import median_distance
 from bochner.kernels import Harmonizable
@@ -52,12 +53,10 @@ def learner(
     if method == design.PUBLISHED:
         return LocallyStationaryClassifier(
             budget.n_frequencies,
-            sampler="mh",
+            sampler=papers.gabasr.sampler(),
             n_burn_in=design.PAPER_SWEEPS - 1,
             n_samples=1,
             thin=1,
-            pairs="grid",
-            likelihood="paper",
             **shared,
         )
     kinds: Mapping[tuple[str, bool], Callable[..., Any]] = {

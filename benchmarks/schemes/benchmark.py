@@ -74,11 +74,8 @@ def _table(cell: Cell, options: Options) -> Mapping[str, float]:
     y, mean = np.asarray(data.y, dtype=np.float64), np.mean(data.y[~is_test])
     p = int(cell.settings["features"])
     model = KreinRidge(
-        "matern32",
-        p,
-        "evidence",
-        length_scale="median",
-        scheme=cell.method,
+        alpha="evidence",
+        features=FourierFeatures("matern32", p, scheme=cell.method, length_scale="median"),
         random_state=cell.seed,
     )
     model.fit(scaler.transform(data.X[~is_test]), y[~is_test] - mean)

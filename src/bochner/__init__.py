@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bochner import datasets as datasets
     from bochner import gaussian_process as gaussian_process
     from bochner import kernels as kernels
+    from bochner import papers as papers
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from bochner.features.transformer import FourierFeatures as FourierFeatures
     from bochner.files.model_file import load as load
     from bochner.files.model_file import save as save
-    from bochner.files.reading import read_table as read_table
+    from bochner.files.table_reading import read_table as read_table
     from bochner.gaussian_process.gaussian_process_classifier import (
         GaussianProcessClassifier as GaussianProcessClassifier,
     )
@@ -89,6 +90,7 @@ else:
             "bochner.datasets": (),
             "bochner.kernels": (),
             "bochner.gaussian_process": (),
+            "bochner.papers": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
             "bochner.linear": ("Diagnosis", "diagnose"),
@@ -117,6 +119,6 @@ else:
             "bochner._base.registry": ("register",),
             "bochner.spectral": ("Frequencies", "spectral_measure"),
             "bochner.tables.encoder": ("TableEncoder",),
-            "bochner.files.reading": ("read_table",),
+            "bochner.files.table_reading": ("read_table",),
         },
     )

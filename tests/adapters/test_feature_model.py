@@ -19,7 +19,7 @@ from botorch.optim import optimize_acqf
 from botorch.sampling import SobolQMCNormalSampler
 from scipy.linalg import block_diag
 
-from bochner import KreinRidge, kernels
+from bochner import FourierFeatures, KreinRidge, kernels
 from bochner.adapters.botorch import FeatureModel
 
 RNG = np.random.default_rng(0)
@@ -200,7 +200,10 @@ def test_refusals():
         FeatureModel(kernels.Gaussian())
     with pytest.raises(ValueError, match="not fitted"):
         FeatureModel(KreinRidge())
-    indefinite = KreinRidge(kernels.DeltaGaussian(), 32, decomposition="jordan", random_state=0)
+    indefinite = KreinRidge(
+        features=FourierFeatures(kernels.DeltaGaussian(), 32, decomposition="jordan"),
+        random_state=0,
+    )
     with pytest.raises(ValueError, match="associated=True"):
         FeatureModel(indefinite.fit(X, Y))
     with pytest.raises(ValueError, match="no predictive standard deviation"):

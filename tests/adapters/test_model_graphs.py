@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from adapters.runtime import evaluate, onnx
 from numpy.testing import assert_allclose, assert_array_equal
-from onnx_graphs.runtime import evaluate, onnx
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -36,9 +36,17 @@ RIDGES = {
         KreinRidge(kernels.ShiftGaussian(2.0, 0.5), 64, associated=True, random_state=0),
         Y[:, 0],
     ),
-    "blocks": (KreinRidge(n_components=64, scheme="structured", random_state=0), Y),
+    "blocks": (
+        KreinRidge(
+            features=FourierFeatures(n_components=64, scheme="structured", length_scale="auto"),
+            random_state=0,
+        ),
+        Y,
+    ),
 }
-INDEFINITE = KreinRidge(kernels.DeltaGaussian(), 64, decomposition="jordan", random_state=0)
+INDEFINITE = KreinRidge(
+    features=FourierFeatures(kernels.DeltaGaussian(), 64, decomposition="jordan"), random_state=0
+)
 CLASSIFIERS = {
     "two": (LABELS > 0).astype(np.int32),
     "texts": np.array(["low", "mid", "high"])[LABELS],

@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from cluster.engines import Deadly, InProcess, visits
-from cluster.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, relative_error
+from engines.engines import Deadly, InProcess, visits
+from engines.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, relative_error
+from flat_parameters import flat
 
 from bochner import KreinRidge, KreinRidgeClassifier
 from bochner.engines import PartitionedRows, collected
@@ -18,7 +19,7 @@ BOTH = np.column_stack((Y, SIGNAL))
 
 
 def ridge(**parameters):
-    return KreinRidge(**{"n_components": 64, "random_state": 1, **parameters})
+    return flat(KreinRidge, **{"n_components": 64, "random_state": 1, **parameters})
 
 
 def cut(*columns):

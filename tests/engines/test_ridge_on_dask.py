@@ -3,7 +3,18 @@
 import dask.array as da
 import numpy as np
 import pytest
-from cluster.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, arrays, frames, relative_error
+from engines.rows import (
+    LABELS,
+    NEW,
+    SIGNAL,
+    WEIGHT,
+    X,
+    Y,
+    arrays,
+    frames,
+    relative_error,
+)
+from flat_parameters import flat
 
 from bochner import KreinRidge, KreinRidgeClassifier
 from bochner.kernels import DeltaGaussian
@@ -20,7 +31,7 @@ RIDGES = {
 
 
 def ridge(**parameters):
-    return KreinRidge(**{"n_components": 64, "random_state": 1, **parameters})
+    return flat(KreinRidge, **{"n_components": 64, "random_state": 1, **parameters})
 
 
 @pytest.mark.parametrize("case", RIDGES)
@@ -99,6 +110,13 @@ def test_partitions_without_rows_or_weight_count_for_nothing(dask_place):
     assert relative_error(ridge().fit(table[few], y[few]).coef_, ridge().fit(X, Y).coef_) < EXACT
     with pytest.raises(ValueError, match="no rows"):
         ridge().fit(table[far], y[far])
+
+
+def test_partitions_are_predicted_one_by_one(dask_place):
+    model = ridge().fit(*arrays(Y))
+    table = frames(Y)[0]
+    there = table.map_partitions(model.predict, meta=np.empty(0))
+    assert relative_error(there.compute(), model.predict(table.compute())) < EXACT
 
 
 def test_many_rows_choose_the_kernel_by_a_sample(monkeypatch, dask_place):

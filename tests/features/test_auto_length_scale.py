@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from flat_parameters import flat
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist
 from sklearn.datasets import make_friedman2
@@ -87,8 +88,8 @@ def test_evidence_leaves_indefinite_kernels_as_they_are(kernel, alpha):
     rows = np.random.default_rng(0).uniform(size=(100, 2))
     y = np.sin(3.0 * rows[:, 0])
     settings = {"alpha": alpha, "weights": "least_squares", "random_state": 0}
-    learned = KreinRidge(kernel, 64, length_scale="evidence", **settings).fit(rows, y)
-    given = KreinRidge(kernel, 64, length_scale=1.0, **settings).fit(rows, y)
+    learned = flat(KreinRidge, kernel, 64, length_scale="evidence", **settings).fit(rows, y)
+    given = flat(KreinRidge, kernel, 64, length_scale=1.0, **settings).fit(rows, y)
     assert learned.kernel_ == given.kernel_
     assert np.isfinite(learned.predict(rows)).all()
     if alpha == "evidence":

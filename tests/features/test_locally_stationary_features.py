@@ -52,13 +52,15 @@ def test_a_number_of_components_that_cannot_be_shared_is_refused(n_components, w
     with pytest.raises(ValueError, match=r"n_components must be a multiple of 4 .*Use \d+\."):
         map.fit(X)
     with pytest.raises(ValueError, match="n_components must be a multiple of 4"):
-        KreinRidge(PLAIN, n_components, weights=weights).fit(X, X[:, 0])
+        KreinRidge(
+            features=FourierFeatures(PLAIN, n_components, weights=weights, length_scale="auto")
+        ).fit(X, X[:, 0])
 
 
 def test_a_grid_has_fewer_products_with_rows_to_make():
     drawn = FourierFeatures(PLAIN, 256, pairs="grid", random_state=0).fit(X).frequencies_
     assert len(np.unique(drawn.omega.round(10), axis=0)) == 8
-    assert len(np.unique(drawn.modulation.v.round(10), axis=0)) == 8
+    assert len(np.unique(drawn.factor.v.round(10), axis=0)) == 8
 
 
 def burst(rng, n):
@@ -78,7 +80,11 @@ def test_ridge_learns_a_changing_amplitude_better_than_the_stationary_factor():
     for rng in np.random.default_rng(0).spawn(5):
         rows, seen, new, truth = burst(rng, 200)
         made = (
-            KreinRidge(kernel, 2048, alpha=0.5, scheme="qmc", random_state=0).fit(rows, seen)
+            KreinRidge(
+                features=FourierFeatures(kernel, 2048, scheme="qmc", length_scale="auto"),
+                alpha=0.5,
+                random_state=0,
+            ).fit(rows, seen)
             for kernel in (LocallyStationary(Gaussian(1.0), stationary), stationary)
         )
         errors.append([np.mean((model.predict(new) - truth) ** 2) for model in made])

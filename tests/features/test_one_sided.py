@@ -42,7 +42,7 @@ def test_other_frequencies_on_the_right_become_two_of_one_side():
 def test_an_envelope_stays_beside_the_waves():
     envelope = Envelope([0.1, 0.2, 0.0, 0.3, 0.1], [5.0] * 5)
     given = Frequencies(
-        PHASED.omega, PHASED.weight, PHASED.phase, PHASED.omega[::-1], envelope=envelope
+        PHASED.omega, PHASED.weight, PHASED.phase, PHASED.omega[::-1], factor=envelope
     )
     both = given.gram(X)
     found = one_sided(kernels.Gaussian(), given)
@@ -55,7 +55,7 @@ def test_what_has_no_one_side_stays():
         PHASED.omega,
         PHASED.weight,
         nu=PHASED.omega,
-        envelope=Envelope([0.1] * 5, [5.0] * 5, np.eye(2), 2.0 * np.eye(2)),
+        factor=Envelope([0.1] * 5, [5.0] * 5, np.eye(2), 2.0 * np.eye(2)),
     )
     for given in (wide, of_two_maps):
         assert one_sided(kernels.Gaussian(), given) is given

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.gaussian_process.kernels import RBF
 
 import bochner
-from bochner import features, kernels
+from bochner import features, kernels, papers
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 COLUMNS = (
@@ -117,7 +117,11 @@ SUBJECTS = {
     "features, polynomial": _features(bochner.FourierFeatures, kernel="polynomial", **SMALL),
     "mixture features": _features(bochner.SimilarityFeatures, max_iter=5, n_starts=1, **SMALL),
     "Taylor mixture features": _features(
-        bochner.SimilarityFeatures, expectation="taylor", max_iter=5, n_starts=1, **SMALL
+        bochner.SimilarityFeatures,
+        expectation=papers.digmm.Taylor(),
+        max_iter=5,
+        n_starts=1,
+        **SMALL,
     ),
     "positive features": _features(bochner.PositiveFeatures, **SMALL),
     "positive features, sampled": _features(bochner.PositiveFeatures, weights="sampled", **SMALL),

@@ -117,7 +117,7 @@ def check_dampening(case):
     """The envelope and the Gaussian of the lag make the exponential of the inner product."""
     X, Y = case.rows()
     law = case.atoms.law(case.scale)
-    f = Frequencies(np.zeros((1, case.atoms.dim)), [1.0], envelope=_envelope(case))
+    f = Frequencies(np.zeros((1, case.atoms.dim)), [1.0], factor=_envelope(case))
     radius = case.atoms.radius
     got = np.exp(-cdist(X, Y, "sqeuclidean") / (2.0 * law.length_scale**2)) * f.gram(X, Y)
     expected = np.exp(-2.0 * case.scale * (radius**2 - X @ Y.T))
@@ -131,7 +131,7 @@ def _envelope(case):
 
 def _damping_factor(case):
     X, Y = case.rows()
-    return (_envelope(case).factors(X) * _envelope(case).factors(Y))[:, 0]
+    return (_envelope(case).values(X) * _envelope(case).values(Y))[:, 0]
 
 
 def _single(case, draws):

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from estimators.test_row_sources import Again
+from flat_parameters import flat
 from laws.head_laws import plant_signs
+from laws.test_row_sources import Again
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
@@ -23,12 +24,12 @@ PARTS = [slice(0, 120), slice(120, 121), slice(121, 300)]
 
 def ridge(**parameters):
     given = {"n_components": 40, "alpha": 0.5, "fit_intercept": True, "random_state": 0}
-    return KreinRidge(kernels.Gaussian(1.0), **(given | parameters))
+    return flat(KreinRidge, kernels.Gaussian(1.0), **(given | parameters))
 
 
 def classifier(**parameters):
     given = {"n_components": 40, "alpha": 0.5, "random_state": 0}
-    return KreinRidgeClassifier(kernels.Gaussian(1.0), **(given | parameters))
+    return flat(KreinRidgeClassifier, kernels.Gaussian(1.0), **(given | parameters))
 
 
 def chunks(y, weight=None):

@@ -5,6 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from spectral.few_designs import design_roughly
 
 import bochner
+from bochner import papers
 
 SUM = bochner.kernels.Gaussian() + 0.5 * bochner.kernels.Exponential(2.0)
 SIGNED = bochner.kernels.Gaussian() - 0.5 * bochner.kernels.Cauchy(3.0)
@@ -37,7 +38,7 @@ class PairsWithThemselves(bochner.AsymmetricPairRidge):
         bochner.FourierFeatures(bochner.kernels.Tanh(0.1), n_components=64, scheme="iid"),
         bochner.SimilarityFeatures(n_components=64, max_iter=20),
         bochner.SimilarityFeatures(SIGNED, n_components=64, n_sketch=20, max_iter=10, n_starts=1),
-        bochner.SimilarityFeatures(SIGNED, n_components=64, expectation="taylor"),
+        bochner.SimilarityFeatures(SIGNED, n_components=64, expectation=papers.digmm.Taylor()),
         bochner.PositiveFeatures(n_components=16),
         bochner.PositiveFeatures(n_components=16, weights="sampled"),
         bochner.KreinRidge(SIGNED, n_components=64),

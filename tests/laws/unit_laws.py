@@ -8,6 +8,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from bochner import (
+    FourierFeatures,
     KernelGLMClassifier,
     KernelGLMRegressor,
     KreinRidge,
@@ -18,7 +19,7 @@ from bochner import (
     LocallyStationaryRegressor,
     kernels,
 )
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.linear.softmax_weights import left_out_probabilities
 
 CELLS = np.random.default_rng(1).normal(size=(6, 2))
@@ -80,7 +81,9 @@ INDEFINITE = (
     RowModel(
         "indefinite ridge",
         lambda: KreinRidge(
-            kernels.DeltaGaussian(), decomposition="jordan", alpha="evidence", **FEATURES
+            alpha="evidence",
+            features=FourierFeatures(kernels.DeltaGaussian(), 32, decomposition="jordan"),
+            random_state=0,
         ),
     ),
 )

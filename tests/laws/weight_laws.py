@@ -26,12 +26,12 @@ def problem(seed=0, *, envelope=False):
     factors = Envelope(rng.uniform(0.0, 0.2, M), np.full(M, 5.0)) if envelope else None
     omega = rng.normal(size=(M, DIM))
     weight = rng.normal(size=M) / M
-    return Frequencies(omega, weight, envelope=factors), fit, held_out
+    return Frequencies(omega, weight, factor=factors), fit, held_out
 
 
 def columns(f, X):
     """The Gram matrices of unit frequencies, flat: a matrix with a column for each of them."""
-    factors = 1.0 if f.envelope is None else f.envelope.factors(X).T
+    factors = 1.0 if f.factor is None else f.factor.values(X).T
     angle = f.omega @ X.T
     cosine, sine = factors * np.cos(angle), factors * np.sin(angle)
     grams = [np.outer(c, c) + np.outer(s, s) for c, s in zip(cosine, sine, strict=True)]

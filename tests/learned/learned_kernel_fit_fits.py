@@ -10,6 +10,7 @@ from bochner import (
     LearnedKernelRegressor,
     LocallyStationaryClassifier,
     LocallyStationaryRegressor,
+    papers,
 )
 
 SMALL = {
@@ -47,16 +48,16 @@ CASES = {
     "dense": lambda: (regressor(structure="dense"), Y),
     "hamiltonian": lambda: (regressor(structure="dense", sampler="hmc", dtype="float32"), Y),
     "sparse hamiltonian": lambda: (regressor(structure="sparse", sampler="hmc"), Y),
-    "independence": lambda: (regressor(sampler="mh", thin=2), Y),
+    "independence": lambda: (regressor(sampler=papers.bank.SAMPLER, thin=2), Y),
     "two classes": lambda: (classifier(structure="sparse"), Y > 0),
-    "joint pairs": lambda: (classifier(sampler="mh"), Y > 0),
+    "joint pairs": lambda: (classifier(sampler=papers.bank.SAMPLER), Y > 0),
     "three classes": lambda: (classifier(structure="dense"), THREE),
     "varying noise": lambda: (modulated(structure="sparse", trend=1), Y),
     "modulated classes": lambda: (
         modulated_classifier(structure="dense", pairs="grid", n_envelope=2),
         Y > 0,
     ),
-    "paper's classes": lambda: (modulated_classifier(likelihood="paper", n_envelope=2), Y > 0),
+    "paper's classes": lambda: (modulated_classifier(sampler=papers.gabasr.sampler(2)), Y > 0),
     "two chains": lambda: (regressor(structure="sparse", n_chains=2), Y),
 }
 

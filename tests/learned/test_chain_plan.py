@@ -9,18 +9,18 @@ from threadpoolctl import threadpool_info
 
 from bochner._base.progress import Progress
 from bochner.learned import chain_plan as plan
-from bochner.learned import chain_sizes as sizes
-from bochner.learned.chain import CollapsedChain
-from bochner.learned.chain_parameters import BANK_CHOICES
+from bochner.learned import chain_plan as sizes
+from bochner.learned.chain_parameters import SAMPLERS
 from bochner.learned.chain_plan import Sampler, SamplerSettings
+from bochner.learned.chain_run import CollapsedChain
 from bochner.learned.chain_starts import DenseStructure, SparseStructure
-from bochner.learned.dense import DensePrior
-from bochner.learned.likelihood import ConstantNoise
+from bochner.learned.chain_state import ConstantNoise
+from bochner.learned.dirichlet_mixture import DensePrior
 from bochner.learned.moves import Hamiltonian, ReplacementSweep
-from bochner.learned.moves.polya_gamma import LogisticLabels
+from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.sparse import SparsePrior
 from bochner.learned.training_data import ScaledData
-from bochner.papers.models import IndependentStructure, PublishedBaNK
+from bochner.papers.bank import BaNK, IndependentStructure
 
 SPARSE, DENSE = SparseStructure(), DenseStructure()
 SETTINGS = SamplerSettings(
@@ -92,13 +92,13 @@ def test_structures_and_samplers(structure, prior, sampler):
     omega, start = plan.starting_point(np.random.default_rng(0), some_data(), structure, 8)
     assert omega.shape == (8, 3)
     assert isinstance(start, prior)
-    moves = [type(move) for move in BANK_CHOICES[sampler].sampler.moves_for(structure)]
+    moves = [type(move) for move in SAMPLERS[sampler].moves_for(structure)]
     assert (Hamiltonian in moves) is (sampler == "hmc")
     assert (ReplacementSweep in moves) is (sampler == "pcn" or structure is SPARSE)
 
 
 def test_the_papers_classification_takes_whole_weights():
-    settings = replace(SETTINGS, structures=(IndependentStructure(),), model=PublishedBaNK())
+    settings = replace(SETTINGS, structures=(IndependentStructure(),), model=BaNK())
     data = some_data(binary=True, weight=True)
     with pytest.raises(ValueError, match="needs whole-number weights"):
         plan.chain_of(data, settings)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from estimators.bank_fits import (
+from learned.learned_kernel_fit_fits import (
     NEW,
     THREE,
     X,
@@ -28,6 +28,7 @@ from bochner import (
     LearnedKernelRegressor,
     LocallyStationaryClassifier,
     LocallyStationaryRegressor,
+    papers,
 )
 from bochner.learned.chain_starts import DenseStructure, SparseStructure
 from bochner.learned.moves import LOCAL_MOVES, Hamiltonian, PrecisionWalk, PriorParameters
@@ -59,7 +60,7 @@ def test_estimator(estimator, check):
         ),
         LocallyStationaryRegressor(**LITTLE, n_burn_in=12, structure="sparse", sampler="hmc"),
         LocallyStationaryClassifier(**LITTLE, structure="sparse", n_burn_in=5),
-        LocallyStationaryClassifier(**LITTLE, n_burn_in=12, likelihood="paper", n_envelope=2),
+        LocallyStationaryClassifier(**LITTLE, n_burn_in=12, sampler=papers.gabasr.sampler(2)),
     ],
     xfail_strict=True,
 )
@@ -80,7 +81,7 @@ def test_other_estimators(estimator, check):
         ({"structure": "full"}, ValueError, "structure must be one of 'auto', .*, got 'full'"),
         ({"structure": None}, TypeError, "structure must be one of 'auto', .*, got None"),
         ({"sampler": "nuts"}, ValueError, "sampler must be one of 'auto', .*, got 'nuts'"),
-        ({"sampler": "mh", "structure": "sparse"}, ValueError, "use structure='dense' with it"),
+        ({"sampler": papers.bank.SAMPLER, "structure": "sparse"}, ValueError, "structure='dense'"),
         ({"trend": 3}, ValueError, "trend must be 0, 1 or 2, got 3"),
         ({"trend": 1.0}, TypeError, "trend must be an integer, got 1.0"),
         ({"time_limit": 0}, ValueError, "time_limit must be positive and finite, got 0"),
@@ -113,7 +114,7 @@ def test_bad_parameters_are_refused(make, parameters, error, message):
         ({"n_envelope": 0}, ValueError, "n_envelope must be .*, got 0"),
         ({"n_envelope": 2.5}, (TypeError, ValueError), "n_envelope must be .*, got 2.5"),
         ({"pairs": "grid", "n_envelope": 9}, ValueError, "at most n_frequencies=8, .* got 9"),
-        ({"sampler": "mh", "structure": "sparse"}, ValueError, "use structure='dense' with it"),
+        ({"sampler": papers.bank.SAMPLER, "structure": "sparse"}, ValueError, "structure='dense'"),
     ],
     ids=str,
 )
@@ -124,16 +125,12 @@ def test_bad_envelopes_are_refused(make, parameters, error, message):
 def test_what_only_one_of_them_knows_is_refused_by_the_other():
     with pytest.raises(ValueError, match="envelope must be one of 'learned', 'constant'"):
         modulated_classifier(envelope="noise").fit(X, THREE)
-    with pytest.raises(ValueError, match="likelihood must be one of 'logistic', 'paper'"):
-        modulated_classifier(likelihood="probit").fit(X, THREE)
-    with pytest.raises(ValueError, match="use sampler='auto' or 'mh' with it, got 'hmc'"):
-        modulated_classifier(likelihood="paper", sampler="hmc").fit(X, THREE)
-    with pytest.raises(ValueError, match="structure='auto' or 'dense' with it, got 'sparse'"):
-        modulated_classifier(likelihood="paper", structure="sparse").fit(X, THREE)
     with pytest.raises(ValueError, match="LocallyStationaryClassifier needs at least two classes"):
         modulated_classifier().fit(X, np.ones(len(X)))
     with pytest.raises(ValueError, match="whole-number weights"):
-        modulated_classifier(likelihood="paper").fit(X, THREE, np.linspace(0.5, 2.0, len(X)))
+        modulated_classifier(sampler=papers.gabasr.sampler(2)).fit(
+            X, THREE, np.linspace(0.5, 2.0, len(X))
+        )
 
 
 @pytest.mark.parametrize("make", [regressor, classifier])

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from estimators.bank_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
 from laws.amplitude_laws import features
 from laws.noise_field_laws import heights
+from learned.learned_kernel_fit_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learned import chain_models as models
 from bochner.learned.basis import Grid
+from bochner.papers import gabasr
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 WEIGHT = np.random.default_rng(4).integers(1, 4, size=len(X)).astype(float)
@@ -207,7 +208,7 @@ def test_noise_alone_varies_where_asked():
 
 def test_the_papers_model_has_its_priors():
     """Noise of a law of 0.001 and 0.001, a fixed precision of 1e-6 of features of length one."""
-    model = modulated(sampler="mh", n_frequencies=10, n_envelope=3, n_samples=6).fit(X, Y)
+    model = modulated(sampler=gabasr.sampler(3), n_frequencies=10, n_samples=6).fit(X, Y)
     draws = model.learned_[0].draws
     assert draws.basis == Grid(3, 3, is_summed=True)
     assert_allclose(draws.precision, 1e-6 / 9, rtol=1e-12)
@@ -232,7 +233,7 @@ def test_the_papers_model_has_its_priors():
 
 def test_the_papers_kernel_is_of_the_sums_of_frequencies():
     """A mixture over s + v/2, near the average of the draws' waves."""
-    model = modulated(sampler="mh", n_frequencies=196, n_envelope=14, n_burn_in=2, n_samples=6).fit(
+    model = modulated(sampler=gabasr.sampler(14), n_frequencies=196, n_burn_in=2, n_samples=6).fit(
         X, Y
     )
     assert isinstance(model.kernel_, SpectralMixture)
@@ -242,7 +243,7 @@ def test_the_papers_kernel_is_of_the_sums_of_frequencies():
 
 def test_the_papers_probabilities_are_those_of_its_weights():
     """Least squares of the labels 0 and 1 in a logistic function, on average over draws."""
-    model = modulated_classifier(likelihood="paper", n_envelope=2, n_samples=5).fit(X, Y > 0)
+    model = modulated_classifier(sampler=gabasr.sampler(2), n_samples=5).fit(X, Y > 0)
     draws = model.learned_[0].draws
     expected = []
     for omega in draws.omega:

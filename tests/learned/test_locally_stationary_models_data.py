@@ -5,6 +5,8 @@ import pytest
 from learned.learned_kernel_fit_fits import NEW, THREE, X, Y, modulated, modulated_classifier
 from numpy.testing import assert_allclose, assert_array_equal
 
+from bochner.papers import gabasr
+
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 WIDE = np.random.default_rng(5).normal(size=(40, 60))
 TABLES = {
@@ -25,7 +27,7 @@ VARIANTS = {
     "float32": {"dtype": "float32", "structure": "sparse"},
     "grid": {"pairs": "grid", "n_envelope": 2},
     "hmc": {"sampler": "hmc", "structure": "sparse"},
-    "mh": {"sampler": "mh", "n_envelope": 2},
+    "printed": {"sampler": gabasr.sampler(2)},
 }
 
 
@@ -51,12 +53,11 @@ def test_data_as_they_come(name, variant):
         assert_allclose(mean, 0.1, rtol=1e-9)
 
 
-@pytest.mark.parametrize("variant", ["learned", "hmc", "grid", "paper"])
+@pytest.mark.parametrize("variant", ["learned", "hmc", "grid", "printed"])
 @pytest.mark.parametrize("name", ["one input", "sixty inputs"])
 def test_classes_as_they_come(name, variant):
     inputs, y = TABLES[name]
-    parameters = {"likelihood": "paper", "n_envelope": 2} if variant == "paper" else {}
-    parameters = {"n_burn_in": 6, "n_samples": 4, **VARIANTS.get(variant, parameters)}
+    parameters = {"n_burn_in": 6, "n_samples": 4, **VARIANTS[variant]}
     labels = np.array(["a", "b", "c"])[np.digitize(y, np.quantile(y, [0.3, 0.7]))]
     model = modulated_classifier(**parameters).fit(inputs, labels)
     probability = model.predict_proba(inputs)
@@ -71,7 +72,7 @@ def test_classes_as_they_come(name, variant):
         (modulated, Y, {"structure": "sparse"}),
         (modulated, Y, {"structure": "dense", "pairs": "grid", "n_envelope": 2, "trend": 1}),
         (modulated_classifier, THREE, {"structure": "dense"}),
-        (modulated_classifier, THREE, {"likelihood": "paper", "n_envelope": 2}),
+        (modulated_classifier, THREE, {"sampler": gabasr.sampler(2)}),
     ],
     ids=["varying noise", "grid", "classes", "paper"],
 )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bochner import SimilarityFeatures, kernels
-from bochner.learned.mixture_starts import from_width
-from bochner.learned.similarity_sketch import Sketch, observed, spread_rows
+from bochner.learned.exact_inference import from_width
+from bochner.learned.mixture_inference import Sketch, observed, spread_rows
 
 ROWS = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -62,7 +62,7 @@ def test_distances_are_from_the_latest_rows_too():
 
 
 def test_only_some_of_many_rows_are_looked_at(monkeypatch):
-    monkeypatch.setattr("bochner.learned.similarity_sketch._N_CANDIDATES", 50)
+    monkeypatch.setattr("bochner.learned.mixture_inference._N_CANDIDATES", 50)
     rows = rng().standard_normal((5_000, 1))
     chosen = spread_rows(rows, 40, rng(1))
     assert set(chosen.tolist()) <= set(rng(1).permutation(5_000)[:50].tolist())
@@ -73,15 +73,10 @@ def test_what_is_learned_reaches_rows_far_from_the_rest():
     X[1_700:1_703] += 2.0
     kernel = kernels.TL1(12.0)
     far, near = X[1_700:1_703], X[:200]
-    errors = {}
-    for expectation in ("exact", "taylor"):
-        map = SimilarityFeatures(kernel, n_sketch=40, expectation=expectation, random_state=0).fit(
-            X
-        )
-        seen = np.isin(map.sketch_indices_, np.arange(1_700, 1_703)).any()
-        assert seen == (expectation == "exact")
-        errors[expectation] = np.abs(map.kernel_(near, far) - kernel(near, far)).max()
-    assert errors["exact"] < 0.5  # of values of about four, which random rows miss altogether
+    map = SimilarityFeatures(kernel, n_sketch=40, random_state=0).fit(X)
+    assert np.isin(map.sketch_indices_, np.arange(1_700, 1_703)).any()
+    # Values are about four, which a sketch of random rows misses altogether.
+    assert np.abs(map.kernel_(near, far) - kernel(near, far)).max() < 0.5
 
 
 def squares(rows):
@@ -99,7 +94,7 @@ def test_sums_of_squares_are_those_of_all_similarities(level):
 
 
 def test_of_many_pairs_some_stand_for_all(monkeypatch):
-    monkeypatch.setattr("bochner.learned.similarity_sketch._MOST_PAIRS", 87)
+    monkeypatch.setattr("bochner.learned.mixture_inference._MOST_PAIRS", 87)
     gram = np.exp(-squares(ROWS)) + np.diag(rng(1).uniform(0.0, 3.0, len(ROWS)))
     data = observed(Sketch(ROWS, gram, 1.5), rng(1))
     own = np.diagonal(gram) / data.unit

@@ -5,8 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn
+from files.same import assert_same, round_trip
+from flat_parameters import flat
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import assert_same, round_trip
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -29,7 +30,8 @@ FORMS = pytest.mark.parametrize("right", [{}, {"right": RIGHT}], ids=["rows", "p
 
 def ridge(right=None, **parameters):
     defaults = {"kernel": KERNEL, "n_components": 40, "alpha": 0.1, "random_state": 0}
-    return (AsymmetricPairRidge if right else AsymmetricKernelRidge)(**(defaults | parameters))
+    kind = AsymmetricPairRidge if right else AsymmetricKernelRidge
+    return flat(kind, **(defaults | parameters))
 
 
 def changed(right, function):

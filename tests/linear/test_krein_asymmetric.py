@@ -5,12 +5,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from flat_parameters import flat
 from laws.registry import late, late_gram
 from numpy.testing import assert_allclose
 
 from bochner import (
     AsymmetricKernelRidge,
     AsymmetricPairRidge,
+    FourierFeatures,
     KreinRidge,
     KreinRidgeClassifier,
     TableClassifier,
@@ -37,7 +39,7 @@ ASYMMETRIC = {
 @pytest.mark.parametrize("kernel", ASYMMETRIC.values(), ids=ASYMMETRIC)
 @pytest.mark.parametrize("weights", ["sampled", "least_squares"])
 def test_an_asymmetric_kernel_is_refused_with_the_ways_out(head, targets, kernel, weights):
-    model = head(kernel, 64, weights=weights, random_state=0)
+    model = flat(head, kernel, 64, weights=weights, random_state=0)
     message = f"{re.escape(repr(kernel))} is asymmetric.*AsymmetricKernelRidge.*symmetrised.*assoc"
     for fit in (model.fit, model.partial_fit):
         with pytest.raises(ValueError, match=message):
@@ -64,7 +66,7 @@ def test_an_asymmetric_kernel_is_refused_with_the_ways_out(head, targets, kernel
 )
 def test_wrong_parameters_are_refused(parameters, message, head, others):
     with pytest.raises(ValueError, match=message):
-        head(**parameters).fit(X, Y, **others)
+        flat(head, **parameters).fit(X, Y, **others)
 
 
 def test_a_name_of_an_asymmetric_kernel_is_refused():
@@ -74,7 +76,7 @@ def test_a_name_of_an_asymmetric_kernel_is_refused():
 
 @pytest.mark.parametrize(("head", "targets"), HEADS.values(), ids=HEADS)
 def test_a_function_that_is_found_asymmetric_is_refused(head, targets):
-    model = head(late_gram, 64, weights="least_squares", random_state=0)
+    model = flat(head, late_gram, 64, weights="least_squares", random_state=0)
     with pytest.raises(
         ValueError, match=r"late_gram.*not symmetric on these data.*Asym.*\.T\) / 2"
     ):
@@ -97,9 +99,15 @@ def test_the_ways_out_work():
     even = kernels.Stationary(lambda delta: late(delta + 0.4), symmetric=True)
     for model in (
         AsymmetricKernelRidge(shift, **options),
-        AsymmetricKernelRidge(late_gram, weights="least_squares", **options),
+        AsymmetricKernelRidge(
+            features=FourierFeatures(late_gram, n_components=256, weights="least_squares"),
+            **options,
+        ),
         KreinRidge(even, **options),
-        KreinRidge(symmetric, weights="least_squares", **options),
+        KreinRidge(
+            features=FourierFeatures(symmetric, weights="least_squares", length_scale="auto"),
+            **options,
+        ),
         KreinRidge(shift.symmetrised, **options),
         KreinRidge(shift, associated=True, **options),
     ):
@@ -110,7 +118,11 @@ def test_the_ways_out_work():
 @pytest.mark.parametrize("weights", ["sampled", "least_squares"])
 def test_with_a_symmetrised_kernel_the_model_is_kernel_ridge_regression(kernel, weights):
     even = kernel.symmetrised
-    model = KreinRidge(even, 1024, 1.0, weights=weights, random_state=0).fit(X, Y)
+    model = KreinRidge(
+        alpha=1.0,
+        features=FourierFeatures(even, 1024, weights=weights, length_scale="auto"),
+        random_state=0,
+    ).fit(X, Y)
     # The estimate is symmetric, and what is learned is learned with it.
     Z = model.frequencies_.features(X)
     K = (Z * model.signature_) @ Z.T
@@ -134,7 +146,10 @@ def test_the_associated_space_is_that_of_the_left_features(head, targets, kernel
 def test_a_symmetrised_kernel_of_two_maps_is_learned_with_features_of_one_side():
     kernel = kernels.Bilinear(kernels.Gaussian(), np.eye(2), TURN).symmetrised
     for weights in ("sampled", "least_squares"):
-        model = KreinRidge(kernel, 1024, weights=weights, random_state=0).fit(X, Y)
+        model = KreinRidge(
+            features=FourierFeatures(kernel, 1024, weights=weights, length_scale="auto"),
+            random_state=0,
+        ).fit(X, Y)
         assert model.frequencies_.is_symmetric
         assert_allclose(model.frequencies_.gram(X), kernel(X), atol=0.3)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from flat_parameters import flat
 from laws.head_laws import dense_gram, plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -21,7 +22,7 @@ KERNEL = kernels.Gaussian(1.0)
 
 def ridge(**parameters):
     defaults = {"kernel": KERNEL, "n_components": 40, "alpha": 0.5, "random_state": 0}
-    return KreinRidge(**(defaults | parameters))
+    return flat(KreinRidge, **(defaults | parameters))
 
 
 def assert_same_model(first, second, rtol=1e-8):
@@ -255,7 +256,7 @@ def test_a_heavy_row_leaves_the_others_a_model(seed):
 @pytest.mark.parametrize("tol", [1.0, 1e300])
 def test_a_tolerance_that_zero_weights_have_is_refused(tol):
     with pytest.raises(ValueError, match="tol must be below 1"):
-        KreinRidge(solver="cg", tol=tol).fit(X, Y)
+        flat(KreinRidge, solver="cg", tol=tol).fit(X, Y)
 
 
 @pytest.mark.parametrize("offset", [0.0, 2.0])

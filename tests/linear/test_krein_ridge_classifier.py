@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from flat_parameters import flat
 from laws.head_laws import plant_signs
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
@@ -30,7 +31,7 @@ each_count = pytest.mark.parametrize("n_classes", [2, 3])
 
 def classifier(**parameters):
     defaults = {"kernel": kernels.Gaussian(1.0), "n_components": 40, "random_state": 0}
-    return KreinRidgeClassifier(**(defaults | parameters))
+    return flat(KreinRidgeClassifier, **(defaults | parameters))
 
 
 @pytest.fixture(params=["positive", "signed"])

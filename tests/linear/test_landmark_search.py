@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from flat_parameters import flat
 from scipy.stats import norm
 
 from bochner import KreinRidge, kernels
@@ -26,7 +27,7 @@ def exact(kernel, X, y):
 
 def learned(X, y, landmarks, alpha="evidence"):
     options = {"alpha": alpha, "length_scale": "evidence", "scheme": "orthogonal"}
-    model = KreinRidge("gaussian", 32, residual=landmarks, random_state=0, **options)
+    model = flat(KreinRidge, "gaussian", 32, residual=landmarks, random_state=0, **options)
     return model.fit(X, y).kernel_
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from flat_parameters import flat
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
@@ -9,8 +10,8 @@ from sklearn.base import clone
 
 from bochner import KreinRidge, kernels
 from bochner.features import FeatureSums
-from bochner.features.checks import CheckedMap
 from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.residual import CheckedMap
 from bochner.linear.kernel_families import parameterised
 from bochner.linear.kernel_selection import canonical
 from bochner.linear.krein import KreinSpectrum, fit_krein
@@ -164,7 +165,9 @@ def test_conjugate_gradients_have_the_noise_of_the_direct_solution(fit_intercept
     weight = np.append(0.0, RNG.uniform(0.1, 3.0, 59))
     options = {"n_components": 32, "fit_intercept": fit_intercept, "random_state": 0}
     direct, iterative = (
-        KreinRidge(kernels.Gaussian(1.0), solver=solver, tol=1e-10, **options).fit(X, y, weight)
+        flat(KreinRidge, kernels.Gaussian(1.0), solver=solver, tol=1e-10, **options).fit(
+            X, y, weight
+        )
         for solver in ("cholesky", "cg")
     )
     # Without check features, the error of the features counts as noise.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bochner.features.chunks import Chunk
-from bochner.linear.solver_plan import RidgeProblem, plan_ridge
+from bochner.linear.solver_plan import RidgeProblem, RidgeSolver, plan_ridge
 
 GB = 10**9
 
@@ -61,7 +61,7 @@ def test_the_parts_of_a_plan_stay_within_the_limit(limit):
 
 def test_an_unknown_solver_is_refused():
     with pytest.raises(ValueError, match="'auto', 'cholesky', 'cg', got 'lsqr'"):
-        plan_ridge(problem(), "lsqr", None)
+        RidgeSolver("lsqr")
 
 
 def test_single_precision_is_for_ridges_far_above_its_rounding():

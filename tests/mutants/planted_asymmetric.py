@@ -12,18 +12,15 @@ from mutants.registry import changes, deferred, planted, replaces
 
 from bochner import kernels
 from bochner.spectral import (
-    Component,
-    Convolution,
     Draw,
     Elliptical,
     Frequencies,
-    Mapped,
-    PhaseFactor,
-    ShiftedGaussian,
     SpectralMeasure,
     closed_forms,
     shifted_gaussian,
 )
+from bochner.spectral.composite_laws import Convolution, Mapped
+from bochner.spectral.shifted_gaussian import Component, PhaseFactor, ShiftedGaussian
 
 SMALL_ALPHA = 1e-4
 
@@ -100,14 +97,14 @@ def no_phases(self, factor, t):
     check_fitted(COSH, "polar"),
 )
 def swapped_sides(patch):
-    left, right = Frequencies.features, Frequencies.features_right
-    patch.setattr(Frequencies, "features", right)
-    patch.setattr(Frequencies, "features_right", left)
+    features = Frequencies.features
+    patch.setattr(Frequencies, "features", lambda self, X, *other: features(self.right, X, *other))
+    patch.setattr(Frequencies, "features_right", features)
 
 
 @replaces(Frequencies, "features_right", check(SHIFT), check(SINH, "jordan"))
 def phases_on_both_sides(self, Y):
-    return self._map(Y, (self._nu_blocks, self.phase, self._amplitude, *self._left[3:]))
+    return Frequencies(self.nu, self.weight, self.phase, factor=self.right.factor).features(Y)
 
 
 @planted(check(WIDE_SHIFT), check(COSH, "jordan"))

@@ -7,7 +7,8 @@ from kernels import test_harmonizable as laws
 from laws.registry import HARMONIZABLE_CASES
 from mutants.registry import changes
 
-from bochner.spectral import Amplitudes, WithAmplitude
+from bochner.spectral.composite_laws import WithAmplitude
+from bochner.spectral.factors import Amplitudes
 
 COMPLEX, WINDOWED, GRID = HARMONIZABLE_CASES[4:7]
 
@@ -16,15 +17,15 @@ def check(case, scheme="iid"):
     return lambda: laws.test_estimates_are_unbiased_and_positive_definite(case, scheme)
 
 
-changes(Amplitudes, "to_device_of", check(COMPLEX), check(WINDOWED), name="window_of_the_kernel")(
+changes(Amplitudes, "values", check(COMPLEX), check(WINDOWED), name="window_of_the_kernel")(
     lambda moved, self, X: moved(
         replace(self, window=self.window * 2**0.5, centre=self.centre * 2**0.5), X
     )
 )
-changes(Amplitudes, "to_device_of", check(COMPLEX), check(WINDOWED), name="windows_at_the_origin")(
+changes(Amplitudes, "values", check(COMPLEX), check(WINDOWED), name="windows_at_the_origin")(
     lambda moved, self, X: moved(replace(self, centre=0.0 * self.centre), X)
 )
-changes(Amplitudes, "to_device_of", check(COMPLEX), check(GRID), name="no_phases_of_amplitudes")(
+changes(Amplitudes, "values", check(COMPLEX), check(GRID), name="no_phases_of_amplitudes")(
     lambda moved, self, X: moved(replace(self, phase=0.0 * self.phase), X)
 )
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
-from diagnosis import test_feature_errors
 from laws import atom_laws, design_laws, weight_laws
 from laws.design_laws import CASES
 from mutants.registry import changes, deferred, edit, planted, replaces
 from scipy.linalg import cho_factor, cho_solve
 from spectral import test_allocation
 from spectral import test_least_squares_phases as phases
+from tables import test_feature_errors
 
 from bochner.kernels import Metric
 from bochner.spectral import Envelope, Part, design, least_squares, profiles
@@ -140,12 +140,12 @@ def envelope_of_half_the_rate(patch):
     patch.setattr(DampedGaussians, "envelope", lambda self, scale: (0.5 * scale, self.radius))
 
 
-@changes(Envelope, "factors", dampening(PLANE), transform(DAMPED), bias(TANH))
+@changes(Envelope, "values", dampening(PLANE), transform(DAMPED), bias(TANH))
 def envelope_that_grows(factors, self, X):
     return 1.0 / np.maximum(factors(self, X), 1e-300)
 
 
-@replaces(Envelope, "factors", bounded(TANH), bounded(ON_THE_SPHERE))
+@replaces(Envelope, "values", bounded(TANH), bounded(ON_THE_SPHERE))
 def envelope_that_does_not_end(self, X):
     """Features of rows outside the ball are as large as on its surface."""
     depth = self.radius**2 - np.sum(np.square(X), axis=1)[:, None]

@@ -5,14 +5,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from estimators import test_gaussian_processes as laws
-from kernels import test_foreign_kernels as converted
-from laws import test_processes_of_kernels as draws
-from learning.processes import test_full_scale as dense
-from learning.processes.test_search import (
+from gaussian_process import test_full_scale as dense
+from gaussian_process import test_gaussian_processes as laws
+from gaussian_process.test_process_search import (
     test_noise_of_blocks_is_that_of_a_search_over_dense_densities,
     test_slopes_of_length_scales,
 )
+from kernels import test_adapter_kernels as converted
+from laws import test_processes_of_kernels as draws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.stats import beta, multivariate_normal, wishart
 
-from bochner.papers import digmm_mean_field as published
+from bochner.papers import digmm as published
 
 PRIOR = published.MeanFieldPrior(
     mean=np.array([0.3, -1.0]),

@@ -4,20 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learning.published.digmm_transcription import Algorithm
 from numpy.testing import assert_allclose
+from papers.digmm_transcription import Algorithm
 from scipy import stats
 
-from bochner.papers import digmm_taylor
-from bochner.papers.digmm_mean_field import (
+from bochner.papers import digmm as digmm_taylor
+from bochner.papers.digmm import (
     ComponentFactors,
     FrequencyFactors,
     MeanFieldPrior,
+    SignedData,
+    coordinate_ascent,
     prior_bound,
     updated_components,
     updated_frequencies,
 )
-from bochner.papers.digmm_taylor import SignedData, coordinate_ascent
 
 N_DRAWS = 20_000
 LIMIT = 4.5

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from bochner.learned.basis import Grid
 from bochner.learned.training_data import TrainingData
 from bochner.learned.two_spectra import TwoSpectraPrior
-from bochner.papers.models import LeastSquaresChain, independent_start
+from bochner.papers.bank import independent_start
+from bochner.papers.gabasr import LeastSquaresChain
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))

@@ -3,7 +3,9 @@
 import numpy as np
 
 from bochner import Frequencies
-from bochner.spectral import Amplitudes, CosineFactors, Envelope, HadamardRows
+from bochner.spectral import CosineFactors, Envelope
+from bochner.spectral.factors import Amplitudes, FactorProduct
+from bochner.spectral.hadamard import HadamardRows
 
 M, DIM = 6, 3
 RNG = np.random.default_rng(0)
@@ -25,12 +27,14 @@ AMPLITUDES = Amplitudes(
 PARTS = {
     "phases": Frequencies(OMEGA, WEIGHT, PHASE),
     "two arguments": Frequencies(OMEGA, WEIGHT, PHASE, NU[:, :2]),
-    "envelope": Frequencies(OMEGA, WEIGHT, envelope=Envelope(RATE, RADIUS)),
+    "envelope": Frequencies(OMEGA, WEIGHT, factor=Envelope(RATE, RADIUS)),
     "mapped envelope": Frequencies(
         OMEGA, WEIGHT, PHASE, NU, Envelope(RATE, RADIUS, *RNG.normal(size=(2, DIM, 2)))
     ),
-    "amplitudes": Frequencies(OMEGA, WEIGHT, modulation=AMPLITUDES),
-    "modulation": Frequencies(OMEGA, WEIGHT, modulation=WAVES),
-    "both factors": Frequencies(OMEGA, WEIGHT, PHASE, None, Envelope(RATE, RADIUS), WAVES),
+    "amplitudes": Frequencies(OMEGA, WEIGHT, factor=AMPLITUDES),
+    "modulation": Frequencies(OMEGA, WEIGHT, factor=WAVES),
+    "both factors": Frequencies(
+        OMEGA, WEIGHT, PHASE, None, FactorProduct(Envelope(RATE, RADIUS), WAVES)
+    ),
     "blocks": Frequencies(BLOCKS, WEIGHT, PHASE),
 }

@@ -7,8 +7,9 @@ from laws.atom_laws import BLOCKED, CASES
 from numpy.testing import assert_allclose
 from scipy.special import hyp0f1, j0
 
-from bochner.spectral import ByVariance, Envelope, Iid
+from bochner.spectral import Envelope, Iid
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
+from bochner.spectral.measure import ByVariance
 
 U = np.linspace(0.0, 60.0, 601)
 
@@ -103,6 +104,6 @@ def test_envelopes_silence_rows_outside_the_ball(atoms):
     for scale in (0.0, 1.0):
         rate, radius = atoms.envelope(scale)
         assert radius == 2.0
-        factors = Envelope([rate], [radius]).factors([[2.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
+        factors = Envelope([rate], [radius]).values([[2.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
         assert_allclose(factors, [[1.0], [0.0]], atol=1e-4)
     assert Shells(3).envelope(1.0) == (0.0, 0.0)

@@ -9,19 +9,10 @@ from laws.phase_factor_laws import MODULATIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral_measure
-from bochner.spectral import (
-    Chi,
-    Convolution,
-    Draw,
-    Elliptical,
-    Envelope,
-    Isotropic,
-    Mapped,
-    Part,
-    ShiftedGaussian,
-    SpectralMeasure,
-    resolve_scheme,
-)
+from bochner.spectral import Chi, Draw, Elliptical, Envelope, Isotropic, Part, SpectralMeasure
+from bochner.spectral.composite_laws import Convolution, Mapped
+from bochner.spectral.schemes import resolve_scheme
+from bochner.spectral.shifted_gaussian import ShiftedGaussian
 
 RNG = np.random.default_rng(0)
 EVEN, OTHER = Isotropic(Chi(), 2), Isotropic(Chi(), 2, 0.5)
@@ -154,11 +145,11 @@ def test_products_have_the_envelopes_of_mapped_factors():
     enveloped = SpectralMeasure((Part(2.0, EVEN, (0.3, 1.5)),)).mapped(LEFT, LEFT)
     plain = spectral_measure(kernels.Gaussian(), 3)
     rows, turned = RNG.normal(size=(4, 3)), np.eye(3)[:, ::-1]
-    expected = np.repeat(Envelope([0.3], [1.5]).factors(rows @ LEFT), 8, axis=1)
+    expected = np.repeat(Envelope([0.3], [1.5]).values(rows @ LEFT), 8, axis=1)
     for measure in (enveloped * plain, plain * enveloped, plain * (plain * enveloped)):
-        assert_allclose(measure.sample(8, 0).envelope.factors(rows), expected)
+        assert_allclose(measure.sample(8, 0).factor.values(rows), expected)
         again = measure.mapped(turned, turned).sample(8, 0)
-        assert_allclose(again.envelope.factors(rows[:, ::-1]), expected)
+        assert_allclose(again.factor.values(rows[:, ::-1]), expected)
 
 
 def test_the_error_of_a_product_is_that_of_the_worst_case():

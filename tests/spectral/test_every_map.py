@@ -5,13 +5,15 @@ import pickle
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import round_trip
 from scipy import sparse
 
 from bochner import Frequencies
 from bochner._base import limits
-from bochner.spectral import Amplitudes, CosineFactors, Envelope, HadamardRows
+from bochner.spectral import CosineFactors, Envelope
+from bochner.spectral.factors import Amplitudes, FactorProduct, separated
+from bochner.spectral.hadamard import HadamardRows
 
 RNG = np.random.default_rng(0)
 M, D, D2 = 6, 3, 5
@@ -23,6 +25,7 @@ RATE, RADIUS = np.array([0.0, 0.3, 0.1, 0.3, 0.2, 0.05]), np.array([1.0, 4.0, 4.
 ENVELOPE = Envelope(RATE, RADIUS)
 MAPPED = Envelope(RATE, RADIUS, RNG.normal(size=(D, 2)) / 2.0, RNG.normal(size=(D2, 2)) / 2.0)
 WAVES = CosineFactors(RNG.normal(size=(M, D)), PHASE)
+BOTH = FactorProduct(ENVELOPE, WAVES)
 
 AMPLITUDES = Amplitudes(
     [0, 1, 1, 0, 1, 0],
@@ -37,13 +40,13 @@ CASES = {
     "plain": Frequencies(OMEGA, WEIGHT),
     "two-sided": Frequencies(OMEGA, WEIGHT, PHASE, NU),
     "two widths": Frequencies(OMEGA, WEIGHT, PHASE, WIDE_NU),
-    "envelope": Frequencies(OMEGA, WEIGHT, envelope=ENVELOPE),
-    "mapped envelope": Frequencies(OMEGA, WEIGHT, nu=WIDE_NU, envelope=MAPPED),
-    "cosines": Frequencies(OMEGA, WEIGHT, modulation=WAVES),
-    "amplitudes": Frequencies(OMEGA, WEIGHT, modulation=AMPLITUDES),
-    "both factors": Frequencies(OMEGA, WEIGHT, PHASE, NU, ENVELOPE, WAVES),
+    "envelope": Frequencies(OMEGA, WEIGHT, factor=ENVELOPE),
+    "mapped envelope": Frequencies(OMEGA, WEIGHT, nu=WIDE_NU, factor=MAPPED),
+    "cosines": Frequencies(OMEGA, WEIGHT, factor=WAVES),
+    "amplitudes": Frequencies(OMEGA, WEIGHT, factor=AMPLITUDES),
+    "both factors": Frequencies(OMEGA, WEIGHT, PHASE, NU, BOTH),
     "blocks": Frequencies(HELD, WEIGHT),
-    "blocks with all": Frequencies(HELD, WEIGHT, PHASE, HELD / np.array(2.0), ENVELOPE, WAVES),
+    "blocks with all": Frequencies(HELD, WEIGHT, PHASE, HELD / np.array(2.0), BOTH),
 }
 X, Y, WIDE = np.abs(X), np.abs(Y), np.abs(WIDE)
 SYMMETRIC = {
@@ -65,19 +68,20 @@ def right_rows(f):
 def factors(f, x, right):
     """Return all factors of one row."""
     made = np.ones(M)
-    if f.envelope is not None:
-        matrix = f.envelope.right if right else f.envelope.left
+    envelope, other = separated(f.factor)
+    if envelope is not None:
+        matrix = envelope.right if right else envelope.left
         square = np.sum((x if matrix is None else x @ matrix) ** 2)
-        depth = f.envelope.radius**2 - square
-        outside = 8.0 * depth / np.where(f.envelope.radius > 0.0, f.envelope.radius**2, np.inf)
-        made *= np.exp(np.where(depth >= 0.0, -f.envelope.rate * depth, outside))
-    if isinstance(f.modulation, Amplitudes):
+        depth = envelope.radius**2 - square
+        outside = 8.0 * depth / np.where(envelope.radius > 0.0, envelope.radius**2, np.inf)
+        made *= np.exp(np.where(depth >= 0.0, -envelope.rate * depth, outside))
+    if isinstance(other, Amplitudes):
         for j, g in enumerate(AMPLITUDES.index.astype(int)):
             lag = AMPLITUDES.window[g].T @ x - AMPLITUDES.centre[g]
             cosines = np.cos(AMPLITUDES.mu[g] @ x + AMPLITUDES.phase[g])
             made[j] *= np.exp(-lag @ lag / 4.0) * (AMPLITUDES.coef[g] @ cosines)
-    elif f.modulation is not None:
-        made *= np.cos(0.5 * f.modulation.v @ x + f.modulation.phase)
+    elif other is not None:
+        made *= np.cos(0.5 * other.v @ x + other.phase)
     return made
 
 
@@ -168,10 +172,10 @@ def test_copies_and_model_files_are_equal_and_read_only(name, tmp_path):
     for twin in (pickle.loads(pickle.dumps(f)), copy.deepcopy(f), loaded):
         assert twin.gram(X, rows).tobytes() == f.gram(X, rows).tobytes()
         assert not twin.phase.flags.writeable
-        assert twin.envelope is None or not twin.envelope.rate.flags.writeable
-        if twin.modulation is not None:
-            values = getattr(twin.modulation, "v", None)
-            assert not (twin.modulation.mu if values is None else values).flags.writeable
+        envelope, other = separated(twin.factor)
+        assert envelope is None or not envelope.rate.flags.writeable
+        if other is not None:
+            assert not getattr(other, "v", other.waves).flags.writeable
 
 
 @every

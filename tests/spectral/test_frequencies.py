@@ -5,12 +5,13 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from frequencies.parts import PARTS
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from spectral.parts import PARTS
 
 from bochner import Frequencies
-from bochner.spectral import CosineFactors, Envelope, HadamardRows
+from bochner.spectral import CosineFactors, Envelope
+from bochner.spectral.hadamard import HadamardRows
 
 RNG = np.random.default_rng(0)
 OMEGA, WEIGHT = RNG.normal(size=(6, 3)), RNG.normal(size=6)
@@ -62,7 +63,7 @@ def test_frequencies_are_two_sided_one_by_one():
 
 def test_envelopes_are_one_at_the_most_and_continuous_and_vanish_far_away():
     norms = np.concatenate([np.linspace(0.0, 3.0, 3001), [100.0, 1e8]])
-    factors = Envelope(RATE, RADIUS).factors(norms[:, None] * np.eye(1, 3))
+    factors = Envelope(RATE, RADIUS).values(norms[:, None] * np.eye(1, 3))
     assert (factors >= 0.0).all()
     assert factors.max() <= 1.0
     assert np.abs(np.diff(factors[:3001], axis=0)).max() < 0.02
@@ -87,12 +88,12 @@ def test_envelopes_of_mapped_inputs_join_those_of_any_maps():
         joined, turned = mapped, mapped.transposed()
         for other in others:
             joined, turned = joined.joined(other), turned.joined(other.transposed())
-        expected = np.hstack([one.factors(X) for one in (mapped, *others)])
-        assert_array_equal(joined.factors(X), expected)
-        assert joined.n_factors == expected.shape[1]
+        expected = np.hstack([one.values(X) for one in (mapped, *others)])
+        assert_array_equal(joined.values(X), expected)
+        assert joined.n_frequencies == expected.shape[1]
         assert not joined.is_symmetric
-        assert_array_equal(joined.transposed().factors(X), turned.factors(X))
-        assert_array_equal(pickle.loads(pickle.dumps(joined)).factors(X), expected)
+        assert_array_equal(joined.transposed().values(X), turned.values(X))
+        assert_array_equal(pickle.loads(pickle.dumps(joined)).values(X), expected)
     assert Envelope(RATE, RADIUS, LEFT, LEFT).joined(plain).is_symmetric
     assert not mapped.joined(none).others
 
@@ -114,18 +115,18 @@ REFUSED = [
     (lambda: Envelope([np.nan], [1.0]), "rate must be finite"),
     (lambda: Envelope([1.0], [np.inf]), "radius must be finite"),
     (
-        lambda: Frequencies(OMEGA, WEIGHT, envelope=Envelope(RATE, RADIUS)),
-        "envelope has 4 factors; omega has 6 frequencies",
+        lambda: Frequencies(OMEGA, WEIGHT, factor=Envelope(RATE, RADIUS)),
+        "factor has 4 functions.*6 frequencies",
     ),
     (lambda: CosineFactors([1.0], [1.0]), r"v must have shape \(m, d\)"),
     (lambda: CosineFactors(np.ones((0, 2)), []), r"v must have shape \(m, d\)"),
     (lambda: CosineFactors([[1.0], [2.0]], [1.0]), r"phase must have shape \(2,\)"),
     (lambda: CosineFactors([[np.nan]], [1.0]), "v must be finite"),
     (lambda: CosineFactors([[1.0]], [np.inf]), "phase must be finite"),
-    (lambda: Frequencies(OMEGA, WEIGHT, modulation=WAVES), "modulation has waves of shape"),
+    (lambda: Frequencies(OMEGA, WEIGHT, factor=WAVES), "factor has 4 functions"),
     (
-        lambda: Frequencies(OMEGA[:4], WEIGHT[:4], nu=np.ones((4, 2)), modulation=WAVES),
-        "modulation has waves of shape",
+        lambda: Frequencies(OMEGA[:4], WEIGHT[:4], nu=np.ones((4, 2)), factor=WAVES),
+        "factor has 4 functions",
     ),
 ]
 
@@ -164,10 +165,10 @@ HELD = HadamardRows(np.ones((1, 1, 2), dtype=int), [1e60, 1e60], [1e140, 1e140])
     "f",
     [
         Frequencies(FAST, [1.0]),
-        Frequencies(FAST / 1e200, [1.0], modulation=CosineFactors(FAST, [0.0])),
+        Frequencies(FAST / 1e200, [1.0], factor=CosineFactors(FAST, [0.0])),
         Frequencies(HELD, [1.0, 1.0]),
     ],
-    ids=["frequencies", "modulation", "blocks"],
+    ids=["frequencies", "factor", "blocks"],
 )
 def test_angles_that_overflow_are_refused(f):
     """Rows are finite by themselves, dense or sparse."""

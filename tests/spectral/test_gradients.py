@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from spectral.test_every_map import CASES, RNG, M, X
+from spectral.test_every_map import (
+    CASES,
+    RNG,
+    M,
+    X,
+)
 
 ROWS = np.concatenate([X, 3.0 * X])  # Inside and outside of the envelopes' balls
 STEP = 1e-6
@@ -23,5 +28,5 @@ def test_gradients_are_differences(name):
 
 def test_rows_lie_inside_and_outside_of_envelopes():
     """Both pieces of the envelope are differentiated above."""
-    inside = np.sum(ROWS**2, axis=1)[:, None] <= CASES["envelope"].envelope.radius ** 2
+    inside = np.sum(ROWS**2, axis=1)[:, None] <= CASES["envelope"].factor.radius ** 2
     assert (inside.any(axis=0) & ~inside.all(axis=0)).sum() >= 3

@@ -37,9 +37,9 @@ def problem(seed, *, envelope=False, of=kernel):
 def angles(f, X, Y):
     """The angles of all pairs, and the factors of their cosines, of shape (m, n, n2)."""
     angle = (X @ f.omega.T).T[:, :, None] - (Y @ f.nu.T).T[:, None, :]
-    if f.envelope is None:
+    if f.factor is None:
         return angle, np.ones_like(angle)
-    left, right = (f.envelope.factors(rows).T for rows in (X, Y))
+    left, right = (f.factor.values(rows).T for rows in (X, Y))
     return angle, left[:, :, None] * right[:, None, :]
 
 

@@ -214,10 +214,10 @@ ADVICE = {
     "function": (
         ones,
         X,
-        'The spectral measure of a function is unknown: use KreinRidge(kernel, weights="',
+        'The spectral measure of a function is unknown: use FourierFeatures(kernel, weights="',
     ),
-    "discontinuous": (kernels.Radial(step), X, 'KreinRidge(kernel.__call__, weights="least_'),
-    "no measure": (Overlap(), SPHERE, "Without a measure, use KreinRidge(kernel, weights="),
+    "discontinuous": (kernels.Radial(step), X, 'FourierFeatures(kernel.__call__, weights="least_'),
+    "no measure": (Overlap(), SPHERE, "Without a measure, use FourierFeatures(kernel, weights="),
     "low rank": (difference, 40.0 * X, "4 eigenvalues make up 99 % of the spectrum: bochner.base"),
     "weights": (kernels.Exponential(9.0), X, 'weights="least_squares" lowers the error with 32'),
     "high error": (kernels.Laplacian(1.5), X, "at best: use more."),

@@ -16,7 +16,7 @@ from bochner import __version__
 from bochner._base.file_writing import check_model_file
 from bochner.cli import options as o
 from bochner.cli.error_messages import Command, Commands, all_is_imported
-from bochner.files.file_content import find
+from bochner.files.text_files import find
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
     raise ModuleNotFoundError("No module named 'pandas'", name="pandas")

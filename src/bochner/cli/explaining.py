@@ -37,9 +37,9 @@ from bochner.files.errors import InputError
 from bochner.plot.waterfalls import entry_text
 from bochner.series.forecaster import Forecaster
 from bochner.tables.contributions import Contributions
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.sensitivity import Effect
 from bochner.tables.table_base import TableModel
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _EFFECTS = 8
 """Number of the most important columns whose effects are shown, limited by a screen's lines."""

@@ -26,7 +26,7 @@ from bochner.comparison.study import (
     versions,
 )
 from bochner.files.errors import InputError
-from bochner.files.reading import named_by, read
+from bochner.files.table_reading import named_by, read
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
 

@@ -50,7 +50,6 @@ from bochner.comparison.forecast_fits import (
 )
 from bochner.comparison.past_origins import OriginScores, mean_mase
 from bochner.files.errors import InputError
-from bochner.files.reading import read
 from bochner.files.series_table import (
     SeriesColumns,
     TableSeries,
@@ -58,6 +57,7 @@ from bochner.files.series_table import (
     stacked,
     table_series,
 )
+from bochner.files.table_reading import read
 from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bochner.files.errors import InputError
-from bochner.files.reading_options import ReadOptions, read_types
+from bochner.files.read_options import ReadOptions, read_types
 
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""

@@ -13,13 +13,11 @@ from bochner._base.arrays import Array, as_array, dense_rows, some_rows
 from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.spectral import SpectralMeasure
-from bochner.spectral.choice import Automatic, transforms_pay
 from bochner.spectral.decompositions import DesignData
-from bochner.spectral.factors import CosineFactors
+from bochner.spectral.factors import CosineFactors, multiplied, separated
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Isotropic
-from bochner.spectral.layouts import Scheme
-from bochner.spectral.schemes import Orthogonal, Structured
+from bochner.spectral.schemes import Automatic, Orthogonal, Scheme, Structured, transforms_pay
 
 
 def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
@@ -57,8 +55,8 @@ def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
 
 def _modulated(frequencies: Frequencies) -> Frequencies:
     """Return twice as many frequencies of one side, or the same ones if that is impossible."""
-    envelope = frequencies.envelope
-    differ = frequencies.dim != frequencies.dim_right or frequencies.modulation is not None
+    envelope, other = separated(frequencies.factor)
+    differ = frequencies.dim != frequencies.dim_right or other is not None
     if differ or not (envelope is None or envelope.is_symmetric):
         return frequencies
     s = 0.5 * (frequencies.omega + frequencies.nu)
@@ -67,8 +65,10 @@ def _modulated(frequencies: Frequencies) -> Frequencies:
     return Frequencies(
         np.tile(s, (2, 1)),
         np.concatenate([frequencies.weight, -frequencies.weight]),
-        envelope=None if envelope is None else envelope.joined(envelope),
-        modulation=CosineFactors(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi])),
+        factor=multiplied(
+            None if envelope is None else envelope.joined(envelope),
+            CosineFactors(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi])),
+        ),
     )
 
 
@@ -119,7 +119,7 @@ def sampled_parts(
 ) -> list[Frequencies]:
     """Return ``m`` frequencies of the parts of a kernel's measure, part by part.
 
-    :class:`~bochner.spectral.Automatic` means :class:`~bochner.spectral.Structured` if the
+    :class:`~bochner.spectral.schemes.Automatic` means :class:`~bochner.spectral.Structured` if the
     measure is one isotropic law in 256 inputs or more, the map is then faster, and the error on
     10,000 pairs of rows is at most 1.1 times that expected of orthogonal blocks.
     """

@@ -9,14 +9,13 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array
 from bochner.learned.basis import PLAIN, Basis, Grid, Matched, TwoSpectra, Windows
-from bochner.learned.chain import CollapsedChain
 from bochner.learned.chain_evidence import InverseGammaNoise
+from bochner.learned.chain_run import Chain, CollapsedChain
 from bochner.learned.chain_starts import Start
-from bochner.learned.driver import Chain
-from bochner.learned.likelihood import ConditionallyGaussian, ConstantNoise
-from bochner.learned.moves.move import Move
-from bochner.learned.moves.noise_field import VaryingNoise
-from bochner.learned.moves.polya_gamma import LogisticLabels
+from bochner.learned.chain_state import ConditionallyGaussian, ConstantNoise
+from bochner.learned.moves import Move
+from bochner.learned.noise_field import VaryingNoise
+from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.prior import FrequencyPrior
 from bochner.learned.sparse import SparseHyper, SparsePrior
 from bochner.learned.training_data import TrainingData
@@ -52,6 +51,10 @@ class Model(ABC):
     """A model that chains sample; methods with a default describe constant noise."""
 
     __slots__ = ()
+
+    def scaled(self, scale: tuple[float, ...]) -> "Model":
+        """Return the model of inputs with typical angular frequencies ``scale``."""
+        return self
 
     @abstractmethod
     def basis(self, n_waves: int) -> Basis:
@@ -93,11 +96,14 @@ BANK = StationaryModel()
 class AmplitudeModel(Model):
     """Frequencies with amplitudes; the laws of both are unknown."""
 
-    scale: tuple[float, ...]  # Typical angular frequencies of the inputs
+    scale: tuple[float, ...] = ()  # Typical angular frequencies of the inputs
     n_envelope: int = 0  # Amplitudes that all frequencies share; zero means one for each frequency
     signal: bool = True  # Whether amplitudes vary
 
     is_summed: ClassVar[bool] = False
+
+    def scaled(self, scale: tuple[float, ...]) -> Model:
+        return replace(self, scale=scale)
 
     def basis(self, n_waves: int) -> TwoSpectra:
         if not self.n_envelope:

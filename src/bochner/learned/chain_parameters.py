@@ -1,7 +1,6 @@
 """Validation, resolution and documentation of the parameters of learned-kernel models."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -10,20 +9,15 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import LARGEST_COUNT, as_positive_scalar
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_dtype, check_seed
-from bochner.learned.chain_models import LocallyStationaryModel, StationaryModel
-from bochner.learned.chain_plan import Sampler, SamplerSettings
-from bochner.learned.chain_sizes import default_sizes
+from bochner.learned.chain_plan import Sampler, SamplerSettings, default_sizes
 from bochner.learned.chain_starts import DenseStructure, SparseStructure, Structure
-from bochner.learned.moves import LOCAL_MOVES
-from bochner.learned.moves.hamiltonian import Hamiltonian
-from bochner.learned.moves.move import Move, PriorParameters
-from bochner.learned.moves.precision import PrecisionWalk
-from bochner.learned.moves.replacement import ReplacementSweep
-from bochner.papers.models import (
-    FIXED_PRECISION_MOVES,
-    IndependentStructure,
-    PublishedBaNK,
-    PublishedGaBaSR,
+from bochner.learned.moves import (
+    LOCAL_MOVES,
+    Hamiltonian,
+    Move,
+    PrecisionWalk,
+    PriorParameters,
+    ReplacementSweep,
 )
 
 ModelClass = TypeVar("ModelClass", bound=type)
@@ -39,58 +33,34 @@ STRUCTURES: Mapping[str, tuple[Structure, ...]] = {
 """Structures by name; the evidence chooses between several structures."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The model, moves and structures that a value of ``sampler`` selects."""
-
-    sampler: Sampler
-    model: type[Any]  # Class of the model to sample
-    # The only structures of a published sampler; with None the parameter ``structure`` decides
-    structures: tuple[Structure, ...] | None = None
-
-
 # Hamiltonian trajectories cannot change which inputs are active; toggles and swaps can.
 _TRAJECTORY = (Hamiltonian(), PrecisionWalk(), PriorParameters())
-_SAMPLERS = {
+SAMPLERS: Mapping[str, Sampler] = {
     "auto": Sampler(LOCAL_MOVES),
     "pcn": Sampler(LOCAL_MOVES),
     "hmc": Sampler(_TRAJECTORY, (ReplacementSweep(), *_TRAJECTORY)),
 }
+"""Samplers by name."""
 
 
-def _choices(model: type[Any], published: Choice) -> Mapping[str, Choice]:
-    sampler_choices = {name: Choice(sampler, model) for name, sampler in _SAMPLERS.items()}
-    return {**sampler_choices, "mh": published}
-
-
-_INDEPENDENT = (IndependentStructure(),)
-BANK_CHOICES = _choices(StationaryModel, Choice(Sampler(LOCAL_MOVES), PublishedBaNK, _INDEPENDENT))
-"""Samplers of stationary models by name."""
-
-GABASR_CHOICES = _choices(
-    LocallyStationaryModel, Choice(Sampler(FIXED_PRECISION_MOVES), PublishedGaBaSR, _INDEPENDENT)
-)
-"""Samplers of locally stationary models by name."""
-
-
-def sampler_choice(sampler: object, choices: Mapping[str, Choice]) -> Choice:
-    """Return the choice for a sampler: a name, a `Sampler`, or a sequence of moves."""
+def sampler_of(sampler: object) -> Sampler:
+    """Return the sampler for a name, a `Sampler`, or a sequence of moves."""
     if isinstance(sampler, Sampler):
-        return Choice(sampler, choices["auto"].model)
+        return sampler
     if isinstance(sampler, Iterable) and not isinstance(sampler, str):
         moves = tuple(sampler)
         if moves and all(isinstance(move, Move) for move in moves):
-            return Choice(Sampler(moves), choices["auto"].model)
-    elif isinstance(sampler, str) and sampler in choices:
-        return choices[sampler]
+            return Sampler(moves)
+    elif isinstance(sampler, str) and sampler in SAMPLERS:
+        return SAMPLERS[sampler]
     kind = ValueError if isinstance(sampler, str) else TypeError
     raise kind(
-        f"sampler must be one of {', '.join(map(repr, choices))}, a Sampler or a sequence of "
+        f"sampler must be one of {', '.join(map(repr, SAMPLERS))}, a Sampler or a sequence of "
         f"moves (instances, not classes), got {sampler!r}."
     )
 
 
-def settings_of(model: BaseEstimator, choice: Choice, n_rows: int) -> SamplerSettings:
+def settings_of(model: BaseEstimator, n_rows: int) -> SamplerSettings:
     """Return the settings of a model's chains, from its parameters and the number of rows.
 
     A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.
@@ -109,30 +79,31 @@ def settings_of(model: BaseEstimator, choice: Choice, n_rows: int) -> SamplerSet
     limit = model.time_limit
     if limit is not None:
         limit = as_positive_scalar("time_limit", limit)
+    sampler = sampler_of(model.sampler)
     return SamplerSettings(
         **counts,
-        structures=_structures(model.structure, choice),
-        sampler=choice.sampler,
+        structures=_structures(model.structure, sampler),
+        sampler=sampler,
         thin=thin,
         n_jobs=checked_n_jobs(model.n_jobs),
         time_limit=limit,
     )
 
 
-def _structures(structure: Any, choice: Choice) -> tuple[Structure, ...]:
+def _structures(structure: Any, sampler: Sampler) -> tuple[Structure, ...]:
     if isinstance(structure, Structure):
         structures: tuple[Structure, ...] = (structure,)
     else:
         check_name("structure", structure, STRUCTURES)
         structures = STRUCTURES[structure]
-    if choice.structures is None:
+    if sampler.structure is None:
         return structures
-    if not any(each.name == choice.structures[0].name for each in structures):
+    if not any(each.name == sampler.structure.name for each in structures):
         raise ValueError(
-            "sampler='mh' is the paper's independence proposal for dense frequencies; "
-            "use structure='dense' with it, or sampler='pcn'."
+            f"The sampler is for {sampler.structure.name} frequencies; use "
+            f"structure={sampler.structure.name!r} with it, or sampler='auto'."
         )
-    return choice.structures
+    return (sampler.structure,)
 
 
 def _count(model: object, name: str, least: int) -> int:
@@ -190,7 +161,7 @@ amplitudes : {"cosines", "windows"}, default="cosines"
     few inputs or none, which suits functions that vary quickly in one place and slowly in another.
     A wave in a window has a harmonizable kernel. Windows need ``pairs="matched"``.
 n_envelope : int, default=8
-    Number of amplitudes with ``pairs="grid"`` and with ``sampler="mh"``.""",
+    Number of amplitudes with ``pairs="grid"``.""",
     "learned": """learned_ : list of Learned
     Draws, their trace and the structure in use: one entry, or one for every class where there
     are more than two.
@@ -210,7 +181,7 @@ predicted by a chain that has not learned from it. Equal rows, and the copies th
 weight counts, are independent and left out one by one. These predictions give ``score_`` and
 calibrate the model's uncertainty. Each chain learns from at most 8,000 different rows. Where rows
 suffice, frequencies of all chains are pooled, and their weights fitted to all rows. Nothing is left
-out with a trend, with ``sampler="mh"``, or with fewer than five rows for each chain.""",
+out with a trend, with a sampler that has a model, or with fewer than five rows for each chain.""",
 }
 """Descriptions of parameters and attributes that several models share."""
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from bochner._base.arrays import Array
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
-from bochner.learned.amplitude_waves import WaveFeatures
-from bochner.learned.preparation import Scaling
-from bochner.spectral.amplitudes import Amplitudes
-from bochner.spectral.factors import CosineFactors
+from bochner.learned.modulated_waves import WaveFeatures
+from bochner.learned.training_data import Scaling
+from bochner.spectral.factors import Amplitudes, CosineFactors, separated
 from bochner.spectral.frequencies import Frequencies
 
 # Largest number of components of an averaged mixture, which bounds its cost: the lightest ones are
@@ -60,7 +59,8 @@ def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedW
     """Return the mean over draws of the kernels of waves, on unscaled inputs."""
     frequencies = reduce(add, (waves_in_units(waves, scaling) for waves in draws))
     thinned = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
-    modulation, omega = frequencies.modulation, frequencies.omega[thinned]
+    _, modulation = separated(frequencies.factor)
+    omega = frequencies.omega[thinned]
     if isinstance(modulation, Amplitudes):
         # Weights of the thinned waves are increased to the same total.
         share = frequencies.n_frequencies / (len(omega) * len(draws))
@@ -87,7 +87,7 @@ def waves_in_units(waves: WaveFeatures, scaling: Scaling) -> Frequencies:
     if waves.amplitudes is None or not len(waves.modulated):
         return Frequencies(omega, weight)
     weight, modulation = waves.amplitudes.in_units(scaling.centre, scaling.scale, weight)
-    return Frequencies(omega, weight, modulation=modulation)
+    return Frequencies(omega, weight, factor=modulation)
 
 
 def frequency_components(omega: Array) -> Components:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from bochner._base.registry import register
 from bochner.learned.chain_parameters import documented
-from bochner.learned.learned_kernel_models import BaNKClassification
+from bochner.learned.learned_kernel_models import LearnedClassification
 
 
 @register
 @documented
 @dataclass(eq=False, repr=False)
-class LearnedKernelClassifier(BaNKClassification):
+class LearnedKernelClassifier(LearnedClassification):
     r"""Classification with a learned kernel (BaNK).
 
     .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}), \quad f = \Phi_\omega \beta + T \gamma,
@@ -28,9 +28,8 @@ class LearnedKernelClassifier(BaNKClassification):
     n_frequencies : int, default=200
         Number of frequencies; each makes a cosine and a sine.
     <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        Moves of the frequencies, as in :class:`bochner.LearnedKernelRegressor`. ``"mh"`` is the
-        paper's joint move of a frequency and its two weights.
+    sampler : {"auto", "pcn", "hmc"}, Sampler or sequence of Move, default="auto"
+        Moves of the frequencies, as in :class:`bochner.LearnedKernelRegressor`.
     <iterations>
     <chains>
 

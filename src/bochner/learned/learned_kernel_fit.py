@@ -1,7 +1,7 @@
 """Base class of the models that learn their kernel by sampling (BaNK)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -16,20 +16,18 @@ from bochner._base.arrays import Array, MatrixLike, as_flag
 from bochner._base.checks import validated
 from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import check_dtype, drawn_seed
+from bochner.features.targets import Units
 from bochner.features.transformer import FourierFeatures
-from bochner.features.weight_meaning import Units
 from bochner.kernels import Kernel
 from bochner.learned.chain_models import BANK, Model
-from bochner.learned.chain_parameters import BANK_CHOICES, Choice, sampler_choice, settings_of
+from bochner.learned.chain_parameters import settings_of
 from bochner.learned.chain_plan import Sampler, SamplerSettings, learn
 from bochner.learned.chain_starts import Structure
 from bochner.learned.gaussian_components import waves_in_units
 from bochner.learned.learned_kernel import Convergence, Learned
-from bochner.learned.moves.move import Move
+from bochner.learned.moves import Move
 from bochner.learned.pooling import LeftOutRows, blocks_of, parts_of, scored_of
-from bochner.learned.preparation import Scaling, Trend
 from bochner.learned.relevance import Relevance, averaged, relevance_of
 from bochner.learned.target_columns import (
     Problems,
@@ -38,15 +36,14 @@ from bochner.learned.target_columns import (
     warn_of_convergence,
     with_pooled_draws,
 )
-from bochner.learned.training_data import ScaledData
+from bochner.learned.training_data import ScaledData, Scaling, Trend, frequency_scales
 
 
 @dataclass(eq=False, repr=False)
-class BaNK(BaseEstimator, ABC):
+class LearnedKernelEstimator(BaseEstimator, ABC):
     """A kernel learned from data: posterior draws of frequencies and weights."""
 
     _is_classifier: ClassVar[bool]
-    _choices: ClassVar[Mapping[str, Choice]] = BANK_CHOICES
 
     n_frequencies: int = 200
     structure: str | Structure = "auto"
@@ -110,7 +107,6 @@ class BaNK(BaseEstimator, ABC):
         weight = frequencies.weight / len(waves)
         return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
 
-    @all_or_nothing
     def fit(
         self,
         X: MatrixLike,
@@ -150,13 +146,14 @@ class BaNK(BaseEstimator, ABC):
 
     def _learn(self, problems: Problems, progress: Progress) -> None:
         """Sample all problems."""
-        choice = self._choice()
         self._check_parameters()
-        settings = settings_of(self, choice, len(problems.X))
+        settings = settings_of(self, len(problems.X))
         self._scaling = Scaling.of(problems.X)
         scaled = self._scaling.apply(problems.X)
         self._trend = Trend.of(scaled, self.trend)
-        settings = replace(settings, model=self._model(choice, scaled))
+        model = settings.sampler.model or self._model(settings.n_frequencies)
+        scale = frequency_scales(scaled, np.random.default_rng(0))
+        settings = replace(settings, model=model.scaled(tuple(scale.tolist())))
         columns = self._columns(problems, scaled, settings)
         seed = drawn_seed(self.random_state)
         rng, block, parts = np.random.default_rng(seed), None, None
@@ -241,18 +238,13 @@ class BaNK(BaseEstimator, ABC):
             )
         self._calibrate(left_out, problems.task)
 
-    def _choice(self) -> Choice:
-        """Return the model, moves and structures that the parameter ``sampler`` selects."""
-        return sampler_choice(self.sampler, self._choices)
-
     def _check_parameters(self) -> None:
         """Raise an error for an unusable parameter; also of a model from a file."""
-        settings_of(self, self._choice(), n_rows=1)
+        settings_of(self, n_rows=1)
 
-    def _model(self, choice: Choice, scaled: Array) -> Model:
-        """Return the model to sample, given scaled rows."""
-        model: Model = choice.model()
-        return model
+    def _model(self, n_frequencies: int) -> Model:
+        """Return the model to sample, unless the sampler has one."""
+        return BANK
 
     def _relevance(self, learned: Learned, scaled: Array, weight: Array | None) -> Relevance:
         draws = learned.draws

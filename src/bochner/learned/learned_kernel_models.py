@@ -13,14 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, as_count, as_flag
 from bochner._base.checks import validated_with_labels, validated_with_numbers
 from bochner.features.parameters import generators
-from bochner.features.targets import Indicators
-from bochner.features.weight_meaning import Units
-from bochner.learned.chain_functions import drawn_functions
-from bochner.learned.draws import Draws
-from bochner.learned.learned_kernel_fit import BaNK
+from bochner.features.targets import Indicators, Units
+from bochner.learned.draws import Draws, drawn_functions
+from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.learned.pooling import LeftOutRows
-from bochner.learned.preparation import distinct_rows
 from bochner.learned.target_columns import Problems
+from bochner.learned.training_data import distinct_rows
 from bochner.linear.functions import SampledFunctions
 from bochner.linear.inputs import check_one_spread, checked_weight
 from bochner.linear.labelled import LabelledClassifier
@@ -132,7 +130,7 @@ def _spread(draws: Draws, inputs: Array, fixed: Array, weights: Array | None = N
     return variance
 
 
-class BaNKRegression(RegressorMixin, BaNK):
+class LearnedRegression(RegressorMixin, LearnedKernelEstimator):
     """Base of the regressions with a learned kernel."""
 
     _is_classifier: ClassVar[bool] = False
@@ -285,7 +283,7 @@ class BaNKRegression(RegressorMixin, BaNK):
         return draws.noise_unit * float(draws.noise_variance.mean()) * self.target_scale_**2
 
 
-class BaNKClassification(LabelledClassifier, BaNK):
+class LearnedClassification(LabelledClassifier, LearnedKernelEstimator):
     """Base of the classifications with a learned kernel."""
 
     _is_classifier: ClassVar[bool] = True

@@ -12,13 +12,13 @@ from bochner.gaussian_process.likelihood import checked_targets
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood
 from bochner.learned.chain_parameters import documented
-from bochner.learned.learned_kernel_models import BaNKRegression, function_moments
+from bochner.learned.learned_kernel_models import LearnedRegression, function_moments
 
 
 @register
 @documented
 @dataclass(eq=False, repr=False)
-class LearnedKernelRegressor(BaNKRegression):
+class LearnedKernelRegressor(LearnedRegression):
     r"""Regression with a learned kernel (BaNK).
 
     The frequencies :math:`\omega_j` of the features have a nonparametric prior. They are sampled
@@ -40,11 +40,11 @@ class LearnedKernelRegressor(BaNKRegression):
     n_frequencies : int, default=200
         Number of frequencies, ``m``; each makes a cosine and a sine.
     <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+    sampler : {"auto", "pcn", "hmc"}, Sampler or sequence of Move, default="auto"
         Moves of the frequencies. ``"auto"`` is ``"pcn"``: local moves of one frequency after
-        another. ``"hmc"``: Hamiltonian trajectories of all frequencies. ``"mh"``: the independence
-        proposals of the paper, which mix slowly. A sequence of moves defines a custom round, see
-        :class:`bochner.learned.moves.Move`.
+        another. ``"hmc"``: Hamiltonian trajectories of all frequencies. A sequence of moves defines
+        a custom round, see :class:`bochner.learned.moves.Move`;
+        ``bochner.papers.bank.SAMPLER`` is the paper's sampler, which mixes slowly.
     <iterations>
     <chains>
 

@@ -9,14 +9,12 @@ import numpy as np
 from bochner._base.arrays import Array, MatrixLike, as_count
 from bochner._base.registry import register
 from bochner.learned.chain_models import LocallyStationaryModel, Model
-from bochner.learned.chain_parameters import GABASR_CHOICES, Choice, check_name, documented
-from bochner.learned.learned_kernel_fit import BaNK
-from bochner.learned.learned_kernel_models import BaNKClassification, BaNKRegression
-from bochner.learned.preparation import frequency_scales
+from bochner.learned.chain_parameters import check_name, documented
+from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
+from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
 
 _PAIRS = ("matched", "grid")
 _AMPLITUDES = ("cosines", "windows")
-_LIKELIHOODS = ("logistic", "paper")
 _VARYING: Mapping[str, tuple[bool, bool]] = {
     "learned": (True, True),
     "signal": (True, False),
@@ -27,10 +25,9 @@ _VARYING: Mapping[str, tuple[bool, bool]] = {
 
 
 @dataclass(eq=False, repr=False)
-class GaBaSR(BaNK):
+class LocallyStationaryEstimator(LearnedKernelEstimator):
     """Base of the models with a learned, locally stationary kernel."""
 
-    _choices: ClassVar[Mapping[str, Choice]] = GABASR_CHOICES
     _envelopes: ClassVar[tuple[str, ...]]
 
     n_burn_in: int = 100
@@ -49,38 +46,28 @@ class GaBaSR(BaNK):
         as_count("n_envelope", self.n_envelope)
         super()._check_parameters()
 
-    def _model(self, choice: Choice, scaled: Array) -> Model:
-        n_envelope = as_count("n_envelope", self.n_envelope)
-        varies: dict[str, bool] = {}
-        signal, varies["noise"] = _VARYING[self.envelope]
-        # The published model combines all frequencies and amplitudes, with constant noise.
-        in_grid = self.pairs == "grid"
-        if choice.model is not LocallyStationaryModel:
-            in_grid, varies = True, {}
-        windows = self.amplitudes == "windows"
+    def _model(self, n_frequencies: int) -> Model:
+        signal, noise = _VARYING[self.envelope]
+        in_grid, windows = self.pairs == "grid", self.amplitudes == "windows"
         if windows and in_grid:
             raise ValueError(
-                "amplitudes='windows' are those of single frequencies: leave out pairs='grid' and "
-                "sampler='mh', or use amplitudes='cosines'."
+                "amplitudes='windows' are those of single frequencies: leave out pairs='grid', or "
+                "use amplitudes='cosines'."
             )
-        if in_grid and n_envelope > self.n_frequencies:
+        if in_grid and self.n_envelope > n_frequencies:
             raise ValueError(
-                f"pairs='grid', and the paper's sampler, combine every frequency with every "
-                f"amplitude: n_envelope must be at most n_frequencies={self.n_frequencies}, the "
-                f"number of combinations, got {n_envelope}."
+                f"pairs='grid' combines every frequency with every amplitude: n_envelope must be "
+                f"at most n_frequencies={n_frequencies}, the number of combinations, got "
+                f"{self.n_envelope}."
             )
         # Constant amplitudes are all one, so that no frequency needs to be repeated.
-        shared = n_envelope if signal and in_grid else 0
-        scale = frequency_scales(scaled, np.random.default_rng(0))
-        if windows:
-            varies["windows"] = True
-        model: Model = choice.model(tuple(scale.tolist()), shared, signal, **varies)
-        return model
+        shared = int(self.n_envelope) if signal and in_grid else 0
+        return LocallyStationaryModel((), shared, signal, noise, windows)
 
 
 @register
 @documented
-class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
+class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
     r"""Regression with a learned, locally stationary kernel (GaBaSR).
 
     The frequencies of :class:`bochner.LearnedKernelRegressor` have amplitudes that vary with the
@@ -101,13 +88,11 @@ class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
     n_frequencies : int, default=200
         Number of waves; each makes two features.
     <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
+    sampler : {"auto", "pcn", "hmc"}, Sampler or sequence of Move, default="auto"
         Moves of the frequencies and amplitudes. ``"auto"`` is ``"pcn"``: local moves of one
         frequency, or of its amplitude, after another. ``"hmc"``: Hamiltonian trajectories of
-        frequencies and amplitudes. ``"mh"``: the paper's model, priors and sampler, with
-        independence proposals, Dirichlet-process mixtures of ``s`` and of ``v``, constant noise,
-        and waves of the frequencies :math:`s_n + v_k / 2`. The weights of the paper's model are
-        independent, so that its kernel is in fact stationary.
+        frequencies and amplitudes. :func:`bochner.papers.gabasr.sampler` is the paper's model and
+        sampler.
     <iterations>
     <amplitudes>
     envelope : {"learned", "signal", "noise", "constant"}, default="learned"
@@ -170,7 +155,7 @@ class LocallyStationaryRegressor(GaBaSR, BaNKRegression):
 @register
 @documented
 @dataclass(eq=False, repr=False)
-class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
+class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassification):
     r"""Classification with a learned, locally stationary kernel (GaBaSR).
 
     .. math:: P(y = 1 \mid x) = 1 / (1 + e^{-f(x)}),
@@ -183,14 +168,9 @@ class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
     n_frequencies : int, default=200
         Number of waves; each makes two features.
     <structure>
-    sampler : {"auto", "pcn", "hmc", "mh"}, Sampler or sequence of Move, default="auto"
-        As in :class:`bochner.LocallyStationaryRegressor`; ``"mh"`` also uses the paper's
-        likelihood.
+    sampler : {"auto", "pcn", "hmc"}, Sampler or sequence of Move, default="auto"
+        As in :class:`bochner.LocallyStationaryRegressor`.
     <iterations>
-    likelihood : {"logistic", "paper"}, default="logistic"
-        ``"paper"`` is the paper's model, sampler and likelihood: least-squares weights in a
-        logistic function, equation (11). This is not the likelihood of a probabilistic model, and
-        its probabilities lie near one half.
     <amplitudes>
     envelope : {"learned", "constant"}, default="learned"
         Whether amplitudes vary; ``"constant"`` is the model of
@@ -223,25 +203,6 @@ class LocallyStationaryClassifier(GaBaSR, BaNKClassification):
     """
 
     _envelopes: ClassVar[tuple[str, ...]] = ("learned", "constant")
-
-    _: KW_ONLY
-    likelihood: str = "logistic"
-
-    def _choice(self) -> Choice:
-        check_name("likelihood", self.likelihood, _LIKELIHOODS)
-        if self.likelihood == "logistic":
-            return super()._choice()
-        if self.sampler not in ("auto", "mh"):
-            raise ValueError(
-                f"likelihood='paper' has the paper's sampler: use sampler='auto' or 'mh' with it, "
-                f"got {self.sampler!r}."
-            )
-        if self.structure == "sparse":
-            raise ValueError(
-                "likelihood='paper' has the paper's dense frequencies: use structure='auto' or "
-                "'dense' with it, got 'sparse'."
-            )
-        return self._choices["mh"]
 
     def signal_std(self, X: MatrixLike) -> Array:
         r"""Return the envelope (n,): the prior's standard deviation of the log odds at rows (n, d).

@@ -13,28 +13,27 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.limits import FUNCTION_ROUNDING
-from bochner._base.name_checks import resolved
+from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.median_length_scales import AnyKernel, median_distance, resolve_kernel
-from bochner.features.parameter_checks import (
+from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
+    KernelParameters,
     check_each,
     check_kernel,
+    count_frequencies,
+    generators,
     optional,
 )
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.exact_inference import Exact
-from bochner.learned.learned_mixture import Expectation, LearnedMixture, MixtureSettings
-from bochner.learned.similarity_sketch import Sketch
-from bochner.papers.digmm_taylor import Taylor
+from bochner.learned.mixture_inference import Expectation, LearnedMixture, MixtureSettings, Sketch
 from bochner.spectral.frequencies import Frequencies
 
-EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact(), "taylor": Taylor()}
+EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact()}
 
 PRECOMPUTED = "precomputed"
 
@@ -58,7 +57,6 @@ _CHECKS: Mapping[str, Check] = {
     "expectation": lambda name, value: resolved(name, value, Expectation, EXPECTATIONS),
     "n_sketch": _check_sketch,
     "truncation": as_count,
-    "shift": as_scale,
     "concentration": as_scale,
     "noise": optional(as_scale),
     "max_iter": optional(as_count),
@@ -94,35 +92,28 @@ class SimilarityFeatures(
         Number of real output features, even: a cosine and a sine for each frequency of either
         sign. The only odd number accepted is 1.
     n_sketch : int, default=5
-        Number of rows whose similarities are used, at least 2; all rows if there are fewer. With
-        ``expectation="exact"`` a few hundred rows take seconds and work well: the first ten rows
-        are random, and further rows lie far apart, so that outlying rows are represented.
+        Number of rows whose similarities are used, at least 2; all rows if there are fewer. A few
+        hundred rows take seconds and work well: the first ten rows are random, and further rows
+        lie far apart, so that outlying rows are represented.
     truncation : int, default=5
         Largest number of components of each mixture.
-    shift : float, default=1.1
-        Multiple of the size of the smallest eigenvalue that the eigen-split of
-        ``expectation="taylor"`` adds to all eigenvalues of both parts.
     concentration : float, default=1.0
         Concentration of the Dirichlet processes: larger means more components.
     noise : float or None, default=None
         Standard deviation of similarities around their estimate, relative to the mean size of
-        self-similarities, or of all similarities if the self-similarities are zero. With ``None``
-        the noise is learned for ``"exact"`` and 1 for ``"taylor"``, whose frequencies vanish if
-        the noise is small.
-    expectation : {"exact", "taylor"} or Expectation, default="exact"
+        self-similarities, or of all similarities if the self-similarities are zero. ``None``
+        learns the noise.
+    expectation : {"exact"} or Expectation, default="exact"
         ``"exact"`` maximises an evidence lower bound with the exact expectations of cosines, for
-        both signs jointly. ``"taylor"`` is Algorithm 1 of the paper, which expands the cosine to
-        second order; see the notes.
+        both signs jointly. :class:`bochner.papers.digmm.Taylor` is Algorithm 1 of the paper.
     length_scale : float, sequence of d floats or "median", default="median"
         Length scale of a kernel given by name, as in :class:`FourierFeatures`.
     max_iter : int or None, default=None
-        Number of iterations. ``None`` means 50 for ``"taylor"``, as in the paper, and 200 for
-        ``"exact"``, whose iterations are quasi-Newton steps.
+        Number of iterations. ``None`` means 200 quasi-Newton steps.
     tol : float, default=1e-5
-        Relative gain of the bound (``"exact"``), or change of labels in the Frobenius norm
-        (``"taylor"``), at which the ascent stops.
+        Relative gain of the bound at which the ascent stops.
     n_starts : int, default=3
-        Number of starts of ``"exact"`` with one sign, and again with both signs.
+        Number of starts with one sign, and again with both signs.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -140,8 +131,7 @@ class SimilarityFeatures(
     n_used_ : tuple of two ints
         Number of components of both parts with at least a thousandth of their frequencies.
     elbo_ : ndarray of shape (n_iter,)
-        Evidence lower bound after each iteration. It never falls with ``"exact"``, and may fall
-        with ``"taylor"``.
+        Evidence lower bound after each iteration, which never falls.
     changes_ : ndarray of shape (n_iter,)
         Frobenius norm of the change of label probabilities in each iteration.
     noise_ : float
@@ -152,13 +142,6 @@ class SimilarityFeatures(
 
     Notes
     -----
-    The published update adds the same matrix, the curvature of the kernel on the sketch, to the
-    precision of every frequency, with a sign that makes frequencies smaller the faster the kernel
-    decays. Similarities therefore cannot distinguish components, and the features estimate the
-    prior (that of a Gaussian kernel of half the median distance), narrowed in the directions of
-    the sketch. :mod:`bochner.papers.digmm_taylor` derives this. Use ``"taylor"`` to
-    compare with the paper.
-
     The learned kernel is a function of the difference of two rows. For a similarity that is not, it
     is the nearest such function. A linear model on these features learns with :math:`Z Z^\top`,
     which ignores the signature; see :class:`bochner.KreinRidge`.
@@ -192,7 +175,6 @@ class SimilarityFeatures(
     _: KW_ONLY
     n_sketch: int = 5
     truncation: int = 5
-    shift: float = 1.1
     concentration: float = 1.0
     noise: float | None = None
     expectation: str | Expectation = "exact"
@@ -216,7 +198,6 @@ class SimilarityFeatures(
     n_iter_: int = field(init=False)
     _n_features_out: int = field(init=False)
 
-    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike | None = None, *, similarity: object = None) -> Self:
         """Infer the mixtures and draw the frequencies.
 
@@ -273,7 +254,6 @@ class SimilarityFeatures(
         max_iter = expectation.max_iter if self.max_iter is None else self.max_iter
         return MixtureSettings(
             truncation=int(self.truncation),
-            shift=float(self.shift),
             concentration=float(self.concentration),
             noise=None if self.noise is None else float(self.noise),
             max_iter=int(max_iter),

@@ -236,10 +236,11 @@ def _for_both_arguments(diagnosis: KernelFindings, features: Features, declared:
     if diagnosis.symmetric:
         finding = "Symmetric on these rows, but the kernel is not declared symmetric"
     even = "(kernel(X, Y) + kernel(Y, X).T) / 2" if declared else "kernel.symmetrised"
+    learner = arguments if arguments == "kernel" else f"features=FourierFeatures({arguments})"
     advice = (
         f"{finding}: FourierFeatures({arguments}) returns features of both arguments, by "
-        f"transform and transform_right; AsymmetricKernelRidge({arguments}) learns from rows, "
-        f"AsymmetricPairRidge({arguments}) from pairs of rows. KreinRidge takes symmetric "
+        f"transform and transform_right; AsymmetricKernelRidge({learner}) learns from rows, "
+        f"AsymmetricPairRidge({learner}) from pairs of rows. KreinRidge takes symmetric "
         f"kernels only: use {even} if the order of the arguments does not matter."
     )
     return " ".join(filter(None, (advice, features.reason)))
@@ -250,8 +251,8 @@ def _without_a_measure(kernel: object, features: Features, spectrum: Spectrum) -
     # A fixed alpha may be close to a negative eigenvalue.
     alpha = ', alpha="evidence"' if spectrum.n_negative else ""
     fitted = (
-        f'KreinRidge({name}, weights="least_squares"{alpha}), or FourierFeatures({name}, '
-        f'weights="least_squares") before a linear model'
+        f'FourierFeatures({name}, weights="least_squares") before a linear model, or as '
+        f"features in KreinRidge(features=...{alpha})"
     )
     if isinstance(kernel, Kernel):
         return f"{features.reason} Without a measure, use {fitted}."

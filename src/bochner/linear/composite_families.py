@@ -30,9 +30,10 @@ from bochner.linear.reparameterised import (
     ParameterisedKernel,
     slopes_by_logit,
 )
-from bochner.spectral import HalfByMass
+from bochner.spectral.factors import separated
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.measure import HalfByMass
+from bochner.spectral.schemes import Scheme
 
 Family = ParameterisedKernel[Any]
 """A family with any type of base draws."""
@@ -291,11 +292,11 @@ class ProductOfKernels(Composite[ProductDraws]):
         )
         # At most one factor has cosine factors: other products have no measure in closed form.
         waves = [
-            f.modulation.rearranged(index)
+            other.rearranged(index)
             for f, index in zip(parts, draws.index, strict=True)
-            if f.modulation is not None
+            if (other := separated(f.factor)[1]) is not None
         ]
-        return Frequencies(omega, weight, modulation=waves[0] if waves else None)
+        return Frequencies(omega, weight, factor=waves[0] if waves else None)
 
     def pulled_back(self, draws: ProductDraws, theta: Array, slopes: FrequencySlopes) -> Array:
         *pieces, _ = self.split(theta)

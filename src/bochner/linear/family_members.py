@@ -9,18 +9,19 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.intervals import Interval
 from bochner.kernels import Bilinear, Kernel, OnColumns, Periodic
 from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.levels import Levels
-from bochner.kernels.periodic import SHORTEST
+from bochner.kernels.parameter_intervals import Interval
+from bochner.kernels.stationary import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import FACTORS, BaseDraws, ParameterisedKernel
-from bochner.spectral import Lattice, SpectralMeasure
-from bochner.spectral.choice import resolve_scheme
+from bochner.spectral import SpectralMeasure
+from bochner.spectral.factors import separated
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.lattice_measure import Lattice
+from bochner.spectral.schemes import Scheme, resolve_scheme
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,9 +60,9 @@ class MappedKernel(Composite[Any]):
 
     def frequencies(self, draws: object, theta: Array) -> Frequencies:
         f = self.inner.frequencies(draws, theta)
-        waves = f.modulation
+        _, waves = separated(f.factor)
         waves = None if waves is None else waves.mapped(self.start.maps(self.dim)[0])
-        return Frequencies(self._lifted(f.omega), f.weight, modulation=waves)
+        return Frequencies(self._lifted(f.omega), f.weight, factor=waves)
 
     def pulled_back(self, draws: object, theta: Array, slopes: FrequencySlopes) -> Array:
         if isinstance(self.start, Bilinear):
@@ -115,7 +116,7 @@ class FixedKernel(ParameterisedKernel[Frequencies]):
         # of other factors.
         (part,) = self.measure.parts
         draw = part.law.draw_factor(m, np.random.default_rng(seed), resolve_scheme(scheme))
-        return Frequencies(draw.omega, part.mass / m * draw.ratio, modulation=draw.modulation)
+        return Frequencies(draw.omega, part.mass / m * draw.ratio, factor=draw.factor)
 
     def frequencies(self, draws: Frequencies, theta: Array) -> Frequencies:
         return draws

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sized
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any
 
@@ -11,12 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
 from bochner._base.arrays import FLOATS, Array, as_finite_scalar, as_scale
-from bochner._base.checks import check_rows_given, check_weights, labels, named
-from bochner._base.converted import not_numbers, refuse_masked
+from bochner._base.checks import check_rows_given, check_weights, labels, not_numbers, refuse_masked
 from bochner.engines.collected import Collected
 from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.median_length_scales import AnyKernel
+from bochner.features.parameters import (
+    KERNEL_CHECKS,
+    check_each,
+    length_scale_check,
+    one_of,
+)
+from bochner.features.parameters import (
+    Check as ParameterCheck,
+)
+from bochner.features.transformer import OUTPUTS, FourierFeatures
 from bochner.kernels import Kernel
 from bochner.spectral.frequencies import Frequencies
 
@@ -190,7 +199,7 @@ def checked_weight(sample_weight: ArrayLike | None, X: Any) -> Array | None:
     if sample_weight is None:
         return None
     refuse_masked("sample_weight", sample_weight)
-    with named("sample_weight"):
+    with np.errstate(over="ignore", invalid="ignore"):
         if foreign_entries := not_numbers(sample_weight):
             raise ValueError(f"sample_weight must hold numbers, got {foreign_entries}. Convert it.")
         _check_number_of_weights(sample_weight, X.shape[0])
@@ -230,6 +239,55 @@ def checked_alpha(alpha: object) -> float | None:
     return as_scale("alpha", alpha)
 
 
+def features_check(*length_scales: str) -> ParameterCheck:
+    """Return a check of the parameter ``features`` of a model, with names of length scales."""
+    checks = {
+        **KERNEL_CHECKS,
+        "output": one_of(OUTPUTS),
+        "length_scale": length_scale_check(*length_scales),
+    }
+
+    def check(name: str, features: object) -> None:
+        if features is None:
+            return
+        if not isinstance(features, FourierFeatures):
+            raise TypeError(f"{name} must be FourierFeatures(...) or None, got {features!r}.")
+        check_each(features, checks)
+        if (features.output, features.dtype, features.random_state) != ("left", None, None):
+            raise ValueError(
+                f"{name} must leave output, dtype and random_state at their defaults: the model "
+                f"chooses them, and has a random_state."
+            )
+
+    return check
+
+
+def described_features(model: Any) -> FourierFeatures:
+    """Return the parameter ``features`` of a model, or the features that its short form describes.
+
+    Raises ``ValueError`` if both are given.
+    """
+    names = [name for name in ("kernel", "n_components", "length_scale") if hasattr(model, name)]
+    values = {name: getattr(model, name) for name in names}
+    features: FourierFeatures | None = model.features
+    if features is None:
+        return FourierFeatures(**values)
+    for name, value in values.items():
+        default = getattr(type(model), name)
+        if not isinstance(value, str | Integral) or value != default:
+            raise ValueError(
+                f"features={features!r} and {name}={value!r} are both given: move {name} into "
+                f"FourierFeatures({name}=...)."
+            )
+    return features
+
+
+def drawing_options(features: FourierFeatures) -> dict[str, Any]:
+    """Return the parameters of features that say how frequencies are drawn."""
+    names = ("scheme", "weights", "decomposition", "masses", "pairs")
+    return {name: getattr(features, name) for name in names}
+
+
 def checked_right(right: object, name: str = "right", *, dim: int | None = None) -> Any:
     """Return rows of the right argument as a finite float array or CSR matrix of ``dim`` columns.
 
@@ -266,11 +324,11 @@ def refuse_two_sided(kernel: AnyKernel, frequencies: Frequencies) -> None:
         raise ValueError(
             f"{kernel!r} has different features for its two arguments. {_WHY}. Use "
             f"AsymmetricKernelRidge(kernel), or fit weights to its values alone: "
-            f"kernel.__call__ with weights='least_squares'{_ASSOCIATED}."
+            f"FourierFeatures(kernel.__call__, weights='least_squares'){_ASSOCIATED}."
         )
     raise ValueError(
         f"The function {kernel!r} is not symmetric on these data. {_WHY}. Use "
-        f"AsymmetricKernelRidge(kernel, weights='least_squares'); or a function that returns "
+        f"AsymmetricKernelRidge with the same features; or a function that returns "
         f"(kernel(X, Y) + kernel(Y, X).T) / 2, if the order of the arguments does not matter"
         f"{_ASSOCIATED}."
     )

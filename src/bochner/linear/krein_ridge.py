@@ -8,22 +8,22 @@ from scipy.stats import norm
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, MatrixLike, as_array, as_flag
+from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count, as_flag
+from bochner._base.checks import validated_with_numbers
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
-from bochner.features.checks import N_CHECKS
 from bochner.features.chunks import Chunk
+from bochner.features.parameters import generators
+from bochner.features.residual import N_CHECKS
 from bochner.features.targets import Numbers
 from bochner.linear.functions import SampledFunctions, linear_functions
-from bochner.linear.inputs import check_one_spread, checked_forgetting, first_rows
-from bochner.linear.predictions import RegressionAttributes, with_uncertainty
+from bochner.linear.inputs import check_one_spread, checked_forgetting, checked_weight, first_rows
+from bochner.linear.predictions import offered, with_uncertainty
 from bochner.linear.ridge_head import RidgeHead
 from bochner.linear.ridge_posterior import RidgePosterior
-from bochner.linear.sampled_functions import FunctionDraws
 
 
 @register
-class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, FunctionDraws, RidgeHead):
+class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     r"""Ridge regression on random features, for positive definite and indefinite kernels.
 
     With the signs of the features, ``signature_``, on the diagonal of :math:`J`, the weights are
@@ -51,8 +51,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
 
     Parameters
     ----------
-    n_components : int, default=512
-        Number of real features, even.
+    kernel, n_components : default="gaussian", 512
+        Kernel and number of real features, even, as in :class:`bochner.FourierFeatures`.
     alpha : float or "evidence", default=1.0
         Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
         maximises the marginal likelihood of the process on the features, which counts what the
@@ -60,6 +60,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
         kernel: it then minimises generalised cross-validation away from the poles. A number that
         is a pole is moved, and one within ten per cent of a pole kept, each with a
         ``RuntimeWarning``.
+    features : FourierFeatures, default=None
+        Features in full, in place of ``kernel``, ``n_components`` and ``length_scale``, which are
+        a short form of them.
     length_scale : float, sequence of d floats, "auto", "median" or "evidence", default="auto"
         Length scale of a kernel given by name. ``"auto"`` is the standard deviation of each column,
         times the median distance between standardised rows: the units of the columns do not matter.
@@ -71,27 +74,15 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
         those whose descriptions say that they are given: of all parts of sums, products and
         kernels on columns, with the shares of the terms of a sum.
         Kernels with a part that has no positive spectral measure in closed form are not changed.
-    kernel, scheme, weights, decomposition, pairs, random_state
-        As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
         Whether to add a constant with a flat prior. If ``False``, the prior mean is zero: centre
         the targets.
     associated : bool, default=False
         Whether to learn with :math:`Z Z^\top`, ignoring the signs of the features and the phases
         of an asymmetric kernel.
-    solver : {"auto", "cholesky", "cg"}, default="auto"
-        ``"cholesky"`` forms the Gram matrix of the features, in :math:`n p^2` operations;
-        ``"cg"`` only computes the weights, by preconditioned conjugate gradients (minimal
-        residuals in a Krein space), in about ten passes of :math:`4 n p` operations over the rows,
-        without standard deviations, evidence and :meth:`partial_fit`. ``"auto"`` uses ``"cg"``
-        if ``"cholesky"`` is predicted to take more than ten seconds and twice as long as ``"cg"``,
-        or does not fit into memory.
-    tol : float, default=1e-4
-        Tolerance of ``"cg"``, below 1: about the relative error of predictions on the training
-        rows.
-    memory_limit : int or str, default=None
-        Memory that a fit may allocate in addition to the rows: bytes, ``"1GB"`` or ``"512MiB"``.
-        The fit uses blocks that stay below the limit, or raises an error.
+    solver : {"auto", "cholesky", "cg"} or RidgeSolver, default="auto"
+        Gram matrix of the features or conjugate gradients;
+        :class:`~bochner.linear.solver_plan.RidgeSolver` also has a tolerance and a memory limit.
     residual : int, default=None
         Number of landmarks (inducing points), rows at which the kernel is exact. Features of the
         kernel values at the landmarks are added to the random features, which approximate the
@@ -100,8 +91,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
         landmarks grows. With as many landmarks as rows the mean is exact. Far from the training
         rows the variance is the prior variance. ``length_scale="evidence"`` can then also find
         length scales that are too short for random features. ``None`` means no landmarks. Needs a
-        positive definite kernel and NumPy arrays. Use it for smooth functions of one or two inputs
-        with little noise: without landmarks, intervals between the rows may be too narrow.
+        positive definite kernel. Use it for smooth functions of one or two inputs with little
+        noise: without landmarks, intervals between the rows may be too narrow.
+    random_state : int, RandomState instance or None, default=None
 
     Attributes
     ----------
@@ -154,7 +146,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
     True
     """
 
-    @all_or_nothing
     def fit(
         self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -187,9 +178,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
             ``associated`` is false. For asymmetric kernels use
             :class:`bochner.AsymmetricKernelRidge`.
         """
-        return self._fit_first(X, y, sample_weight)
+        return self._fit_first(X, y, sample_weight, keep_sums=False)
 
-    @all_or_nothing
     def partial_fit(
         self,
         X: object,
@@ -232,10 +222,10 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
         forgetting = checked_forgetting(forgetting)
         if not hasattr(self, "sums_"):
             return self._fit_first(X, y, sample_weight, keep_sums=True, forgetting=forgetting)
-        self._add_rows(self._later(X, y, sample_weight), forgetting=forgetting)
+        rows = self._later(X, y, sample_weight)
+        self._add_rows(rows, Numbers(self._target_origin), forgetting)
         return self
 
-    @all_or_nothing
     def forget(
         self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -258,14 +248,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
             fitted by conjugate gradients.
         """
         check_is_fitted(self, "posterior_")
-        self._remove_rows(self._later(X, y, sample_weight))
+        rows = self._later(X, y, sample_weight)
+        self._remove_rows(rows, Numbers(self._target_origin))
         return self
-
-    _n_checks = N_CHECKS
-
-    @property
-    def _targets(self) -> Numbers:
-        return Numbers(self._target_origin)
 
     def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
         """Return validated rows of a batch after the first."""
@@ -283,23 +268,31 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
         y: ArrayLike | None,
         sample_weight: ArrayLike | None,
         *,
-        keep_sums: bool = False,
+        keep_sums: bool,
         forgetting: float = 1.0,
     ) -> Self:
+        """Fit to rows or, with ``keep_sums``, to a first batch of them."""
         rows = first_rows(X, y, sample_weight, self._checked, forgetting)
         first = rows.head
         origin = np.zeros(1 if first.y.ndim == 1 else first.y.shape[1])
         if as_flag("fit_intercept", self.fit_intercept):
             origin += np.average(first.y, axis=0, weights=first.weight)
-        self._fit_rows(rows, Numbers(origin), keep_sums=keep_sums)
-        self._single_target = first.y.ndim == 1
-        self._target_origin = origin
+        self._fit_rows(rows, Numbers(origin), keep_sums=keep_sums, n_checks=N_CHECKS)
+        self._single_target, self._target_origin = first.y.ndim == 1, origin
         return self
 
     def _checked(
         self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, is_first: bool
     ) -> Chunk:
-        return self._checked_rows(X, y, sample_weight, is_first, numeric=True)
+        """Return validated rows with numeric targets."""
+        options = {"accept_sparse": "csr", "dtype": FLOATS, "reset": is_first}
+        rows, targets = validated_with_numbers(self, X, y, multi_output=True, **options)
+        return Chunk(rows, targets, checked_weight(sample_weight, rows))
+
+    @property
+    def noise_variance_(self) -> Any:
+        """Maximum-likelihood noise variance; not for solutions without a likelihood."""
+        return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
 
     def predict(self, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
@@ -307,6 +300,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
+            Rows of a Dask collection are predicted by ``collection.map_partitions``.
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation, noise included. The
             standard deviation of the function is ``sqrt(std**2 - noise_variance_)``.
@@ -357,12 +351,68 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RegressionAttributes, Functio
             density = norm.logpdf(targets, mean, std)
         return as_array(density.reshape(len(mean), -1).sum(axis=1))
 
-    # API pages only show methods that the class itself defines.
-    sample_functions = FunctionDraws.sample_functions
-    sample_y = FunctionDraws.sample_y
+    def sample_functions(
+        self, n_functions: int = 1, random_state: RandomState = None
+    ) -> SampledFunctions:
+        """Return functions drawn from the posterior, without noise.
+
+        A function is a draw of the weights of the features and of check features. Its value and
+        gradient can be computed at every point, in O(p) operations per point. Its values at several
+        rows have the covariance of :meth:`predict` without the noise. With ``residual`` the
+        function is a draw of the prior plus the exact posterior update at the landmarks (Matheron's
+        rule).
+
+        Parameters
+        ----------
+        n_functions : int, default=1
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        functions : SampledFunctions
+            ``functions(X)`` has the shape (n, n_functions) or (n, n_targets, n_functions), and
+            ``functions.gradient(X)`` the number of inputs as second axis.
+
+        Raises
+        ------
+        ValueError
+            If the model is in a Krein space or was fitted by conjugate gradients.
+        """
+        (rng,) = generators(random_state, 1)
+        return self._drawn(as_count("n_functions", n_functions), rng)
+
+    def sample_y(
+        self,
+        X: MatrixLike,
+        n_samples: int = 1,
+        random_state: RandomState = 0,
+        *,
+        noise: bool = True,
+    ) -> Array:
+        """Return draws of new observations, jointly at all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        n_samples : int, default=1
+        random_state : int, RandomState instance or None, default=0
+        noise : bool, default=True
+            Whether to draw observations, or the function without noise.
+
+        Returns
+        -------
+        samples : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
+        """
+        function_rng, noise_rng = generators(random_state, 2)
+        samples = self._drawn(as_count("n_samples", n_samples), function_rng)(X)
+        if as_flag("noise", noise):
+            deviation = np.expand_dims(np.sqrt(self.noise_variance_), -1)
+            samples += deviation * noise_rng.normal(size=samples.shape)
+        return samples
 
     def _try_out(self) -> None:
-        super()._try_out()
+        """Raise ValueError unless a model that was loaded could predict and learn further rows."""
+        self._check_sums(Numbers(self._target_origin))
         posterior = self.posterior_
         intercept, variances = posterior.intercept, [posterior.noise_variance]
         if self._target_origin.shape != intercept.shape:

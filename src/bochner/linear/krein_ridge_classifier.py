@@ -5,23 +5,26 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin
 
 from bochner._base import limits
-from bochner._base.amounts import as_bytes
-from bochner._base.arrays import Array, MatrixLike, as_array
-from bochner._base.checks import labels
-from bochner._base.converted import shown
+from bochner._base.arrays import FLOATS, Array, MatrixLike, as_array
+from bochner._base.checks import labels, shown, validated_with_labels
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
 from bochner.features.targets import Indicators
-from bochner.linear.inputs import checked_forgetting, first_rows, labels_of
-from bochner.linear.labelled import LabelledClassifier
+from bochner.linear.inputs import (
+    checked_forgetting,
+    checked_weight,
+    described_features,
+    first_rows,
+    labels_of,
+)
 from bochner.linear.left_out import left_out_indicators
 from bochner.linear.ridge_head import RidgeHead
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax
+from bochner.linear.solver_plan import RidgeSolver
 
 _MOST_ROWS = 2000
 """Largest number of rows whose leave-one-out values the softmax is fitted to: its scale then has a
@@ -29,19 +32,18 @@ standard error of a few per cent. The time for features and leverages is linear 
 
 
 @register
-class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
+class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of :math:`\pm 1`. With more classes, each class has such a target,
     and one factorisation solves for all targets. The class with the greatest value is predicted.
-    Indefinite kernels, data larger than memory, Dask collections and devices are supported as in
-    :class:`KreinRidge`; labels and all predictions are NumPy arrays.
+    Indefinite kernels, data larger than memory, Dask collections are supported as in
+    :class:`KreinRidge`.
 
     Parameters
     ----------
-    kernel, n_components, length_scale, scheme, weights, decomposition, pairs, random_state
-        As in :class:`FourierFeatures`.
-    alpha, fit_intercept, associated, solver, tol, memory_limit, residual
+    kernel, n_components, alpha, features, length_scale, fit_intercept, associated, solver, \
+    residual, random_state
         As in :class:`KreinRidge`; ``"evidence"`` refers to the regression on the targets.
 
     Attributes
@@ -70,7 +72,6 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
     softmax_: SoftmaxWeights | None = None
     left_out_: RowSample | None = None
 
-    @all_or_nothing
     def fit(
         self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -91,9 +92,8 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         TypeError, ValueError
             As in :meth:`KreinRidge.fit`, or if there is only one class.
         """
-        return self._fit_first(X, y, None, sample_weight)
+        return self._fit_first(X, y, None, sample_weight, keep_sums=False)
 
-    @all_or_nothing
     def partial_fit(
         self,
         X: object,
@@ -136,7 +136,7 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         rows = self._later(X, y, sample_weight)
         earlier, sums = self.left_out_, self.sums_
         size = self._sample_size(rows) if earlier is None else earlier.size
-        self._add_rows(rows, forgetting=forgetting)
+        self._add_rows(rows, Indicators(self.classes_), forgetting)
         if earlier is not None and forgetting < 1.0:
             earlier = earlier.weighted(forgetting ** len(rows))
         # The seed is the number of earlier rows, so that each batch has different random keys.
@@ -144,10 +144,6 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         rng = np.random.default_rng(n_before)
         self._calibrate(earlier, sample_rows([rows.aged(forgetting)], size, rng))
         return self
-
-    @property
-    def _targets(self) -> Indicators:
-        return Indicators(self.classes_)
 
     def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
         return self._checked(X, y, sample_weight, is_first=False)
@@ -159,7 +155,7 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         classes: object,
         sample_weight: ArrayLike | None,
         *,
-        keep_sums: bool = False,
+        keep_sums: bool,
         forgetting: float = 1.0,
     ) -> Self:
         rows = first_rows(X, y, sample_weight, self._checked, forgetting, numeric=False)
@@ -173,14 +169,17 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         sample = again.total(sample_rows, size, np.random.default_rng(0))
         self._fit_rows(rows, Indicators(labels), keep_sums=keep_sums)
         self.classes_ = labels
+        self._single_target, self._target_origin = False, np.zeros(Indicators(labels).n_targets)
         self._calibrate(None, sample)
         return self
 
     def _checked(
         self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, is_first: bool
     ) -> Chunk:
-        rows = self._checked_rows(X, y, sample_weight, is_first, numeric=False)
-        return replace(rows, are_precisions=_are_of_classes(rows))
+        options = {"accept_sparse": "csr", "dtype": FLOATS, "reset": is_first}
+        rows, y = validated_with_labels(self, X, y, **options)
+        chunk = Chunk(rows, y, checked_weight(sample_weight, rows))
+        return replace(chunk, are_precisions=_are_of_classes(chunk))
 
     def decision_function(self, X: MatrixLike) -> Array:
         """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
@@ -205,17 +204,13 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
         return softmax.probabilities(_class_scores(values))
 
-    @property
-    def coef_(self) -> Array:
-        """Weights of the features."""
-        check_is_fitted(self, "posterior_")
-        return self.posterior_.coef.T
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of the predicted labels of rows (n, d) with labels ``y`` (n,)."""
+        return float(super().score(X, labels(y), sample_weight))
 
-    @property
-    def intercept_(self) -> Array:
-        """The constants, zero unless ``fit_intercept``."""
-        check_is_fitted(self, "posterior_")
-        return self.posterior_.intercept
+    def _try_out(self) -> None:
+        """Raise ValueError unless a model that was loaded could learn further rows."""
+        self._check_sums(Indicators(self.classes_))
 
     def _calibrate(self, earlier: RowSample | None, sample: RowSample) -> None:
         """Fit the softmax to leave-one-out values of sampled rows and of earlier batches."""
@@ -238,9 +233,9 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
 
     def _sample_size(self, rows: Chunk) -> int:
         """Return the number of rows whose features take a quarter of the memory limit."""
-        limit = as_bytes(self.memory_limit)
+        limit = RidgeSolver.resolved(self.solver).memory
         budget = min(limits.CACHED_FEATURES_BYTES, limit // 4 if limit else np.inf)
-        width = max(2 * count_frequencies(self.n_components), rows.X.shape[1])
+        width = max(2 * count_frequencies(described_features(self).n_components), rows.X.shape[1])
         return int(np.clip(budget // (8 * width), 1, _MOST_ROWS))
 
 

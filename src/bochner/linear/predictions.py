@@ -60,34 +60,10 @@ def offered(solution: LinearSolution | PairSolution, name: str) -> Any:
     return value
 
 
-class SolutionAttributes:
-    """Learned attributes of every linear model."""
+class LinearAttributes:
+    """Learned attributes of linear models with one target or several."""
 
     posterior_: Any
-
-    @property
-    def alpha_(self) -> float:
-        """The regularisation in use."""
-        return float(self.posterior_.alpha)
-
-    @property
-    def log_evidence_(self) -> float:
-        """Log marginal likelihood of the training targets; not for every solution."""
-        return float(offered(self.posterior_, "log_evidence"))
-
-    @property
-    def condition_number_(self) -> float:
-        """Condition number of the system for the weights, whose relative error is it times 2e-16.
-
-        Computed at each access from the singular values of a matrix of shape (p, p) for ``p``
-        features.
-        """
-        return float(offered(self.posterior_, "condition_number"))
-
-
-class RegressionAttributes(SolutionAttributes):
-    """Learned attributes of regressions with one target or several."""
-
     _single_target: bool
     _target_origin: Array
 
@@ -103,12 +79,26 @@ class RegressionAttributes(SolutionAttributes):
     @property
     def intercept_(self) -> Any:
         """The constant, zero unless ``fit_intercept``."""
+        check_is_fitted(self, "posterior_")
         return self._squeezed((self.posterior_.intercept + self._target_origin)[None])[0]
 
     @property
-    def noise_variance_(self) -> Any:
-        """Maximum-likelihood noise variance; not for solutions without a likelihood."""
-        return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
+    def alpha_(self) -> float:
+        """The regularisation in use."""
+        return float(self.posterior_.alpha)
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log marginal likelihood of the training targets; not for every solution."""
+        return float(offered(self.posterior_, "log_evidence"))
+
+    @property
+    def condition_number_(self) -> float:
+        """Condition number of the system for the weights, whose relative error is it times 2e-16.
+
+        Computed at each access from the singular values of a matrix of shape (p, p).
+        """
+        return float(offered(self.posterior_, "condition_number"))
 
     def _squeezed(self, values: Any) -> Any:
         return values[..., 0] if self._single_target else values

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._base import limits
-from bochner._base.amounts import in_words
+from bochner._base.amounts import as_bytes, in_words
+from bochner._base.arrays import as_positive_scalar
+from bochner._base.registry import register
 from bochner.features.chunks import Chunk
 
 SOLVERS = ("auto", "cholesky", "cg")
@@ -49,6 +51,60 @@ _WORTH_SECONDS = 10.0
 _WORTH_RATIO = 2.0
 """Ratio of predicted times below which the Gram matrix is formed: predictions may be wrong by a
 factor of two."""
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class RidgeSolver:
+    """How a ridge regression is solved.
+
+    Parameters
+    ----------
+    method : {"auto", "cholesky", "cg"}, default="auto"
+        ``"cholesky"`` forms the Gram matrix of the features, in :math:`n p^2` operations; ``"cg"``
+        only computes the weights, by preconditioned conjugate gradients (minimal residuals in a
+        Krein space), in about ten passes of :math:`4 n p` operations over the rows, without
+        standard deviations, evidence and ``partial_fit``. ``"auto"`` uses ``"cg"`` if
+        ``"cholesky"`` is predicted to take more than ten seconds and twice as long as ``"cg"``,
+        or does not fit into memory.
+    tol : float, default=1e-4
+        Tolerance of ``"cg"``, below 1: about the relative error of predictions on the training
+        rows.
+    memory_limit : int or str, default=None
+        Memory that a fit may allocate in addition to the rows: bytes, ``"1GB"`` or ``"512MiB"``.
+        The fit uses blocks that stay below the limit, or raises an error.
+
+    Examples
+    --------
+    >>> from bochner import KreinRidge
+    >>> from bochner.linear.solver_plan import RidgeSolver
+    >>> model = KreinRidge(solver=RidgeSolver("cg", tol=1e-6))
+    """
+
+    method: str = "auto"
+    tol: float = 1e-4
+    memory_limit: int | str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, str) or self.method not in SOLVERS:
+            names = ", ".join(map(repr, SOLVERS))
+            raise ValueError(f"solver must be one of {names}, got {self.method!r}.")
+        if as_positive_scalar("tol", self.tol) >= 1.0:
+            raise ValueError(
+                f"tol must be below 1, got {self.tol:g}: it is relative to the residual of weights "
+                f"that are all zero. Use 1e-4, for instance."
+            )
+        as_bytes(self.memory_limit)
+
+    @classmethod
+    def resolved(cls, solver: "str | RidgeSolver") -> "RidgeSolver":
+        """Return the solver of a parameter, which may be the name of a method."""
+        return solver if isinstance(solver, cls) else cls(solver)  # type: ignore[arg-type]
+
+    @property
+    def memory(self) -> int | None:
+        """The memory limit in bytes."""
+        return as_bytes(self.memory_limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +189,9 @@ def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePl
 
     ``"auto"`` forms the Gram matrix, which also gives standard deviations and the evidence. It uses
     conjugate gradients if the matrix does not fit into memory, or is predicted to take more than
-    ten seconds and twice as long as conjugate gradients. Raises ValueError if the solver is
-    unknown, cannot solve the problem, or needs more memory.
+    ten seconds and twice as long as conjugate gradients. Raises ValueError if the solver
+    cannot solve the problem, or needs more memory.
     """
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        names = ", ".join(map(repr, SOLVERS))
-        raise ValueError(f"solver must be one of {names}, got {solver!r}.")
     # Blocks of features need memory in addition to the Gram matrix.
     fits = limit is None or problem.cholesky_bytes + _LEAST_BLOCK_BYTES <= limit
     obstacle = _obstacle(problem)

@@ -11,36 +11,43 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 
 from bochner._base.arrays import Array, InputRows, as_flag, stacked_rows
-from bochner.features.approximation import approximate
+from bochner.features.approximation import Region, approximate
 from bochner.features.median_length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
-from bochner.features.region import Region
-from bochner.linear.inputs import checked_alpha, checked_weight
-from bochner.linear.predictions import RegressionAttributes
-from bochner.spectral import Decomposition
+from bochner.features.parameters import (
+    KERNEL_CHECKS,
+    Check,
+    KernelParameters,
+    check_each,
+    count_frequencies,
+    generators,
+)
+from bochner.features.transformer import FourierFeatures
+from bochner.linear.inputs import (
+    checked_alpha,
+    checked_weight,
+    described_features,
+    drawing_options,
+    features_check,
+)
+from bochner.linear.predictions import LinearAttributes, offered
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
 
 
 @dataclass(eq=False, repr=False)
-class TwoSidedRidge(RegressorMixin, RegressionAttributes, KernelParameters, BaseEstimator, ABC):
+class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEstimator, ABC):
     """Ridge regression on the left and right features of a kernel."""
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **KERNEL_CHECKS,
         "alpha": lambda _, value: checked_alpha(value),
+        "features": features_check("auto", "median"),
     }
 
     kernel: AnyKernel | str = "gaussian"
     n_components: int = 256
     alpha: float | str = 1.0
+    features: FourierFeatures | None = None
     _: KW_ONLY
-    length_scale: Any = "median"
-    scheme: str | Scheme = "auto"
-    weights: str = "sampled"
-    decomposition: str | Decomposition = "auto"
-    masses: str = "exact"
     fit_intercept: bool = False
     random_state: Any = None
 
@@ -52,6 +59,7 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, KernelParameters, Base
     def _check_parameters(self) -> None:
         """Raise an error for an unusable parameter; also of a model from a file."""
         check_each(self, self._checks)
+        described_features(self)
 
     def _approximate(
         self, X: InputRows, right: InputRows | None, weight: Array | None
@@ -61,7 +69,7 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, KernelParameters, Base
         The median distance is that of all rows together. Rows of weight zero are ignored.
         """
         self._check_parameters()
-        n_frequencies = count_frequencies(self.n_components)
+        description = described_features(self)
         kernel_rng, draw_rng, data_rng, further_rng = generators(self.random_state, 4)
         all_rows, all_weights = X, weight
         if right is not None and right.shape[1] == X.shape[1]:
@@ -69,21 +77,23 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, KernelParameters, Base
             all_weights = None if weight is None else np.tile(weight, 2)
         names = getattr(self, "feature_names_in_", None)
         kernel = resolve_kernel(
-            self.kernel, self.length_scale, all_rows, kernel_rng, all_weights, names=names
+            description.kernel,
+            description.length_scale,
+            all_rows,
+            kernel_rng,
+            all_weights,
+            names=names,
         )
         if weight is not None:
             X, right = X[weight > 0], None if right is None else right[weight > 0]
         approximation = approximate(
             kernel,
             X,
-            n_frequencies,
+            count_frequencies(description.n_components),
             draw_rng,
             data_rng,
             right,
-            scheme=self.scheme,
-            weights=self.weights,
-            decomposition=self.decomposition,
-            masses=self.masses,
+            **drawing_options(description),
         )
         self.kernel_, self.frequencies_, self._region = (
             kernel,
@@ -114,6 +124,11 @@ class TwoSidedRidge(RegressorMixin, RegressionAttributes, KernelParameters, Base
         origin = np.average(targets, axis=0, weights=weight) if fit_intercept else 0.0
         self._target_origin = np.broadcast_to(origin, targets.shape[1:]).copy()
         return alpha, weight, targets - self._target_origin, rng
+
+    @property
+    def noise_variance_(self) -> Any:
+        """Maximum-likelihood noise variance; not for solutions without a likelihood."""
+        return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

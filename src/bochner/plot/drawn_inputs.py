@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array
-from bochner._base.converted import as_frame, of_arrow
+from bochner._base.frames import as_frame, of_arrow
 from bochner.files.columns import Column, read_column
-from bochner.learned.learned_kernel_fit import BaNK
+from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 
 _MOST_INPUTS = 6
 """Inputs drawn by default: two rows of panels."""
@@ -60,12 +60,12 @@ def per_input(name: str, value: ArrayLike, dim: int) -> Array:
     return np.broadcast_to(array, (dim,))
 
 
-def learned_models(model: BaseEstimator) -> list[BaNK]:
+def learned_models(model: BaseEstimator) -> list[LearnedKernelEstimator]:
     """Return the models with learned draws in a model, possibly the model itself."""
-    if isinstance(model, BaNK):
+    if isinstance(model, LearnedKernelEstimator):
         return [model]
     parts = getattr(model, "models_", None) or []
-    return [part for part in parts if isinstance(part, BaNK)]
+    return [part for part in parts if isinstance(part, LearnedKernelEstimator)]
 
 
 def column_of(model: BaseEstimator, X: Any, column: object) -> Column:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array, as_level
 from bochner._base.checks import check_rows_given
 from bochner.learned.learned_kernel import Learned
-from bochner.learned.learned_kernel_fit import BaNK
+from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.plot.axis_texts import finish, legend
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models, per_input
@@ -162,7 +162,9 @@ def kernel(
     return KernelDisplay(shown, lags, curves, labels).plot(ax, theme=theme)
 
 
-def _functions(model: BaseEstimator, banks: Sequence[BaNK]) -> tuple[KernelLike, list[KernelLike]]:
+def _functions(
+    model: BaseEstimator, banks: Sequence[LearnedKernelEstimator]
+) -> tuple[KernelLike, list[KernelLike]]:
     """Return the kernel of a model, and posterior draws of the kernel if they are stationary."""
     if not banks:
         return getattr(model, "kernel_", model), []
@@ -172,7 +174,7 @@ def _functions(model: BaseEstimator, banks: Sequence[BaNK]) -> tuple[KernelLike,
     return function, [draws[i] for i in places] if len(draws) >= _FEWEST_DRAWS else []
 
 
-def _draws(bank: BaNK, learned: Learned) -> list[KernelLike]:
+def _draws(bank: LearnedKernelEstimator, learned: Learned) -> list[KernelLike]:
     """Return the kernels of posterior draws, if all of them are stationary.
 
     Pooled draws are concatenated into one draw, see ``learning.chains.pooling``.
@@ -192,7 +194,7 @@ def _mean(kernels: Sequence[KernelLike]) -> KernelLike:
 
 
 def _geometry(
-    model: BaseEstimator, banks: Sequence[BaNK], rows: Array | None
+    model: BaseEstimator, banks: Sequence[LearnedKernelEstimator], rows: Array | None
 ) -> tuple[Array, Array]:
     """Return medians and units (d,) of the inputs of a kernel."""
     if banks:

@@ -11,9 +11,8 @@ from bochner import kernels
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.registry import fact, register
 from bochner.kernels.levels import Levels
-from bochner.spectral.amplitudes import Amplitudes
 from bochner.spectral.composite_laws import TwoFrequency, WithAmplitude
-from bochner.spectral.factors import CosineFactors
+from bochner.spectral.factors import Amplitudes, CosineFactors
 from bochner.spectral.lattice_measure import Lattice
 from bochner.spectral.laws import (
     Chi,
@@ -27,8 +26,7 @@ from bochner.spectral.laws import (
     Student,
 )
 from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.phase_factor import PhaseFactor
-from bochner.spectral.shifted_gaussian import shifted_gaussian_parts
+from bochner.spectral.shifted_gaussian import PhaseFactor, shifted_gaussian_parts
 
 _TRANSLATION = PhaseFactor(0.0, 1.0, 1.0)  # exp(i t)
 
@@ -196,7 +194,7 @@ def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasur
     mass = np.asarray(kernel.weights) * np.where(varying, 2.0, 1.0)
     factors = CosineFactors(v, np.where(varying, np.asarray(kernel.phases), 0.0))
     omega, total = np.asarray(kernel.frequencies), float(mass.sum())
-    law = Lattice(omega, mass / total, np.zeros(len(mass)), modulation=factors)
+    law = Lattice(omega, mass / total, np.zeros(len(mass)), factor=factors)
     return SpectralMeasure((Part(total, law),))
 
 
@@ -228,7 +226,7 @@ def _linear(kernel: kernels.Linear, dim: int) -> SpectralMeasure:
     sines = CosineFactors(np.diag(2.0 * rate), phase - 0.5 * np.pi)
     total = float(mass.sum())
     zeros = np.zeros((dim, dim))
-    law = Lattice(zeros, mass / total, zeros[0], modulation=sines, amplitude=kernel.angle**2)
+    law = Lattice(zeros, mass / total, zeros[0], factor=sines, amplitude=kernel.angle**2)
     return SpectralMeasure((Part(total, law),))
 
 

@@ -11,12 +11,12 @@ from types import MappingProxyType
 import numpy as np
 
 from bochner._base.arrays import Array
-from bochner._base.name_checks import resolved
+from bochner._base.names import resolved
 from bochner._base.registry import register
-from bochner.spectral.amplitudes import Amplitudes
+from bochner.spectral.factors import Amplitudes
 from bochner.spectral.hadamard import Matrix
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError, Pairing
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +145,18 @@ class Mapped(Law):
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         inner = self.law.draw(m, rng, scheme)
-        omega, modulation = np.asarray(inner.omega), inner.modulation
-        if modulation is not None:
+        omega, factor = np.asarray(inner.omega), inner.factor
+        if factor is not None:
             if not self._is_one_map:
                 raise NoMeasureError(
                     "ShiftedGaussian waves of two different maps have no sampled features; use "
                     "weights='least_squares'."
                 )
-            modulation = modulation.mapped(self.left)
+            factor = factor.mapped(self.left)
         nu = None
         if self.is_two_sided:
             nu = (omega if inner.nu is None else inner.nu) @ self.right.T
-        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu, modulation)
+        return Draw(omega @ self.left.T, inner.ratio, inner.phase, nu, factor)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
         return tuple(
@@ -308,7 +308,7 @@ class WithAmplitude(Law):
 
     @property
     def at_zero(self) -> float:
-        value = float(self.amplitude_of.factors(np.zeros((1, self.dim)))[0, 0])
+        value = float(self.amplitude_of.values(np.zeros((1, self.dim)))[0, 0])
         return self.law.at_zero * value**2
 
     @property
@@ -322,7 +322,7 @@ class WithAmplitude(Law):
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         return replace(
             self.law.draw(m, rng, scheme),
-            modulation=self.amplitude_of.rearranged(np.zeros(m, dtype=np.intp)),
+            factor=self.amplitude_of.rearranged(np.zeros(m, dtype=np.intp)),
         )
 
     def mapped(self, left: Array, right: Array) -> Law | None:

@@ -1,7 +1,7 @@
-"""Factors of features: cosines of the inputs, and envelopes that grow with their norm."""
+"""Factors of features: envelopes that grow with the norm, cosines of the inputs, and windows."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Any
 
@@ -16,9 +16,42 @@ _SILENCE = 8.0
 are exp(-24). Less leaves values where the measure does not follow the kernel, more a steep edge."""
 
 
+class FeatureFactor(ABC):
+    """Real functions of rows, one for each of ``m`` frequencies: factors of both its features."""
+
+    __slots__ = ()
+
+    is_symmetric = True
+    """Whether both arguments have the same factors."""
+
+    waves: Array | None = None
+    """Frequencies (k, d) of cosines of the inputs, whose angles must not overflow."""
+
+    @property
+    @abstractmethod
+    def n_frequencies(self) -> int:
+        """Number of frequencies, ``m``."""
+
+    @abstractmethod
+    def values(self, X: InputRows) -> Any:
+        """Return the values (n, m) for rows ``X`` (n, d) of the left argument, dense or CSR."""
+
+    @abstractmethod
+    def gradient(self, X: Array) -> Array:
+        """Return the gradients (n, d, m) at rows ``X`` (n, d)."""
+
+    def fits(self, dim: int, dim_right: int) -> bool:
+        """Return whether the arguments may have these numbers of inputs."""
+        return True
+
+    def transposed(self) -> "FeatureFactor":
+        """Return the factors with the arguments exchanged."""
+        return self
+
+
 @register
 @dataclass(frozen=True, slots=True, eq=False)
-class Envelope:
+class Envelope(FeatureFactor):
     r"""One factor for each frequency, for inputs in a ball.
 
     .. math:: g_j(x) = \exp(-\gamma_j (R_j^2 - \|x\|^2)) \quad \text{for } \|x\| \leq R_j.
@@ -48,7 +81,7 @@ class Envelope:
     Examples
     --------
     >>> from bochner.spectral import Envelope
-    >>> Envelope(rate=[0.0, 0.5], radius=[1.0, 1.0]).factors([[0.0], [1.0]]).round(4)
+    >>> Envelope(rate=[0.0, 0.5], radius=[1.0, 1.0]).values([[0.0], [1.0]]).round(4)
     array([[1.    , 0.6065],
            [1.    , 1.    ]])
     """
@@ -81,9 +114,9 @@ class Envelope:
         return cls(np.zeros(m), np.zeros(m))
 
     @property
-    def n_factors(self) -> int:
+    def n_frequencies(self) -> int:
         """Number of factors, including factors of nested members."""
-        return len(self.rate) + sum(other.n_factors for other in self.others)
+        return len(self.rate) + sum(other.n_frequencies for other in self.others)
 
     @property
     def decay(self) -> Array:
@@ -91,7 +124,7 @@ class Envelope:
         return _decay(self.radius**2)
 
     @property
-    def is_symmetric(self) -> bool:
+    def is_symmetric(self) -> bool:  # type: ignore[override]
         """Whether both arguments have the same factors."""
         return _same(self.left, self.right) and all(other.is_symmetric for other in self.others)
 
@@ -110,27 +143,21 @@ class Envelope:
         """The factors of each pair of maps by themselves."""
         return (replace(self, others=()), *self.others)
 
-    def factors(self, X: InputRows) -> Any:
-        """Return the factors (n, n_factors) for rows ``X`` (n, d) of the left argument."""
+    def values(self, X: InputRows) -> Any:
+        """Return the factors (n, n_frequencies) for rows ``X`` (n, d) of the left argument."""
         if self.others:
-            return np.hstack([group.factors(X) for group in self.groups])
+            return np.hstack([group.values(X) for group in self.groups])
         rate, depth, index = self._slopes(X)
         return np.exp(-rate * depth)[:, index]
 
-    def gradient_factors(self, X: InputRows) -> Iterator[tuple[slice, Any, Any]]:
-        r"""Yield the terms of gradients of the factors at rows ``X`` (n, d).
-
-        Each item belongs to the frequencies of one pair of maps: their positions, slopes (n, m) and
-        directions (n, d), with
-        :math:`\nabla \log g_j(x_i) = \mathrm{slope}_{ij}\, \mathrm{direction}_i`.
-        """
-        end = 0
+    def gradient(self, X: Array) -> Array:
+        gradients = []
         for group in self.groups:
-            rate, _, index = group._slopes(X)
+            rate, depth, index = group._slopes(X)
             direction = X if group.left is None else X @ group.left @ group.left.T
-            positions = slice(end, end + len(index))
-            yield positions, 2.0 * rate[:, index], direction
-            end = positions.stop
+            slopes = (2.0 * rate * np.exp(-rate * depth))[:, index]
+            gradients.append(slopes[:, None, :] * direction[:, :, None])
+        return np.concatenate(gradients, axis=2)
 
     def _slopes(self, X: InputRows) -> tuple[Any, Any, NDArray[np.intp]]:
         """Return rates by squared norm, and depths in the ball, (n, q), of distinct factors.
@@ -169,7 +196,7 @@ def _same(first: Array | None, second: Array | None) -> bool:
 
 @register
 @dataclass(frozen=True, slots=True, eq=False)
-class CosineFactors:
+class CosineFactors(FeatureFactor):
     r"""Cosines of the inputs, one for each frequency, as factors of both its features.
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
@@ -196,7 +223,7 @@ class CosineFactors:
     >>> import numpy as np
     >>> from bochner.spectral import CosineFactors
     >>> waves = CosineFactors(v=[[2.0], [2.0]], phase=[0.0, -np.pi / 2])
-    >>> waves.factors([[0.0], [np.pi / 2]]).round(12)
+    >>> waves.values([[0.0], [np.pi / 2]]).round(12)
     array([[1., 0.],
            [0., 1.]])
     """
@@ -220,9 +247,11 @@ class CosineFactors:
         return cls(np.zeros((m, dim)), np.zeros(m))
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of frequencies and of inputs, (m, d)."""
-        return self.v.shape[0], self.v.shape[1]
+    def n_frequencies(self) -> int:
+        return len(self.v)
+
+    def fits(self, dim: int, dim_right: int) -> bool:
+        return dim == dim_right == self.v.shape[1]
 
     def joined(self, other: Any) -> Any:
         """Return the factors of both, one after the other."""
@@ -231,7 +260,7 @@ class CosineFactors:
         return CosineFactors(np.r_[self.v, other.v], np.r_[self.phase, other.phase])
 
     @property
-    def waves(self) -> Array:
+    def waves(self) -> Array:  # type: ignore[override]
         """Frequencies (m, d) of the cosines."""
         return self.v
 
@@ -243,27 +272,244 @@ class CosineFactors:
         """Return the factors of ``x left``, with ``left`` of shape (d, q)."""
         return CosineFactors(self.v @ left.T, self.phase)
 
-    @property
-    def derivative(self) -> "CosineFactors":
-        r"""The factors' derivatives by their angles, :math:`-\sin(v_j \cdot x / 2 + \psi_j)`."""
-        return CosineFactors(self.v, self.phase + np.pi / 2.0)
-
-    def factors(self, X: InputRows) -> Any:
+    def values(self, X: InputRows) -> Any:
         """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
         return np.cos(X @ (0.5 * np.ascontiguousarray(self.v.T)) + self.phase)
 
-    def along(self, X: Array, waves: Array, coef: Array) -> Array:
-        r"""Return :math:`\sum_f \mathrm{wave}_f(x)\, \nabla g_f(x)\, c_{fs}`, (n, d, s).
+    def gradient(self, X: Array) -> Array:
+        half = 0.5 * np.ascontiguousarray(self.v.T)
+        return as_array(-half * np.sin(X @ half + self.phase)[:, None, :])
 
-        At rows (n, d), from the features without these factors ``waves`` (n, 2m) and the weights
-        ``coef`` (2m, s) of functions.
+
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class Amplitudes(FeatureFactor):
+    r"""Real amplitude functions, one of a few for each frequency, as factors of both its features.
+
+    .. math:: a_g(x) = \exp\big(-\tfrac14 \|W_g^\top x - b_g\|^2\big)
+              \sum_r c_{gr} \cos(\mu_{gr} \cdot x + \varphi_{gr})
+
+    Parameters
+    ----------
+    index : array-like of shape (m,)
+        The number ``g`` of each frequency's function.
+    window : array-like of shape (G, d, q)
+        ``W``, in inverse units of the inputs; zero means no window.
+    centre : array-like of shape (G, q)
+        ``b``, in the units of the mapped inputs.
+    mu : array-like of shape (G, R, d)
+        Radians per unit of the inputs.
+    coef, phase : array-like of shape (G, R)
+        ``c``, and :math:`\varphi` in radians.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, an entry is not finite or an index is not one of a function.
+    """
+
+    index: Array
+    window: Array
+    centre: Array
+    mu: Array
+    coef: Array
+    phase: Array
+
+    def __post_init__(self) -> None:
+        mu, window = (frozen_array(name, getattr(self, name), None) for name in ("mu", "window"))
+        if mu.ndim != 3 or window.ndim != 3 or window.shape[:2] != (len(mu), mu.shape[2]):
+            raise ValueError(
+                f"mu must have shape (G, R, d) and window (G, d, q), got {mu.shape} and "
+                f"{window.shape}."
+            )
+        index = frozen_array("index", self.index, None)
+        if index.ndim != 1 or not np.isin(index, np.arange(len(mu))).all():
+            raise ValueError(f"index must be numbers (m,) of {len(mu)} functions, from 0.")
+        shapes = {"centre": (len(mu), window.shape[2]), "coef": mu.shape[:2], "phase": mu.shape[:2]}
+        arrays = {name: frozen_array(name, getattr(self, name), shapes[name]) for name in shapes}
+        for name, array in (arrays | {"index": index, "window": window, "mu": mu}).items():
+            object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Amplitudes, self._arrays
+
+    @classmethod
+    def of(cls, factors: "Amplitudes | CosineFactors") -> "Amplitudes":
+        """Return cosine factors as such functions."""
+        if isinstance(factors, Amplitudes):
+            return factors
+        m, d = factors.v.shape
+        mu = 0.5 * factors.v[:, None]
+        phase = factors.phase[:, None]
+        return cls(
+            np.arange(m, dtype=np.float64),
+            np.zeros((m, d, 1)),
+            np.zeros((m, 1)),
+            mu,
+            np.ones((m, 1)),
+            phase,
+        )
+
+    @property
+    def n_frequencies(self) -> int:
+        return len(self.index)
+
+    def fits(self, dim: int, dim_right: int) -> bool:
+        return dim == dim_right == self.mu.shape[2]
+
+    @property
+    def _arrays(self) -> tuple[Array, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def _places(self) -> NDArray[np.intp]:
+        return self.index.astype(np.intp)
+
+    def joined(self, other: "Amplitudes | CosineFactors") -> "Amplitudes":
+        """Concatenate the functions of both objects."""
+        first, second = self, Amplitudes.of(other)
+        sizes = [
+            max(first_size, second_size)
+            for first_size, second_size in zip(first._sizes, second._sizes, strict=True)
+        ]
+        pairs = zip(first._padded(*sizes), second._padded(*sizes), strict=True)
+        arrays = [np.concatenate(pair) for pair in pairs]
+        return Amplitudes(np.concatenate([first.index, second.index + len(first.mu)]), *arrays)
+
+    @property
+    def waves(self) -> Array:  # type: ignore[override]
+        """Frequencies (G R, d) of the cosines."""
+        return as_array(self.mu.reshape(-1, self.mu.shape[2]))
+
+    def rearranged(self, order: NDArray[np.intp]) -> "Amplitudes":
+        """Return the functions of the frequencies in another order."""
+        return Amplitudes(self.index[order], *self._arrays[1:])
+
+    def mapped(self, left: Array) -> "Amplitudes":
+        """Return the functions of ``x left``, with ``left`` of shape (d, q)."""
+        window = np.einsum("ij,gjk->gik", left, self.window)
+        return Amplitudes(self.index, window, self.centre, self.mu @ left.T, self.coef, self.phase)
+
+    def values(self, X: InputRows) -> Any:
+        """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
+        window, centre, decay, mu, phase, sums = self.matrices()
+        angle, lag = X @ mu + phase, X @ window - centre
+        return np.exp((lag * lag) @ decay) * (np.cos(angle) @ sums)
+
+    def matrices(self) -> tuple[Array, ...]:
+        r"""Return the matrices that compute the factors of rows by matrix products.
+
+        The factors are :math:`\exp(((X W - b)^2) D) \circ (\cos(X M + \varphi)\, C)`, with
+        elementwise squares and the matrices ``W`` (d, k), ``b`` (k,), ``D`` (k, m), ``M`` (d, l),
+        :math:`\varphi` (l,) and ``C`` (l, m).
         """
-        slopes = self.derivative.factors(X)
-        return along_inputs(waves * np.tile(slopes, (1, 2)), 0.5 * self.v, coef)
+        (n_functions, n_waves, d), q = self.mu.shape, self.window.shape[2]
+        is_factor = as_array(np.arange(n_functions)[:, None] == self.index)
+        window = self.window.transpose(1, 0, 2).reshape(d, -1)
+        decay, mu = -0.25 * np.repeat(is_factor, q, axis=0), self.mu.reshape(-1, d).T
+        sums = self.coef.reshape(-1, 1) * np.repeat(is_factor, n_waves, axis=0)
+        each = (window, self.centre.ravel(), decay, mu, self.phase.ravel(), sums)
+        return tuple(map(np.ascontiguousarray, each))
+
+    def gradient(self, X: Array) -> Array:
+        return as_array(self._slopes(X)[:, self._places].transpose(0, 2, 1))
+
+    def _slopes(self, X: Array) -> Array:
+        """Return the gradients (n, G, d) of the functions at rows (n, d)."""
+        lag = np.einsum("nd,gdq->ngq", X, self.window) - self.centre
+        angle = np.einsum("nd,grd->ngr", X, self.mu) + self.phase
+        window = np.exp(-0.25 * np.sum(lag**2, axis=2))
+        value = window * np.sum(self.coef * np.cos(angle), axis=2)
+        slopes = -0.5 * value[:, :, None] * np.einsum("ngq,gdq->ngd", lag, self.window)
+        slopes -= np.einsum("ngr,grd->ngd", window[:, :, None] * self.coef * np.sin(angle), self.mu)
+        return as_array(slopes)
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        return int(self.window.shape[2]), int(self.mu.shape[1])
+
+    def _padded(self, q: int, r: int) -> tuple[Array, ...]:
+        """Return all arrays but the index, with zeros up to ``q`` axes and ``r`` waves."""
+        axes, waves = (0, q - self._sizes[0]), (0, r - self._sizes[1])
+        no_padding = (0, 0)
+        return (
+            np.pad(self.window, (no_padding, no_padding, axes)),
+            np.pad(self.centre, (no_padding, axes)),
+            np.pad(self.mu, (no_padding, waves, no_padding)),
+            np.pad(self.coef, (no_padding, waves)),
+            np.pad(self.phase, (no_padding, waves)),
+        )
 
 
-def along_inputs(Z: Array, omega: Array, coef: Array) -> Array:
-    """Return features (n, 2m) times weights (2m, s), with factors (m, d) of waves, (n, d, s)."""
-    weights = np.tile(omega, (2, 1))[:, :, None] * coef[:, None, :]
-    product: Array = Z @ weights.reshape(len(coef), -1)
-    return product.reshape(len(Z), omega.shape[1], -1)
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorProduct(FeatureFactor):
+    """An envelope times cosines or windows."""
+
+    envelope: Envelope
+    other: CosineFactors | Amplitudes
+
+    @property
+    def n_frequencies(self) -> int:
+        return self.envelope.n_frequencies
+
+    @property
+    def is_symmetric(self) -> bool:  # type: ignore[override]
+        return self.envelope.is_symmetric
+
+    @property
+    def waves(self) -> Array:  # type: ignore[override]
+        return self.other.waves
+
+    def fits(self, dim: int, dim_right: int) -> bool:
+        same = self.other.n_frequencies == self.n_frequencies
+        return same and self.other.fits(dim, dim_right)
+
+    def transposed(self) -> "FactorProduct":
+        return replace(self, envelope=self.envelope.transposed())
+
+    def values(self, X: InputRows) -> Any:
+        return self.envelope.values(X) * self.other.values(X)
+
+    def gradient(self, X: Array) -> Array:
+        by_envelope = self.envelope.gradient(X) * self.other.values(X)[:, None, :]
+        return as_array(by_envelope + self.envelope.values(X)[:, None, :] * self.other.gradient(X))
+
+
+def multiplied(
+    envelope: Envelope | None, other: CosineFactors | Amplitudes | None
+) -> FeatureFactor | None:
+    """Return the product of two factors, ``None`` for one."""
+    if envelope is None or other is None:
+        return envelope or other
+    return FactorProduct(envelope, other)
+
+
+def separated(
+    factor: FeatureFactor | None,
+) -> tuple[Envelope | None, CosineFactors | Amplitudes | None]:
+    """Return the envelope of a factor and what remains, ``None`` for one."""
+    if isinstance(factor, FactorProduct):
+        return factor.envelope, factor.other
+    if isinstance(factor, Envelope):
+        return factor, None
+    if factor is None or isinstance(factor, CosineFactors | Amplitudes):
+        return None, factor
+    raise TypeError(f"Frequencies with the factor {factor!r} cannot be added or written anew.")
+
+
+def joined(
+    first: FeatureFactor | None, second: FeatureFactor | None, counts: tuple[int, int], dim: int
+) -> FeatureFactor | None:
+    """Return the factors of ``counts`` frequencies, one after the other, of ``dim`` inputs."""
+    if first is None and second is None:
+        return None
+    pairs = zip(separated(first), separated(second), (Envelope, CosineFactors), strict=True)
+    made: list[Any] = []
+    for one, other, kind in pairs:
+        if one is None and other is None:
+            made.append(None)
+            continue
+        filled = kind.none(counts[0], dim) if one is None else one
+        made.append(filled.joined(kind.none(counts[1], dim) if other is None else other))
+    return multiplied(*made)

@@ -6,22 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from bochner._base.arrays import (
-    FLOATS,
-    Array,
-    Floats,
-    InputRows,
-    MatrixLike,
-    as_array,
-    frozen_array,
-)
+from bochner._base.arrays import FLOATS, Array, InputRows, MatrixLike, frozen_array, row_blocks
 from bochner._base.checks import check_rows_given, largest_size
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
-from bochner.spectral.amplitudes import Amplitudes
-from bochner.spectral.factors import CosineFactors, Envelope, along_inputs
+from bochner.spectral.factors import FeatureFactor, joined
 from bochner.spectral.hadamard import HadamardRows, Matrix
-from bochner.spectral.maps import Side, trigonometric_features
+from bochner.spectral.wave_formulas import trigonometric_features
 
 
 @register(arguments={"omega_blocks": "omega", "nu_blocks": "nu"})
@@ -39,15 +30,14 @@ class Frequencies:
         \mathrm{right}(y) &= [r_j \cos(\nu_j \cdot y)]_j \,\|\, [r_j \sin(\nu_j \cdot y)]_j \\
         \hat k(x, y) &= \sum_f \mathrm{signature}_f\, \mathrm{left}_f(x)\, \mathrm{right}_f(y).
 
-    With an envelope, a modulation or both the j-th term carries the factor :math:`g_j(x) g_j(y)`,
-    and each of its features :math:`g_j`: kernels of the inner product are such sums, and locally
-    stationary ones.
+    With a factor the j-th term is multiplied by :math:`g_j(x) g_j(y)`, and each of its features by
+    :math:`g_j`: kernels of the inner product are such sums, and locally stationary ones.
 
     Parameters
     ----------
     omega : array-like or HadamardRows of shape (m, d)
-        Frequencies, in radians per unit of the inputs. :class:`~bochner.spectral.HadamardRows`
-        stay blocks, and features are computed without the matrix.
+        Frequencies, in radians per unit of the inputs. ``HadamardRows`` stay blocks,
+        and features are computed without the matrix.
     weight : array-like of shape (m,)
         :math:`a`, of either sign; the weights sum to :math:`\hat k(0)` when ``phase`` is zero.
     phase : array-like of shape (m,), default=None
@@ -55,10 +45,8 @@ class Frequencies:
     nu : array-like or HadamardRows of shape (m, d2), default=None
         Frequencies of the right argument, whose number of inputs may differ; ``None``
         means ``omega``.
-    envelope : Envelope, default=None
-        Factors :math:`g` of the features; ``None`` means one.
-    modulation : CosineFactors or Amplitudes, default=None
-        Other factors of the features; both arguments must have the same number of inputs.
+    factor : Envelope, CosineFactors, Amplitudes or FactorProduct, default=None
+        Functions :math:`g`; ``None`` means one.
 
     Attributes
     ----------
@@ -85,8 +73,7 @@ class Frequencies:
     weight: Array
     phase: Array
     nu_blocks: Matrix | None
-    envelope: Envelope | None = None
-    modulation: CosineFactors | Amplitudes | None = None
+    factor: FeatureFactor | None = None
 
     def __init__(
         self,
@@ -94,38 +81,32 @@ class Frequencies:
         weight: ArrayLike,
         phase: ArrayLike | None = None,
         nu: ArrayLike | HadamardRows | None = None,
-        envelope: Envelope | None = None,
-        modulation: CosineFactors | Amplitudes | None = None,
+        factor: FeatureFactor | None = None,
     ) -> None:
-        rows = _checked_matrix("omega", omega)
-        if len(rows.shape) != 2 or 0 in rows.shape:
-            raise ValueError(f"omega must have shape (m, d), both positive, got {rows.shape}.")
-        m = rows.shape[0]
-        object.__setattr__(self, "omega_blocks", rows)
-        object.__setattr__(self, "weight", frozen_array("weight", weight, (m,)))
+        left = omega if isinstance(omega, HadamardRows) else frozen_array("omega", omega, None)
+        right = nu
+        if not (nu is None or isinstance(nu, HadamardRows)):
+            right = frozen_array("nu", nu, None)
+        if len(left.shape) != 2 or 0 in left.shape:
+            raise ValueError(f"omega must have shape (m, d), both positive, got {left.shape}.")
+        m, dim = left.shape
+        shape = left.shape if right is None else right.shape
+        if len(shape) != 2 or shape[0] != m or 0 in shape:
+            raise ValueError(f"nu must have shape (m, d2) with m = {m} as in omega, got {shape}.")
+        if factor is not None and not (factor.n_frequencies == m and factor.fits(dim, shape[1])):
+            raise ValueError(
+                f"factor has {factor.n_frequencies} functions, or functions of another number of "
+                f"inputs: there are {m} frequencies of {dim} inputs and, on the right, {shape[1]}."
+            )
         phase = np.zeros(m) if phase is None else phase
-        object.__setattr__(self, "phase", frozen_array("phase", phase, (m,)))
-        right = None if nu is None else _checked_matrix("nu", nu)
-        if right is not None and (len(right.shape) != 2 or right.shape[0] != m or 0 in right.shape):
-            raise ValueError(
-                f"nu must have shape (m, d2) with m = {m}, the number of frequencies in omega; "
-                f"got {right.shape}."
-            )
-        object.__setattr__(self, "nu_blocks", right)
-        if envelope is not None and envelope.n_factors != m:
-            raise ValueError(
-                f"envelope has {envelope.n_factors} factors; omega has {m} frequencies."
-            )
-        object.__setattr__(self, "envelope", envelope)
-        if modulation is not None and not (
-            modulation.shape == tuple(rows.shape) and self.dim == self.dim_right
+        for name, value in (
+            ("omega_blocks", left),
+            ("weight", frozen_array("weight", weight, (m,))),
+            ("phase", frozen_array("phase", phase, (m,))),
+            ("nu_blocks", right),
+            ("factor", factor),
         ):
-            raise ValueError(
-                f"modulation has waves of shape {modulation.shape}; it needs one for each "
-                f"frequency of either argument, of shapes {tuple(rows.shape)} and "
-                f"{(m, self.dim_right)}."
-            )
-        object.__setattr__(self, "modulation", modulation)
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor, so that copies are checked and read-only, too.
@@ -146,10 +127,6 @@ class Frequencies:
         return self.omega_blocks if self.nu_blocks is None else self.nu_blocks
 
     @property
-    def _amplitude(self) -> Array:
-        return as_array(np.sqrt(np.abs(self.weight)))
-
-    @property
     def n_frequencies(self) -> int:
         """Number of frequencies, ``m``."""
         return len(self.weight)
@@ -157,7 +134,7 @@ class Frequencies:
     @property
     def n_features(self) -> int:
         """Number of features, ``p = 2m``."""
-        return 2 * self.n_frequencies
+        return 2 * len(self.weight)
 
     @property
     def dim(self) -> int:
@@ -177,8 +154,8 @@ class Frequencies:
     @property
     def right(self) -> "Frequencies":
         """Frequencies whose left features are the right features of this object."""
-        nu, phase, _, envelope, modulation = self._right
-        return Frequencies(nu, self.weight, phase, None, envelope, modulation)
+        factor = None if self.factor is None else self.factor.transposed()
+        return Frequencies(self._nu_blocks, self.weight, factor=factor)
 
     @property
     def is_symmetric(self) -> bool:
@@ -188,7 +165,7 @@ class Frequencies:
     @property
     def is_two_sided(self) -> NDArray[np.bool_]:
         """Mask (m,) of frequencies with different left and right features."""
-        if self.dim != self.dim_right or not (self.envelope is None or self.envelope.is_symmetric):
+        if self.dim != self.dim_right or not (self.factor is None or self.factor.is_symmetric):
             return np.ones(self.n_frequencies, dtype=np.bool_)
         two_sided: NDArray[np.bool_] = self.phase != 0.0
         if self.nu_blocks is not None:
@@ -213,11 +190,33 @@ class Frequencies:
         ValueError
             If rows or ``out`` have another shape, or ``out`` another type.
         """
-        return self._map(X, self._left, dtype, out)
+        rows = check_rows_given(X, accept_sparse="csr", dtype=FLOATS)
+        omega, m = self.omega_blocks, len(self.weight)
+        if rows.shape[1] != omega.shape[1]:
+            raise ValueError(
+                f"X has {rows.shape[1]} columns, the frequencies have {omega.shape[1]} inputs."
+            )
+        for waves in (omega, None if self.factor is None else self.factor.waves):
+            if waves is not None:
+                _refuse_large_angles(rows, waves)
+        amplitude, feature_type = np.sqrt(np.abs(self.weight)), np.dtype(dtype or rows.dtype)
+        if (largest := float(np.max(amplitude, initial=0.0))) > np.finfo(feature_type).max:
+            raise ValueError(
+                f"Features of size {largest:.3g} overflow {feature_type}: use float64, or a "
+                f"kernel with a smaller factor."
+            )
+        if out is None:
+            out = np.empty((rows.shape[0], 2 * m), dtype=feature_type)
+        elif out.shape != (rows.shape[0], 2 * m) or out.dtype != feature_type:
+            raise ValueError(
+                f"out must have shape {(rows.shape[0], 2 * m)} and type {feature_type}, got "
+                f"{out.shape} and {out.dtype}."
+            )
+        return trigonometric_features(rows, omega, self.phase, amplitude, self.factor, out)
 
     def features_right(self, Y: MatrixLike) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m), of rows ``Y`` (n, d2), dense or sparse."""
-        return self._map(Y, self._right)
+        return self.right.features(Y)
 
     def gradient(self, X: ArrayLike, coef: ArrayLike) -> Array:
         r"""Return the gradients of functions that are linear in the left features.
@@ -225,7 +224,7 @@ class Frequencies:
         Derivatives of waves are the same waves with other weights,
         :math:`\nabla [a \cos(\omega \cdot x) + b \sin(\omega \cdot x)]
         = \omega\, [b \cos(\omega \cdot x) - a \sin(\omega \cdot x)]`, so that they take O(p d)
-        operations for each row and function, plus those of the envelope and the modulation.
+        operations for each row and function, and as many for a factor.
 
         Parameters
         ----------
@@ -250,20 +249,19 @@ class Frequencies:
         array([[[2.]]])
         """
         X, coef = np.asarray(X, dtype=np.float64), np.asarray(coef, dtype=np.float64)
-        m = self.n_frequencies
+        m, omega = self.n_frequencies, self.omega
         if coef.ndim != 2 or len(coef) != 2 * m:
             raise ValueError(f"coef must have shape ({2 * m}, functions), got {coef.shape}.")
-        Z = self.features(X)
         turned = np.concatenate((coef[m:], -coef[:m]))
-        gradient = along_inputs(Z, self.omega, turned)
-        if self.modulation is not None:
-            plain = Frequencies(self.omega_blocks, self.weight, self.phase, envelope=self.envelope)
-            gradient += self.modulation.along(X, plain.features(X), coef)
-        if self.envelope is not None:
-            for positions, slope, direction in self.envelope.gradient_factors(X):
-                along = (Z[:, :m][:, positions] * slope) @ coef[:m][positions]
-                along += (Z[:, m:][:, positions] * slope) @ coef[m:][positions]
-                gradient += direction[:, :, None] * along[:, None, :]
+        weights = np.tile(omega, (2, 1))[:, :, None] * turned[:, None, :]
+        product: Array = self.features(X) @ weights.reshape(2 * m, -1)
+        gradient = product.reshape(len(X), omega.shape[1], -1)
+        if self.factor is not None:
+            waves = Frequencies(self.omega_blocks, self.weight, self.phase).features(X)
+            for rows in row_blocks(len(X), 8 * omega.size):
+                slopes = self.factor.gradient(X[rows])
+                for i in range(self.dim):
+                    gradient[rows, i] += (waves[rows] * np.tile(slopes[:, i], 2)) @ coef
         return gradient
 
     def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> NDArray[Any]:
@@ -274,7 +272,7 @@ class Frequencies:
         left = self.features(X)
         is_shared = Y is None and self.is_symmetric
         right = left if is_shared else self.features_right(X if Y is None else Y)
-        gram: NDArray[Any] = (left * self.signature.astype(left.dtype, copy=False)) @ right.T
+        gram: NDArray[Any] = (left * self.signature.astype(left.dtype)) @ right.T
         return gram
 
     def __add__(self, other: "Frequencies") -> "Frequencies":
@@ -282,57 +280,19 @@ class Frequencies:
         if not isinstance(other, Frequencies):
             return NotImplemented
         one_sided = self.nu_blocks is None and other.nu_blocks is None
+        counts = self.n_frequencies, other.n_frequencies
         return Frequencies(
             np.r_[self.omega, other.omega],
             np.r_[self.weight, other.weight],
             np.r_[self.phase, other.phase],
             None if one_sided else np.r_[self.nu, other.nu],
-            _joined(self, other, "envelope", Envelope),
-            _joined(self, other, "modulation", CosineFactors),
+            joined(self.factor, other.factor, counts, self.dim),
         )
 
     def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":
         """Return the same frequencies with other weights and, if given, phases, of shape (m,)."""
-        omega, nu = self.omega_blocks, self.nu_blocks
         phase = self.phase if phase is None else phase
-        return Frequencies(omega, weight, phase, nu, self.envelope, self.modulation)
-
-    @property
-    def _left(self) -> Side:
-        return self.omega_blocks, self.phase, self._amplitude, self.envelope, self.modulation
-
-    @property
-    def _right(self) -> Side:
-        envelope = None if self.envelope is None else self.envelope.transposed()
-        no_phase = np.zeros_like(self.phase)
-        return self._nu_blocks, no_phase, self._amplitude, envelope, self.modulation
-
-    def _map(
-        self, inputs: MatrixLike, side: Side, dtype: Any = None, out: Floats | None = None
-    ) -> Floats:
-        X = check_rows_given(inputs, accept_sparse="csr", dtype=FLOATS)
-        dim = side[0].shape[1]
-        if X.shape[1] != dim:
-            raise ValueError(f"X has {X.shape[1]} columns, the frequencies have {dim} inputs.")
-        for waves in (side[0], *(() if self.modulation is None else (self.modulation.waves,))):
-            _refuse_large_angles(X, waves)
-        feature_dtype = np.dtype(dtype or X.dtype)
-        if (largest := float(np.max(side[2], initial=0.0))) > np.finfo(feature_dtype).max:
-            raise ValueError(
-                f"Features of size {largest:.3g} overflow {feature_dtype}: use float64, or a "
-                f"kernel with a smaller factor."
-            )
-        shape = (X.shape[0], self.n_features)
-        if out is not None and (out.shape != shape or out.dtype != feature_dtype):
-            raise ValueError(
-                f"out must have shape {shape} and type {feature_dtype}, got {out.shape} and "
-                f"{out.dtype}."
-            )
-        return trigonometric_features(X, *side, dtype=dtype or X.dtype, out=out)
-
-
-def _checked_matrix(name: str, value: ArrayLike | HadamardRows) -> Matrix:
-    return value if isinstance(value, HadamardRows) else frozen_array(name, value, None)
+        return Frequencies(self.omega_blocks, weight, phase, self.nu_blocks, self.factor)
 
 
 def _refuse_large_angles(X: InputRows, omega: Matrix) -> None:
@@ -349,14 +309,3 @@ def _refuse_large_angles(X: InputRows, omega: Matrix) -> None:
             f"Entries of X must be at most {most:.3g} in size, because they are multiplied by "
             f"frequencies as large as {fastest:.3g}; got {largest:.3g}. Change the unit of X."
         )
-
-
-def _joined(first: Frequencies, second: Frequencies, name: str, cls: Any) -> Any:
-    """Concatenate the factors of both, with ones if one has none; ``None`` if both have none."""
-    each = [(getattr(f, name), f) for f in (first, second)]
-    if all(factors is None for factors, _ in each):
-        return None
-    first_factors, second_factors = (
-        cls.none(f.n_frequencies, f.dim) if g is None else g for g, f in each
-    )
-    return first_factors.joined(second_factors)

@@ -10,8 +10,8 @@ from bochner._base.warn import warn_user
 from bochner.spectral.factors import CosineFactors
 from bochner.spectral.lattice_series import LagFunction, Series, lattice_series
 from bochner.spectral.laws import Draw, Law
-from bochner.spectral.layouts import Scheme, Uniforms
 from bochner.spectral.measure import ByMass, HalfByMass, Part, SpectralMeasure
+from bochner.spectral.schemes import Scheme, Uniforms
 
 LARGEST_DIM = 3  # a grid of 128 nodes an input has 2 million nodes; one more input has 268 million
 # atoms of a product that is one law: more are seldom all drawn, and arrays of them cost time
@@ -39,7 +39,7 @@ class Lattice(Law):
     truncation : float, default=0.0
         Bound on the cost of the small coefficients that were left out: the sum of their sizes. Both
         bounds refer to the whole measure, not to one part.
-    modulation : CosineFactors, default=None
+    factor : CosineFactors, default=None
         Factors of every cosine at either argument; ``None`` means one.
     amplitude : float, default=1.0
         Greatest square of these factors on the inputs of the law.
@@ -56,7 +56,7 @@ class Lattice(Law):
     phase: Array
     aliasing: float = 0.0
     truncation: float = 0.0
-    modulation: CosineFactors | None = None
+    factor: CosineFactors | None = None
     amplitude: float = 1.0
 
     is_even = False  # one of every pair of opposite frequencies is there
@@ -84,8 +84,8 @@ class Lattice(Law):
     def at_zero(self) -> float:
         r"""The mean of :math:`\cos\theta`, times the squares of the factors at the origin."""
         values = np.cos(self.phase)
-        if self.modulation is not None:
-            values *= np.cos(self.modulation.phase) ** 2
+        if self.factor is not None:
+            values *= np.cos(self.factor.phase) ** 2
         return float(self.probability @ values)
 
     @property
@@ -125,7 +125,7 @@ class Lattice(Law):
     @property
     def _is_constant(self) -> NDArray[np.bool_]:
         """Whether the cosine of an atom is one everywhere, of shape (n_atoms,)."""
-        if self.modulation is not None:
+        if self.factor is not None:
             return np.zeros(self.n_atoms, dtype=np.bool_)
         moves: NDArray[np.bool_] = self.omega.any(axis=1) | (self.phase != 0.0)
         return ~moves
@@ -138,16 +138,16 @@ class Lattice(Law):
         )
 
     def _drawn(self, atoms: NDArray[np.intp], ratio: Array) -> Draw:
-        every = Draw(self.omega, ratio, self.phase, modulation=self.modulation)
+        every = Draw(self.omega, ratio, self.phase, factor=self.factor)
         return every.rearranged(atoms)
 
     def mapped(self, left: Array, right: Array) -> Law | None:
         """Return the atoms of mapped inputs, if both arguments have the same map."""
         if not np.array_equal(left, right):
             return None
-        waves = self.modulation
+        waves = self.factor
         waves = None if waves is None else waves.mapped(left)
-        return replace(self, omega=self.omega @ left.T, modulation=waves)
+        return replace(self, omega=self.omega @ left.T, factor=waves)
 
     def convolved(self, other: Law) -> Law | None:
         r"""Return the atoms of a product of two kernels, if there are not too many.
@@ -155,7 +155,7 @@ class Lattice(Law):
         :math:`\cos u \cos v = \tfrac12 \cos(u + v) + \tfrac12 \cos(u - v)`, phases included; one
         atom where ``v`` is zero.
         """
-        if not isinstance(other, Lattice) or (self.modulation and other.modulation):
+        if not isinstance(other, Lattice) or (self.factor and other.factor):
             return None
         moves = other.omega.any(axis=1) | (other.phase != 0.0)
         turned = np.concatenate([np.arange(other.n_atoms), np.flatnonzero(moves)])
@@ -165,15 +165,15 @@ class Lattice(Law):
         j = np.tile(turned, self.n_atoms)
         sign = np.tile(np.where(np.arange(len(turned)) < other.n_atoms, 1.0, -1.0), self.n_atoms)
         share = np.where(moves, 0.5, 1.0)
-        waves = self.modulation or other.modulation
+        waves = self.factor or other.factor
         if waves is not None:
-            atoms = i if self.modulation else j
+            atoms = i if self.factor else j
             waves = waves.rearranged(atoms)
         return Lattice(
             self.omega[i] + sign[:, None] * other.omega[j],
             self.probability[i] * (share * other.probability)[j],
             self.phase[i] + sign * other.phase[j],
-            modulation=waves,
+            factor=waves,
             amplitude=self.amplitude * other.amplitude,
         )
 

@@ -11,10 +11,9 @@ from scipy.special import gammaincinv
 from scipy.stats import f as f_distribution
 
 from bochner._base.arrays import Array, LengthScale, as_array
-from bochner.spectral.amplitudes import Amplitudes
-from bochner.spectral.factors import CosineFactors
+from bochner.spectral.factors import Amplitudes, CosineFactors
 from bochner.spectral.hadamard import Matrix
-from bochner.spectral.layouts import Coordinates, Directions, Layout, Scheme, Uniforms
+from bochner.spectral.schemes import Coordinates, Directions, Layout, Scheme, Uniforms
 
 
 class RadialLaw(ABC):
@@ -121,12 +120,12 @@ class Draw:
     ratio: Array
     phase: Array
     nu: Array | None = None
-    modulation: CosineFactors | Amplitudes | None = None
+    factor: CosineFactors | Amplitudes | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
         """Return the draw with the rows of ``order``, which may repeat or leave out rows."""
         nu = None if self.nu is None else self.nu[order]
-        waves = self.modulation
+        waves = self.factor
         waves = None if waves is None else waves.rearranged(order)
         omega, ratio, phase = np.asarray(self.omega)[order], self.ratio[order], self.phase[order]
         return Draw(omega, ratio, phase, nu, waves)
@@ -135,16 +134,16 @@ class Draw:
         """Return the draw with some frequencies and their phases negated: the same cosines."""
         nu = None if self.nu is None else self.nu * signs[:, None]
         omega = np.asarray(self.omega) * signs[:, None]
-        return Draw(omega, self.ratio, self.phase * signs, nu, self.modulation)
+        return Draw(omega, self.ratio, self.phase * signs, nu, self.factor)
 
     def __add__(self, other: Draw) -> Draw:
         """Return the draw from the product of two kernels, of which only one may have factors."""
-        if self.modulation is not None and other.modulation is not None:
+        if self.factor is not None and other.factor is not None:
             raise NoMeasureError(
                 "Products of two kernels of modulated waves have no sampled features; use "
                 "weights='least_squares'."
             )
-        waves = self.modulation or other.modulation
+        waves = self.factor or other.factor
         omega, other_omega = np.asarray(self.omega), np.asarray(other.omega)
         nu = None
         if self.nu is not None or other.nu is not None:

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, as_count
-from bochner.spectral.choice import resolve_scheme
 from bochner.spectral.composite_laws import Convolution, Mapped, resolve_pairing
-from bochner.spectral.factors import Envelope
+from bochner.spectral.factors import Envelope, FeatureFactor, multiplied
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Law, NoMeasureError, Pairing
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme, resolve_scheme
 
 Counts = NDArray[np.intp]
 
@@ -398,12 +397,12 @@ def _drawn(
     part: Part, count: int, weight: float, rng: np.random.Generator, scheme: Scheme
 ) -> Frequencies:
     draw = part.law.draw(count, rng, scheme)
-    envelope = None
+    factor: FeatureFactor | None = draw.factor
     rate, radius = part.envelope
     if radius:
         envelope = Envelope(np.full(count, rate), np.full(count, radius), *part.maps)
-    weights = weight * draw.ratio
-    return Frequencies(draw.omega, weights, draw.phase, draw.nu, envelope, draw.modulation)
+        factor = multiplied(envelope, draw.factor)
+    return Frequencies(draw.omega, weight * draw.ratio, draw.phase, draw.nu, factor)
 
 
 def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array, Floats
-from bochner._base.scratch import Scratch
+from bochner._base import limits
+from bochner._base.arrays import Array, Floats, Scratch, row_blocks
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner._base.waves import write_waves
+from bochner.spectral.factors import FeatureFactor
 from bochner.spectral.hadamard import HadamardRows, Matrix
 
 _ANGLES = Scratch()
@@ -100,3 +102,29 @@ def angle_gradient(waves: NDArray[np.floating], slope: NDArray[np.floating]) -> 
     angle: Floats = waves[:, 0] * slope[:, 1]
     angle -= waves[:, 1] * slope[:, 0]
     return angle
+
+
+def trigonometric_features(
+    X: Any, omega: Matrix, phase: Array, amplitude: Array, factor: FeatureFactor | None, out: Floats
+) -> Floats:
+    r"""Write :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
+
+    The features ``out`` (n, 2m) of rows ``X`` (n, d), dense or CSR, for :math:`\omega` (m, d),
+    ``phase`` :math:`\theta` (m,) and ``amplitude`` r (m,), times the values of a factor, are in C
+    order. No other array of size n is allocated: threads hold the angles of one block each.
+    """
+    angles, m = angle_map(omega, MemoryLayout.BY_SAMPLE), len(phase)
+
+    def fill(rows: slice) -> None:
+        # In float64 for every type of features, because rounding of large angles is irreversible.
+        wide = X[rows].astype(np.float64, copy=False)
+        waves = out[rows].reshape(-1, 2, m)
+        write_waves(angles(wide), waves, phase, amplitude)
+        if factor is not None:
+            waves *= factor.values(wide).astype(out.dtype, copy=False)[:, None, :]
+
+    blocks = list(row_blocks(X.shape[0], 16 * m, block_bytes=limits.CACHE_BLOCK_BYTES))
+    with single_threaded_blas() as n_threads:
+        for _ in in_order(fill, blocks, n_threads):
+            pass
+    return out

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from bochner._base.arrays import Array, as_array
-from bochner.spectral.amplitudes import Amplitudes
-from bochner.spectral.factors import CosineFactors, Envelope
+from bochner.spectral.factors import Amplitudes, CosineFactors, Envelope, separated
 from bochner.spectral.frequencies import Frequencies
 
 OPSET = 17
@@ -117,11 +116,12 @@ class Graph:
     def _factors(self, X: str, frequencies: Frequencies) -> list[str]:
         """Return the factors (n, m) of both features of a frequency."""
         factors = []
-        if frequencies.envelope is not None:
-            groups = [self._envelope(X, group) for group in frequencies.envelope.groups]
+        envelope, waves = separated(frequencies.factor)
+        if envelope is not None:
+            groups = [self._envelope(X, group) for group in envelope.groups]
             factors.append(groups[0] if len(groups) == 1 else self("Concat", *groups, axis=1))
-        if frequencies.modulation is not None:
-            factors.append(self._modulation(X, frequencies.modulation))
+        if waves is not None:
+            factors.append(self._modulation(X, waves))
         return factors
 
     def _modulation(self, X: str, modulation: CosineFactors | Amplitudes) -> str:

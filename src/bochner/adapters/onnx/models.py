@@ -12,7 +12,7 @@ from bochner._base.arrays import Array
 from bochner.adapters.onnx.graph import Graph
 from bochner.features.transformer import FourierFeatures
 from bochner.gaussian_process.number_likelihoods import LocationLikelihood
-from bochner.learned.learned_kernel_models import BaNKRegression
+from bochner.learned.learned_kernel_models import LearnedRegression
 from bochner.learned.similarity_features import SimilarityFeatures
 from bochner.linear.krein_ridge import KreinRidge
 from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier
@@ -177,7 +177,7 @@ def _labels(classes: Any, graph: Graph) -> Any:
 
 
 @add_outputs.register
-def _(model: BaNKRegression, graph: Graph, X: str, return_std: bool) -> None:
+def _(model: LearnedRegression, graph: Graph, X: str, return_std: bool) -> None:
     _without_std(model, return_std)
     draws, trend = model.learned_[0].draws, model._trend
     if not isinstance(draws.law, LocationLikelihood):

@@ -16,10 +16,9 @@ from bochner.adapters.torch.inputs import check_inputs
 from bochner.features.median_length_scales import AnyKernel
 from bochner.features.transformer import FourierFeatures
 from bochner.linear.ridge_head import RidgeHead, frequencies_alone
-from bochner.spectral.amplitudes import Amplitudes
-from bochner.spectral.factors import CosineFactors
+from bochner.spectral.factors import Amplitudes, CosineFactors, separated
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 TRAINABLE = {
     "frequencies": ("omega", "nu"),
@@ -227,12 +226,12 @@ class FourierLayer(nn.Module):
 _AMPLITUDES = tuple(
     f"amplitude_{name}" for name in ("window", "centre", "decay", "mu", "phase", "sums")
 )
-"""Names of the buffers with the results of :meth:`bochner.spectral.Amplitudes.matrices`."""
+"""Names of the buffers with the results of :meth:`bochner.spectral.factors.Amplitudes.matrices`."""
 
 
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
     """Return the arrays of a layer by name, ``None`` for arrays that its features do not use."""
-    envelope, modulation = frequencies.envelope, frequencies.modulation
+    envelope, modulation = separated(frequencies.factor)
     if envelope is not None and len(envelope.groups) > 1:
         raise NotImplementedError(
             "Sums of kernels of inner products on different columns have no single layer; make one "

@@ -1,0 +1,1 @@
+"""Counts, ordered classes, censored numbers, labels and outliers, next to other methods."""

@@ -1,0 +1,1 @@
+"""Generalised random Fourier features."""
