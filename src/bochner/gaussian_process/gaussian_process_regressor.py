@@ -17,9 +17,10 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, steps
 from bochner._base.registry import register
 from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import drawn_seed
-from bochner.gaussian_process.covariance import Covariance
-from bochner.gaussian_process.exact_process import (
+from bochner.gaussian_process.covariance import (
     MOST_EXACT,
+    Covariance,
+    ObservedRows,
     covariance_factor,
     exact_rows,
     exact_solution,
@@ -36,7 +37,6 @@ from bochner.gaussian_process.process_kernels import (
     start_kernel,
     with_noise_of_near_rows,
 )
-from bochner.gaussian_process.residual_process import ObservedRows
 
 _MOST_SEARCHED = 2000
 """Rows on which scikit-learn learns the hyper-parameters of a given kernel: a step takes n^3

@@ -23,9 +23,8 @@ from bochner.gaussian_process.kernel_glm_head import (
     weighted_rows,
 )
 from bochner.gaussian_process.latent_rows import distinct_rows
-from bochner.gaussian_process.law_predictions import LawPredictions, check_shape
+from bochner.gaussian_process.law_predictions import LawPredictions, LikelihoodMixture, check_shape
 from bochner.gaussian_process.likelihood import Likelihood, NumberLikelihood
-from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, StudentTLikelihood
 
 NUMBERS: Mapping[str, type[Likelihood]] = {

@@ -17,8 +17,7 @@ from bochner._base import limits
 from bochner._base.arrays import Array, as_array, row_blocks
 from bochner._base.registry import register
 from bochner.gaussian_process.latent_rows import LatentRows
-from bochner.gaussian_process.likelihood import Likelihood
-from bochner.gaussian_process.likelihood_checks import check_derivatives
+from bochner.gaussian_process.likelihood import Likelihood, check_derivatives
 
 CONSTANT_SPREAD = 10.0
 """Prior standard deviation of the constant, in units of the latent function. Rates and odds of e^10

@@ -12,8 +12,12 @@ from bochner._base.limits import MEBIBYTE
 from bochner._base.threads import single_threaded_blas
 from bochner.features.landmark_features import LandmarkFeatures
 from bochner.features.median_length_scales import AnyKernel
-from bochner.gaussian_process.laplace_evidence import LaplaceProblem, LaplaceSearch
-from bochner.gaussian_process.laplace_slopes import DIFFERENCE, EvidenceSlopes
+from bochner.gaussian_process.laplace_evidence import (
+    DIFFERENCE,
+    EvidenceSlopes,
+    LaplaceProblem,
+    LaplaceSearch,
+)
 from bochner.kernels import Kernel
 from bochner.linear.evidence_search import EvidenceSearch
 from bochner.linear.kernel_families import in_units, parameterised
