@@ -84,12 +84,6 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
         target, with a standard deviation of ten units of the latent function. If ``False``, the
         constant is fixed at the link of the mean target.
-    time_limit : float or None, default=None
-        Seconds for the fit. The number of features is reduced to what the machine can do in the
-        time, with a warning, but not below 32. The search for ``alpha``, the parameters of the
-        likelihood and those of the kernel begins no further step after the limit; a step in
-        progress and the mode of the weights are completed. With a limit, the result depends on the
-        speed of the machine.
 
     Attributes
     ----------

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
-from time import perf_counter
 
 import numpy as np
 from scipy.linalg import LinAlgError, solve_triangular
@@ -210,7 +209,6 @@ class LaplaceProblem:
     names: tuple[str, ...]  # Names of the learned parameters of the likelihood
     alpha: float | None  # Precision of the weights; None to learn it
     has_constant: bool
-    deadline: float = np.inf  # Of perf_counter: no step of a search is begun after it
 
     def solved(self, features: LatentFeatures) -> tuple[Likelihood, LaplacePosterior]:
         """Return the likelihood with its parameters learned, and the posterior of the weights.
@@ -240,7 +238,7 @@ class LaplaceProblem:
     def search(self, features: LatentFeatures) -> "LaplaceSearch":
         """Return the search for the parameters, on the given features."""
         rows = LatentRows.of(self.rows, self.offset, self.centre, features, self.has_constant)
-        return LaplaceSearch(rows, self.likelihood, self.alpha, self.names, self.deadline)
+        return LaplaceSearch(rows, self.likelihood, self.alpha, self.names)
 
 
 @dataclass(slots=True, eq=False)
@@ -259,7 +257,6 @@ class LaplaceSearch:
     likelihood: Likelihood
     alpha: float | None
     names: tuple[str, ...]
-    deadline: float = np.inf
     first: Array = field(init=False)
     bounds: Array = field(init=False)  # (k, 2)
     size: float = field(init=False)
@@ -283,7 +280,7 @@ class LaplaceSearch:
             precision[-1] = (CONSTANT_SPREAD * self.likelihood.unit) ** -2
         likelihood = self.likelihood.with_vector(self.names, vector)
         # The last mode is close: Newton's method needs few steps from it.
-        mode = find_mode(self.rows, likelihood, precision, self._point, self.deadline)
+        mode = find_mode(self.rows, likelihood, precision, self._point)
         self._point, self.n_iter = mode.point, self.n_iter + mode.n_iter
         return mode
 
@@ -329,15 +326,12 @@ class LaplaceSearch:
             bounds=self.bounds,
             decrease=0.0,
             slope=_TOLERANCE / self.size,
-            deadline=self.deadline,
         ).point
 
     def polished(self, x: Array) -> Array:
         """Return ``x`` after Newton steps towards a zero gradient; arguments at bounds are kept."""
         free = (x > self.bounds[:, 0]) & (x < self.bounds[:, 1])
         for _ in range(_N_POLISHING if free.any() else 0):
-            if perf_counter() > self.deadline:
-                break
             slope = self.value_and_slope(x)[1][free]
             moved = x + DIFFERENCE * np.eye(len(x))[free]
             changes = np.array([self.value_and_slope(end)[1][free] for end in moved]) - slope
