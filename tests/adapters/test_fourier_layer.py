@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from frequencies.parts import PARTS
 from laws.registry import PLANE_CASES
 from numpy.testing import assert_allclose, assert_array_equal
+from spectral.parts import PARTS
 
 pytest.importorskip("torch")
 

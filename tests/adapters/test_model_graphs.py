@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from adapters.runtime import evaluate, onnx
 from numpy.testing import assert_allclose, assert_array_equal
-from onnx_graphs.runtime import evaluate, onnx
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline

@@ -6,13 +6,13 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-from cluster.engines import InProcess, revived
-from learning.tables.few_trees import boost_briefly
+from engines.engines import InProcess, revived
+from tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.engines import collected
-from bochner.tables import efforts, table_base
-from bochner.tables import observation_roles as plan
+from bochner.tables import fit_plan, table_base
+from bochner.tables import fit_plan as plan
 
 N = 900
 CUTS = (0, 5, 300, 300, 301, 650, N)
@@ -72,8 +72,8 @@ def on_dask(y, weight=None):
 
 def few_rows(monkeypatch, sample=None):
     """Make fits quick: a kernel by 60 rows, 40 landmarks, few trees; sample so many rows."""
-    rough = efforts.EFFORTS["quick"].families["rough"][0]
-    quick = efforts.Effort({"rough": (rough, 2)}, 60, 100, 40)
+    rough = fit_plan.EFFORTS["quick"].families["rough"][0]
+    quick = fit_plan.Effort({"rough": (rough, 2)}, 60, 100, 40)
     monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
     boost_briefly(monkeypatch)
     monkeypatch.setattr(plan, "_VARIANCE_LANDMARKS", 30)

@@ -3,9 +3,9 @@
 import dask.array as da
 import numpy as np
 import pytest
-from cluster.engines import InProcess
-from cluster.rows import LABELS, X, Y
 from dask.sizeof import sizeof
+from engines.engines import InProcess
+from engines.rows import LABELS, X, Y
 
 from bochner import KreinRidge, KreinRidgeClassifier
 from bochner.engines import PartitionedRows, passes

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from cluster.engines import Deadly, InProcess, visits
-from cluster.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, relative_error
+from engines.engines import Deadly, InProcess, visits
+from engines.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, relative_error
 from flat_parameters import flat
 
 from bochner import KreinRidge, KreinRidgeClassifier

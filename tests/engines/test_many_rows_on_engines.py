@@ -5,8 +5,8 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from cluster.engines import Deadly, deadly, generated, visits
-from cluster.rows import relative_error
+from engines.engines import Deadly, deadly, generated, visits
+from engines.rows import relative_error
 
 from bochner import KreinRidge
 from bochner.engines import PartitionedRows

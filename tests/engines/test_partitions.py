@@ -8,8 +8,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from cluster.engines import InProcess
-from cluster.rows import WEIGHT, X, Y, arrays, frames
+from engines.engines import InProcess
+from engines.rows import WEIGHT, X, Y, arrays, frames
 
 from bochner import (
     KernelGLMRegressor,

@@ -4,9 +4,9 @@ import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
-from cluster.engines import InProcess
-from cluster.rows import relative_error
-from cluster.tables import (
+from engines.engines import InProcess
+from engines.rows import relative_error
+from engines.tables import (
     BOTH,
     LABELS,
     NEW,
@@ -25,7 +25,7 @@ from cluster.tables import (
 
 from bochner.engines import PartitionedRows
 from bochner.engines.table_pieces import TablePiece
-from bochner.tables import ensemble, table_learners
+from bochner.tables import table_learners, weighted_sum
 from bochner.tables.encoder import TableEncoder
 
 SAMPLE = 400
@@ -101,7 +101,7 @@ def check_normal_equations(y, weight, *given):
 def test_beyond_the_sample_laws_are_fitted_to_all_rows(case, dask_place, monkeypatch):
     few_rows(monkeypatch, SAMPLE)
     # Variances have a noise of their own, which the coefficients do not have.
-    monkeypatch.setattr(ensemble, "_with_parts", lambda judged, *rest: judged)
+    monkeypatch.setattr(weighted_sum, "_with_parts", lambda judged, *rest: judged)
     _, y, weight = CASES[case]
     model = check_normal_equations(y, weight, *on_dask(y, weight))
     assert model.record_["n_samples"] == N

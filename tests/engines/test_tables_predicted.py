@@ -3,8 +3,8 @@
 import dask.array as da
 import numpy as np
 import pytest
-from cluster.engines import InProcess
-from cluster.tables import BOTH, NEW, TABLE, Y, few_rows, frame_of, parts, regressor
+from engines.engines import InProcess
+from engines.tables import BOTH, NEW, TABLE, Y, few_rows, frame_of, parts, regressor
 
 from bochner import KreinRidge
 from bochner.engines import PartitionedRows

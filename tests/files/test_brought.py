@@ -7,11 +7,11 @@ from datetime import time
 import numpy as np
 import pandas as pd
 import pytest
-from tables.brought import BROUGHT, NAN, Brought, lines
+from files.brought import BROUGHT, NAN, Brought, lines
 
 from bochner.files.errors import InputError
-from bochner.files.reading import read, read_table
-from bochner.files.reading_options import ReadOptions
+from bochner.files.read_options import ReadOptions
+from bochner.files.table_reading import read, read_table
 from bochner.tables.encoder import TableEncoder
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from files.written import column as written
+from files.written import read_text
 from numpy.testing import assert_allclose, assert_array_equal
-from tables.written import column as written
-from tables.written import read_text
 
 from bochner.comparison.study import table_facts
 from bochner.files.clocks import clock_times, is_fixed, zone_name, zone_of
@@ -121,7 +121,7 @@ def test_a_file_with_offsets_has_the_cycles_of_one_without(tmp_path, by_clock):
 
 
 def test_columns_of_parquet_keep_their_clock(tmp_path, by_clock):
-    from bochner.files.reading import read
+    from bochner.files.table_reading import read
 
     pd.DataFrame({"t": LOCAL}).to_parquet(tmp_path / "t.parquet")
     frame = read(tmp_path / "t.parquet").frame

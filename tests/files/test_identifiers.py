@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from tables.written import read_text
+from files.written import read_text
 
-from bochner.files.reading import read, read_table
+from bochner.files.table_reading import read, read_table
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_checks import check_table
 

@@ -5,9 +5,9 @@ import hashlib
 import numpy as np
 import pandas as pd
 import pytest
+from files.same import assert_same, round_trip
 from flat_parameters import flat
 from laws.registry import concrete_kernels
-from persist.same import assert_same, round_trip
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.pipeline import make_pipeline
@@ -35,7 +35,9 @@ from bochner import (
 )
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.kernels.levels import Levels
-from bochner.spectral import SCHEMES, HadamardRows, Iid
+from bochner.spectral import Iid
+from bochner.spectral.hadamard import HadamardRows
+from bochner.spectral.schemes import SCHEMES
 from bochner.tables.encoder import TableEncoder
 
 TAYLOR = papers.digmm.Taylor(1.2)

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from files.written import column, read_text, refusal, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tables.written import column, read_text, refusal, write
 
 from bochner.files.errors import InputError
-from bochner.files.reading import read, read_table
-from bochner.files.reading_options import ReadOptions, read_types
+from bochner.files.read_options import ReadOptions, read_types
+from bochner.files.table_reading import read, read_table
 from bochner.tables.encoder import TableEncoder
 
 

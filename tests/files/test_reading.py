@@ -5,10 +5,10 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from tables.written import write
+from files.written import write
 
 from bochner.files.errors import InputError
-from bochner.files.reading import read_table
+from bochner.files.table_reading import read_table
 from bochner.tables.encoder import TableEncoder
 
 GOOD = "size,colour,sold\n1.5,red,2020-01-31\n,blue,2020-02-01\n3,,\n"
@@ -129,7 +129,7 @@ def test_other_text_stays_text(tmp_path, last):
         ("a.csv", b"\xef\xbb\xbf", ["is empty"]),
         ("a.csv", "a,b\n\n", ["header but no rows", "at least one"]),
         ("a.csv", "a,b\n1,2\n1,2,3\n", ["line 3", "3 fields", "header has 2"]),
-        ("a.csv", "# of 2020\na,b\n", ["line 2", "begins with #, is a comment, delete it"]),
+        ("a.csv", "# of 2020\na,b\n", ["line 2", "comments are not read"]),
         ("a.csv", 'a,b\n"x\ny",2\n1\n', ["line 4", "1 field where"]),
         ("a.csv", 'a,b\n1,"2\n', ["quotation mark"]),
         ("a.csv", b"\x7fELF\x02\x01\x00\x00", ["not text", "offset 6"]),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from learning.laplace.test_laplace import cases, every
+from gaussian_process.test_laplace import cases, every
 
 from bochner.gaussian_process import PoissonLikelihood, SoftmaxLikelihood
 from bochner.gaussian_process.likelihood import check_derivatives

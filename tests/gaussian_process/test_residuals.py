@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from learning.laplace.test_laplace import every, hessian
+from gaussian_process.test_laplace import every, hessian
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 from bochner import KernelGLMRegressor, kernels
 from bochner.features.chunks import Chunk
-from bochner.features.landmark_features import LandmarkFeatures
+from bochner.features.landmarks import LandmarkFeatures
 from bochner.gaussian_process.laplace import ProfileCurvature, find_mode
 from bochner.gaussian_process.laplace_evidence import EvidenceSlopes
 from bochner.gaussian_process.latent_rows import LatentRows, distinct_rows

@@ -9,12 +9,12 @@ from laws.honest_laws import COVERAGE, RELATIVE, Bias, Trial, bias, trial_on
 from laws.honest_models import Model
 from laws.honest_tables import Drawn, Kind
 
-from bochner.tables import efforts
-from bochner.tables.efforts import Effort
+from bochner.tables import fit_plan
+from bochner.tables.fit_plan import Effort
 
 LEARNER = "bochner.tables.learner"
-PLAN = "bochner.tables.observation_roles"
-_FAMILIES = {"rough": (efforts._ROUGH, 1), "smooth": (efforts._SMOOTH, 1)}
+PLAN = "bochner.tables.fit_plan"
+_FAMILIES = {"rough": (fit_plan._ROUGH, 1), "smooth": (fit_plan._SMOOTH, 1)}
 
 
 def effort(

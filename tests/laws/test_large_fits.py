@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from estimators.test_row_sources import Again
 from flat_parameters import flat
 from laws.head_laws import plant_signs
+from laws.test_row_sources import Again
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import Ridge

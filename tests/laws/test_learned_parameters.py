@@ -6,8 +6,8 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from learning.evidence.test_feature_evidence import dense_log_evidence
-from learning.laplace import test_laplace
+from gaussian_process import test_laplace
+from linear.test_feature_evidence import dense_log_evidence
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from estimators.bank_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
 from laws.amplitude_laws import features
 from laws.noise_field_laws import heights
+from learned.learned_kernel_fit_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor

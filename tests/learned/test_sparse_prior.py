@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from laws.inference_laws import central_differences
-from learning.mixtures.test_mixture import standard_errors
+from learned.test_dirichlet_mixture import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 

@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 import sklearn
+from files.same import assert_same, round_trip
 from flat_parameters import flat
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import assert_same, round_trip
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError

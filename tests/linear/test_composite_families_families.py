@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learning.evidence.test_feature_evidence import dense_log_evidence
+from linear.test_feature_evidence import dense_log_evidence
 from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.stats import norm, t

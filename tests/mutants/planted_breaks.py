@@ -1,7 +1,7 @@
 """Bugs in the search for outliers and shifts of the level, with the tests that notice them."""
 
-from learning.series import test_breaks, test_regular
 from mutants.registry import edit, planted
+from series import test_breaks, test_regular
 
 from bochner.series import breaks
 from bochner.series import series_model as model

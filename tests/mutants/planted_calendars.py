@@ -1,12 +1,12 @@
 """Bugs in the calendars of dates and in seasons by the clock, with the tests that notice them."""
 
 import numpy as np
-from estimators import test_forecaster_calendars as forecasts
-from learning.series.test_calibration import assert_calibration
-from learning.series.test_law import LATER, assert_predictions
-from learning.series.test_model import assert_evidence
 from mutants.registry import changes, edit, plant_edits, planted
-from tables import test_calendars
+from series import test_calendars
+from series import test_forecaster_calendars as forecasts
+from series.test_calibration import assert_calibration
+from series.test_law import LATER, assert_predictions
+from series.test_series_model import assert_evidence
 
 from bochner.series import calendars, offsets, rolling_origins, timelines
 from bochner.series.components import Waves

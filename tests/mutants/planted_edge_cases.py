@@ -4,21 +4,28 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from bochner.tables.residual_laws import ResidualLaw
+from bochner.tables.shapley import Game
 from cli import test_choosing
-from comparison import test_origins, test_outcomes, test_split
-from diagnosis import test_shapley
-from estimators import test_forecaster, test_online, test_summed_series, test_table_rows
-from features import test_positive_features, test_units
+from comparison import test_outcomes, test_split
+from comparison import test_past_origins as test_origins
+from features import test_positive_features_features as test_positive_features
+from features import test_weight_meaning as test_units
+from files import test_identifiers, test_packing
 from laws import head_laws, test_likelihood_laws
-from learning.families import test_selection
-from learning.mixtures import test_mixture
-from learning.ridge import test_ridge_plan
-from learning.series import test_breaks, test_search
-from learning.tables import test_estimator_laws, test_widths
+from learned import test_dirichlet_mixture as test_mixture
+from linear import test_kernel_selection as test_selection
+from linear import test_online, test_ridge_plan
 from mutants.registry import edited, plant_edits, planted
-from persist import test_packing
 from report import test_checks, test_drift
-from tables import test_identifiers, test_timelines, test_totals
+from series import test_breaks, test_forecaster, test_summed_series, test_timelines
+from series import test_component_search as test_search
+from tables import (
+    test_estimator_laws,
+    test_shapley,
+    test_table_rows,
+    test_widths,
+)
 
 from bochner.cli import choosing
 from bochner.comparison import coverage, split, study, verdict
@@ -27,7 +34,7 @@ from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
-from bochner.files import date_order, packing, text_columns, totals
+from bochner.files import column_values, packing
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import law_predictions as quantiles
 from bochner.gaussian_process.law_predictions import LikelihoodMixture
@@ -39,9 +46,7 @@ from bochner.report import drift, error_checks
 from bochner.report import residual_section as residuals
 from bochner.series import breaks, rolling_origins, summed_series, timelines
 from bochner.series.component_search import Searcher
-from bochner.tables import table_rows, widths
-from bochner.tables.residual_laws import ResidualLaw
-from bochner.tables.shapley import Game
+from bochner.tables import date_order, table_rows, widths
 
 
 def patched(check):
@@ -110,13 +115,6 @@ plant_edits(
     level_256_takes_two_bytes=("<= 256", "< 256"),
 )
 plant_edits(
-    totals,
-    "_equals",
-    test_totals.assert_rounded_totals,
-    rounding_errors_do_not_add_up=("unit * np.sqrt(len(present))", "unit"),
-    rounding_errors_add_up_one_by_one=("np.sqrt(len(present))", "len(present)"),
-)
-plant_edits(
     summed_series,
     "reconciliation",
     test_summed_series.assert_floors,
@@ -124,13 +122,13 @@ plant_edits(
 )
 
 plant_edits(
-    text_columns,
+    column_values,
     "_has_errors",
     in_folder(test_identifiers.assert_half),
     half_of_the_entries_are_too_few=("_HALF * n_present <=", "_HALF * n_present <"),
 )
 plant_edits(
-    text_columns,
+    column_values,
     "_levels",
     in_folder(test_identifiers.assert_levels_are_compared),
     level_256_is_one_too_many=("len(levels) <=", "len(levels) <"),

@@ -2,60 +2,57 @@
 
 from functools import partial
 
-from learning.tables import (
+from mutants.registry import edit, plant_edits, planted
+from tables import test_column_length_scales as test_length_scales
+from tables import (
     test_efforts,
     test_kernel_laws,
     test_kernel_passes,
     test_kernel_sums,
-    test_length_scales,
     test_observations,
-    test_parts,
     test_sum_of_laws,
     test_tree_laws,
 )
-from mutants.registry import edit, plant_edits, planted
+from tables import test_partial_fits as test_parts
 
 from bochner._base import linalg
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.tables import column_length_scales as length_scales
 from bochner.tables import (
-    efforts,
-    ensemble,
+    base_laws,
+    estimator_laws,
+    fit_plan,
     kernel_columns,
     kernel_laws,
-    kernel_passes,
-    kernel_products,
-    kernel_sums,
+    kernel_search,
+    landmark_fits,
     learner,
     leave_one_out,
-    linear_maps,
     observations,
-    residual_laws,
     tree_laws,
     trees,
-    weights,
+    weighted_sum,
 )
-from bochner.tables import partial_fits as parts
-from bochner.tables.distinct_rows import CellObservations, Rows
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables import kernel_laws as parts
+from bochner.tables import kernel_search as length_scales
+from bochner.tables.fit_plan import FitPlan
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
-from bochner.tables.observation_roles import FitPlan
-from bochner.tables.observations import Observations
+from bochner.tables.observations import CellObservations, Observations, Rows
 from bochner.tables.tree_laws import TreeLearner
 from bochner.tables.trees import TreeInputs, Trees
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient
 
 plant_edits(
-    efforts.Effort,
+    fit_plan.Effort,
     "landmarks",
     test_efforts.check_landmarks,
     landmarks_of_exact_fits=("n_rows <= self.most_exact", "n_rows < self.most_exact"),
 )
 plant_edits(
-    efforts.Effort,
+    fit_plan.Effort,
     "within",
     test_efforts.test_rows_too_many_for_the_limit_are_represented_by_landmarks,
     exact_fits_whatever_the_limit=("most_exact=most_exact", "most_exact=self.most_exact"),
@@ -140,7 +137,7 @@ plant_edits(
     means_of_all_targets=("sums.sum(axis=0) - sums", "sums.sum(axis=0) - 0.0 * sums"),
 )
 plant_edits(
-    ensemble,
+    weighted_sum,
     "_with_parts",
     test_sum_of_laws.check_parts,
     noise_that_stays_as_stated=("noise=of_noise * models.noise", "noise=models.noise"),
@@ -190,14 +187,14 @@ plant_edits(
     trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
 )
 plant_edits(
-    residual_laws,
+    estimator_laws,
     "with_left_out",
     test_tree_laws.check_left_out,
     users=(tree_laws,),
     trees_that_know_what_they_predict=("(np.setdiff1d(order, removed), places)", "(order, places)"),
 )
 plant_edits(
-    residual_laws,
+    estimator_laws,
     "_folds",
     partial(test_tree_laws.check_left_out, test_tree_laws.FIVES),
     folds_that_split_groups=("fold_numbers(groups,", "fold_numbers(None,"),
@@ -224,13 +221,13 @@ plant_edits(
     ),
 )
 plant_edits(
-    kernel_products,
+    landmark_fits,
     "packed_products",
     test_kernel_laws.check_elsewhere,
     targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"),
 )
 plant_edits(
-    kernel_products,
+    landmark_fits,
     "unpacked_products",
     test_kernel_laws.check_elsewhere,
     the_diagonal_twice=("np.triu(upper, 1).T", "np.triu(upper).T"),
@@ -313,7 +310,7 @@ plant_edits(
     pairs_of_a_row_with_itself=("weights @ X))", "0.0 * X))"),
 )
 plant_edits(
-    linear_maps,
+    kernel_search,
     "mapped",
     test_length_scales.assert_stationary,
     map_without_its_pull=("2.0 * pull * away", "0.0 * away"),
@@ -322,7 +319,7 @@ plant_edits(
 planted(
     partial(test_sum_of_laws.test_weights_are_those_of_least_penalised_error, SCALES, 400),
     name="weights_without_shrinkage",
-)(edit(weights, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
+)(edit(weighted_sum, "member_weights", " + share * np.eye(n_members)", "", test_sum_of_laws))
 plant_edits(
     Learner,
     "_fitted",
@@ -389,7 +386,7 @@ plant_edits(
     twins_of_the_rows_are_twins_of_all=("codes[:, self.twin]", "codes"),
 )
 plant_edits(
-    kernel_sums,
+    base_laws,
     "suffices_single",
     test_kernel_sums.check_kernels,
     single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"),
@@ -401,33 +398,33 @@ plant_edits(
     rows_without_a_level_have_the_first=("if count != 1", "if count > 1"),
 )
 plant_edits(
-    kernel_passes._Passes,
+    landmark_fits._Passes,
     "sampled",
     test_kernel_passes.check_sample,
     landmarks_that_count_for_many_rows=("steps(m, _ROWS_OF_PRODUCTS)]", "steps(0, 1)]"),
     sampled_rows_that_count_once=("(len(rows) - m) / (n_rows - m)", "1.0"),
 )
 plant_edits(
-    kernel_passes,
+    landmark_fits,
     "_descended",
     test_kernel_passes.check_solution,
     steps_that_forget_the_prior=("products - prior @ coef", "products"),
     residuals_of_the_first_pass=("residuals -= length * change", "residuals -= 0.0 * change"),
 )
 plant_edits(
-    kernel_passes,
+    landmark_fits,
     "_descended",
     test_kernel_passes.check_tolerance,
     iterations_that_end_at_once=("_TOLERANCE**2 * squares", "squares"),
 )
 plant_edits(
-    kernel_passes,
+    landmark_fits,
     "solved_by_passes",
     partial(test_kernel_passes.test_results_do_not_depend_on_threads, 1),
     variances_of_half_a_matrix=("of_variance += np.tril(of_variance, -1).T", "pass"),
 )
 plant_edits(
-    residual_laws,
+    estimator_laws,
     "with_left_out",
     test_tree_laws.check_negligible,
     users=(tree_laws,),
@@ -447,19 +444,19 @@ plant_edits(
     rows_of_equal_keys_that_count_as_equal=("counts[place] > 1", "counts[place] > 2"),
 )
 plant_edits(
-    kernel_passes,
+    landmark_fits,
     "_descended",
     test_kernel_passes.check_end,
     passes_that_take_no_time=("+ seconds > end", "- 60.0 > end"),
 )
 plant_edits(
-    efforts.Effort,
+    fit_plan.Effort,
     "sizes_within",
     test_efforts.check_rest,
     seconds_of_any_machine=("seconds * rate", "seconds"),
 )
 plant_edits(
-    kernel_passes,
+    landmark_fits,
     "solved_by_passes",
     test_kernel_passes.check_noise,
     noise_of_all_rows_together=("/ len(rows))[:-1]", ")[:-1]"),

@@ -3,22 +3,21 @@
 from functools import partial
 
 from cli import test_app_good_runs
-from kernels import test_foreign_kernels
-from learning.tables import test_estimator_laws
+from kernels import test_adapter_kernels as test_foreign_kernels
 from mutants.registry import plant_edits
+from tables import test_estimator_laws
 
 from bochner.cli import model_files as models
 from bochner.kernels import adapter as foreign
-from bochner.kernels import function
-from bochner.tables import estimator_laws, residual_laws
-from bochner.tables.estimator_laws import EstimatorLaw, EstimatorLearner
+from bochner.kernels import kernel_parameters
+from bochner.tables import estimator_laws
+from bochner.tables.estimator_laws import EstimatorLaw, EstimatorLearner, ResidualLaw
 from bochner.tables.learner import Learner
-from bochner.tables.residual_laws import ResidualLaw
 
 GROUPS, WEIGHTS = test_estimator_laws.TRIPLES, test_estimator_laws.WEIGHTS
 
 plant_edits(
-    residual_laws,
+    estimator_laws,
     "with_left_out",
     test_estimator_laws.check_left_out,
     users=(estimator_laws,),
@@ -29,7 +28,7 @@ plant_edits(
     laws_without_the_last_fold=("laws[0], scored.units", "laws[-1], scored.units"),
 )
 plant_edits(
-    residual_laws,
+    estimator_laws,
     "_folds",
     partial(test_estimator_laws.check_left_out, GROUPS),
     estimators_that_know_some_of_a_group=("fold_numbers(groups,", "fold_numbers(None,"),
@@ -111,7 +110,7 @@ plant_edits(
     predictions_of_any_size=("> LARGEST_TARGET", "> np.inf"),
 )
 plant_edits(
-    function,
+    kernel_parameters,
     "refuse_mixed",
     test_foreign_kernels.check_mixed,
     kernels_in_place_of_numbers=('name.endswith("constant_value")', "False"),

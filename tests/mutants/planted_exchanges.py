@@ -2,16 +2,14 @@
 
 from functools import partial
 
-from diagnosis import test_sensitivity, test_shapley
-from learning.tables import test_exponentials
 from mutants.registry import plant_edits
+from tables import test_exponentials, test_sensitivity, test_shapley
 
-from bochner.tables import exponentials
-from bochner.tables.evaluators import RowFunction
-from bochner.tables.sensitivity import Dependence
+from bochner.tables import kernel_loops
+from bochner.tables.sensitivity import Dependence, RowFunction
 
 plant_edits(
-    exponentials,
+    kernel_loops,
     "exponentials",
     test_exponentials.check_exponentials,
     exponents_below_those_of_numbers=("max(values[k], _SMALLEST)", "values[k]"),

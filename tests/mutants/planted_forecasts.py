@@ -4,11 +4,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cli import test_forecast
-from comparison import test_origins
-from comparison.test_origins import NAN
-from estimators import test_forecaster
+from comparison import test_past_origins as test_origins
+from comparison.test_past_origins import NAN
+from files import test_series_table
 from mutants.registry import edit, plant_edits, planted
-from tables import test_holidays, test_series_table
+from series import test_forecaster, test_holidays
 
 from bochner import Forecaster
 from bochner.cli import forecasting, series_fits

@@ -9,9 +9,8 @@ from laws.honest_models import MODELS
 from laws.honest_tables import KINDS
 from mutants.registry import changes
 
-from bochner.files import encodings
 from bochner.linear.softmax_weights import fit_softmax
-from bochner.tables import ensemble, table_base
+from bochner.tables import encodings, table_base, weighted_sum
 from bochner.tables.removal import Removal
 
 
@@ -39,7 +38,7 @@ def means_of_levels_know_the_groups_that_are_left_out(right, codes, target, clip
 
 
 @changes(
-    ensemble,
+    weighted_sum,
     "left_out_probabilities",
     partial(
         laws.no_label_beats_its_entropy,

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-from estimators import test_krein_ridge_classifier
 from laws import head_laws
-from learning.ridge import test_krein
+from linear import test_krein, test_krein_ridge_classifier
 from mutants.registry import changes, planted, replaces
 
 from bochner.linear import krein, krein_ridge_classifier

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from learning.ridge import test_iterative as tests
+from linear import test_iterative as tests
 from mutants.registry import changes, planted, replaces
 
 from bochner.features.chunks import Chunk, RowSample

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from estimators import test_kernel_glm
-from laws import likelihood_laws as laws
-from learning.laplace import (
-    test_derivatives,
+from gaussian_process import (
+    test_kernel_glm,
     test_laplace,
     test_laplace_of_many_classes,
     test_laplace_selection,
 )
+from gaussian_process import test_likelihood_checks as test_derivatives
+from laws import likelihood_laws as laws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner.gaussian_process import (

@@ -1,15 +1,14 @@
 """Bugs of limits of time and of threads, each with the test that must notice it."""
 
-from _numerics import test_threads
-from learning.tables import test_efforts, test_memory, test_tree_laws
 from mutants.registry import plant_edits
+from tables import test_efforts, test_tree_laws
+from tables import test_memory_limits as test_memory
 
-from bochner._base import threads
-from bochner.tables import efforts, learner, residual_laws, tree_laws
-from bochner.tables import memory_limits as memory
+from bochner.tables import estimator_laws, fit_plan, learner, tree_laws
+from bochner.tables import fit_plan as memory
 
 plant_edits(
-    efforts.Effort,
+    fit_plan.Effort,
     "within",
     test_efforts.check_search,
     each_search_has_the_share_of_all=("seconds / n_kernels", "seconds"),
@@ -37,30 +36,11 @@ plant_edits(
     as_many_iterations_of_several_outputs=("n_outputs <= 2", "True"),
 )
 plant_edits(
-    residual_laws,
+    estimator_laws,
     "n_fits",
     test_tree_laws.check_n_fits,
     folds_without_the_fit_to_all=("1 + _N_FOLDS", "_N_FOLDS"),
     few_scored_observations_in_folds=("2 if n_scored <= _FEW_SCORED * n_samples else", ""),
-)
-plant_edits(
-    threads,
-    "_least_threads",
-    test_threads.check_least,
-    the_greatest_number_of_threads=("min(counts", "max(counts"),
-    libraries_without_threads=('if p.get("threading_layer") != "disabled"', ""),
-)
-plant_edits(
-    threads._OneThread,
-    "acquire",
-    test_threads.check_division,
-    all_threads_for_each_user=("// max(1, n_users)", ""),
-)
-plant_edits(
-    threads._OneThread,
-    "acquire",
-    test_threads.check_sharing,
-    sharing_threads_count_as_users=(" - {_SHARING}", ""),
 )
 plant_edits(
     memory,
@@ -84,13 +64,13 @@ plant_edits(
     memory,
     "_of_exact",
     test_memory.check_exact,
-    no_inverse_of_scored_rows=(" + _OF_EXACT[1] * np.minimum(sizes, n_scored) ** 2", ""),
+    no_inverse_of_scored_rows=(" + _EXACT_BYTES[1] * np.minimum(sizes, n_scored) ** 2", ""),
 )
 plant_edits(
     memory,
     "_of_landmarks",
     test_memory.check_landmarks,
-    one_matrix_of_landmarks=("_OF_LANDMARKS[0]", "8.0"),
+    one_matrix_of_landmarks=("_LANDMARK_BYTES[0]", "8.0"),
 )
 plant_edits(
     learner.Learner,

@@ -4,7 +4,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from learning.mixtures import test_mixture, test_wishart
+from learned import test_dirichlet_mixture as test_mixture
+from learned import test_wishart
 from mutants.registry import changes, planted, replaces
 
 from bochner.learned import dirichlet_mixture as mixture

@@ -1,12 +1,12 @@
 """Bugs of positive features, each with the test that must notice it."""
 
-from features import test_positive_features as features
+from features import test_positive_features_features as features
 from mutants.registry import plant_edits
-from spectral import test_positive as laws
+from spectral import test_positive_measure as laws
 
 from bochner.features import positive_features as positive
-from bochner.spectral import PositiveFrequencies, PositiveMeasure
 from bochner.spectral import positive_measure as measures
+from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasure
 
 plant_edits(
     PositiveMeasure,

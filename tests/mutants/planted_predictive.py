@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from estimators import test_transformed_targets
-from learning.tables import test_predictive
+from laws import test_transformed_targets
 from mutants.registry import plant_edits
+from tables import test_predictive
 
-from bochner.tables import predictive, table_targets
+from bochner.tables import predictive, target_scales
 from bochner.tables.predictive import Predictive, ScoreLaw
 from bochner.tables.table_predictors import NumberPredictor
-from bochner.tables.table_targets import ScaledTargets
+from bochner.tables.target_scales import ScaledTargets
 
 plant_edits(
     ScoreLaw,
@@ -78,7 +78,7 @@ plant_edits(
     ),
 )
 plant_edits(
-    table_targets,
+    target_scales,
     "floor_of",
     test_transformed_targets.check_floors,
     every_positive_target_has_a_floor=("n_expected >= _FEWEST_AT_FLOOR", "True"),

@@ -1,7 +1,7 @@
 """Bugs in priors that were learned from other series, with the tests that notice them."""
 
-from learning.series import test_priors
 from mutants.registry import edit, plant_edits, planted
+from series import test_priors
 
 from bochner.series import fitted_series
 from bochner.series.priors import PriorTable, SeriesPriors

@@ -5,14 +5,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from estimators import test_gaussian_processes as laws
-from kernels import test_foreign_kernels as converted
-from laws import test_processes_of_kernels as draws
-from learning.processes import test_full_scale as dense
-from learning.processes.test_search import (
+from gaussian_process import test_full_scale as dense
+from gaussian_process import test_gaussian_processes as laws
+from gaussian_process.test_process_search import (
     test_noise_of_blocks_is_that_of_a_search_over_dense_densities,
     test_slopes_of_length_scales,
 )
+from kernels import test_adapter_kernels as converted
+from laws import test_processes_of_kernels as draws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
@@ -126,10 +126,6 @@ planted(check_noise, name="factors_of_noise_are_forgotten")(
 planted(check_many, name="noise_is_added_once_more")(
     edit(exact, "covariance_factor", "+= noise", "+= 2.0 * noise", gaussian_process_regressor)
 )
-planted(laws.test_auto_is_exact_as_far_as_memory_goes, name="fifty_rows_are_many")(
-    edit(exact, "exact_rows", "int(np.sqrt(memory_limit / _OF_EXACT))",
-         "int(np.sqrt(memory_limit / _OF_EXACT)) - 1", gaussian_process_regressor)
-)  # fmt: skip
 planted(test_noise_of_blocks_is_that_of_a_search_over_dense_densities, name="squares_are_doubled")(
     edit(search, "noise_of_near_rows", "+ total / variance", "+ 2.0 * total / variance")
 )

@@ -1,7 +1,7 @@
 """Bugs in the evidence of regular series, with the tests that notice them."""
 
-from learning.series import test_regular
 from mutants.registry import edited, planted
+from series import test_regular
 
 from bochner.series import coefficient_loops, regular_loops, regular_recursion, regular_slopes
 

@@ -3,11 +3,10 @@
 from functools import partial
 
 from laws import test_learned_parameters
-from learning.evidence import test_feature_evidence
-from learning.families import test_composite_families
-from learning.ridge import test_alpha_of_many_features
+from linear import test_alpha_of_many_features, test_feature_evidence
+from linear import test_composite_families_families as test_composite_families
 from mutants.registry import edit, plant_edits, planted
-from spectral import test_lattice
+from spectral import test_lattice_measure as test_lattice
 
 from bochner.features.stats import FeatureSums
 from bochner.gaussian_process import StudentTLikelihood
@@ -17,7 +16,7 @@ from bochner.linear.composite_families import ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import LineWeights, MappedKernel
 from bochner.linear.reparameterised import LengthScales, MixtureParameters, ParameterisedKernel
 from bochner.linear.shaped_families import ShapedScales
-from bochner.spectral import Lattice
+from bochner.spectral.lattice_measure import Lattice
 
 check_gradient = partial(
     test_feature_evidence.test_value_and_gradient_are_those_of_the_dense_density,

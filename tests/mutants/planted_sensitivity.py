@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from diagnosis import test_sensitivity
 from mutants.registry import plant_edits
-from tables import test_encodings
+from tables import test_encodings, test_sensitivity
 
 from bochner.tables import sensitivity
 from bochner.tables.sensitivity import Dependence

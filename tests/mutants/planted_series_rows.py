@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from estimators import test_forecaster_rows
-from learning.series import test_calibration, test_law, test_mixture
 from mutants.registry import edit, plant_edits, planted
+from series import test_calibration, test_forecaster_rows, test_law
+from series import test_predictive_mixture as test_mixture
 
 from bochner.series import calibration, fitted_series, learning, series_rows
 from bochner.series import series_units as units

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from diagnosis import test_shapley
 from mutants.registry import plant_edits
+from tables import test_shapley
 
-from bochner.tables.shapley import Game
+from bochner.tables.contributions import Game
 
 plant_edits(
     Game,

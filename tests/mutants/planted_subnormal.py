@@ -1,8 +1,8 @@
 """Bugs of kernel values that are too small, each with the test that must notice it."""
 
 import numpy as np
-from learning.tables import test_subnormal
 from mutants.registry import planted, replaces
+from tables import test_subnormal
 
 from bochner.tables import kernel_columns, kernel_laws, leave_one_out
 from bochner.tables import kernel_search as search

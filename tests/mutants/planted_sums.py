@@ -4,9 +4,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cli import test_forecast_totals as totals_tests
-from estimators import test_summed_series as summed
-from learning.series import test_reconciliation as laws
 from mutants.registry import edit, plant_edits, planted
+from series import test_reconciliation as laws
+from series import test_summed_series as summed
 
 from bochner import Forecaster
 from bochner.cli import forecasting

@@ -1,9 +1,16 @@
 """Bugs in the encoding of tables, each with the test that must notice it."""
 
 from mutants.registry import edit, planted
-from tables.test_encoder import TestDates, TestManyLevels, TestText, in_tokyo
+from tables.test_encoder import (
+    TestDates,
+    TestManyLevels,
+    TestText,
+    in_tokyo,
+)
 
-from bochner.files import clocks, columns, cycles, encodings, known_entries, level_means
+from bochner.files import clocks, columns
+from bochner.tables import cycles, encodings, level_means
+from bochner.tables import encodings as known_entries
 
 DATES, TEXT, LEVELS = TestDates(), TestText(), TestManyLevels()
 

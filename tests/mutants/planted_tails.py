@@ -1,9 +1,9 @@
 """Bugs in the widths and the tails of forecasts, with the tests that notice them."""
 
-from learning.series.test_calibration import assert_calibration
-from learning.series.test_calibration import assert_tails as assert_tails_of_errors
-from learning.series.test_law import assert_tails, assert_widened_draws
 from mutants.registry import edit, planted
+from series.test_calibration import assert_calibration
+from series.test_calibration import assert_tails as assert_tails_of_errors
+from series.test_law import assert_tails, assert_widened_draws
 
 from bochner.series import calibration
 from bochner.series.law import SeriesLaw

@@ -1,11 +1,10 @@
 """Bugs of later stretches of time, each with the test that must notice it."""
 
-from learning.tables import test_origins, test_removal, test_widths
 from mutants.registry import plant_edits
-from tables import test_date_order
+from tables import test_date_order, test_removal, test_widths
+from tables import test_later_stretches as test_origins
 
-from bochner.files import date_order
-from bochner.tables import ensemble, learner, shared_softmax
+from bochner.tables import date_order, learner, shared_softmax, weighted_sum
 from bochner.tables import later_stretches as origins
 from bochner.tables.removal import Removal
 from bochner.tables.width_terms import WidthTerms
@@ -31,14 +30,14 @@ plant_edits(
     origins,
     "widened",
     test_origins.check_widening,
-    users=(ensemble,),
+    users=(weighted_sum,),
     scores_as_if_rows_shared_nothing=(
         "as_array(scores * factors",
         "as_array(scores + 0.0 * factors",
     ),
 )
 plant_edits(
-    ensemble,
+    weighted_sum,
     "_widths",
     test_origins.check_widths_of_stretches,
     widths_without_stretches=("models.times is not None", "False"),

@@ -1,12 +1,12 @@
 """Bugs of transformed targets, each with the test that must notice it."""
 
-from estimators import test_transformed_targets
+from laws import test_transformed_targets
 from mutants.registry import plant_edits
 
-from bochner.tables import target_transformations as transformations
+from bochner.tables import target_scales as transformations
 from bochner.tables.table_predictors import NumberPredictor
 from bochner.tables.table_tasks import RegressionTask
-from bochner.tables.target_transformations import Transformation
+from bochner.tables.target_scales import Transformation
 
 plant_edits(
     NumberPredictor,

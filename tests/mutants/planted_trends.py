@@ -1,7 +1,8 @@
 """Bugs in random walks with drift and in floors, with the tests that notice them."""
 
-from learning.series import test_mixture, test_trends
 from mutants.registry import plant_edits
+from series import test_predictive_mixture as test_mixture
+from series import test_trends
 
 from bochner.series.component_search import Searcher
 from bochner.series.predictive_mixture import PredictiveMixture

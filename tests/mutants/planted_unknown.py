@@ -6,8 +6,8 @@ import numpy as np
 from laws import test_unlike_rows as laws
 from mutants.registry import edit, planted, replaces
 
-from bochner.files import known_entries
 from bochner.tables import donors, table_far_rows, table_knowledge, table_predictors
+from bochner.tables import encodings as known_entries
 
 
 def fresh(check, *args, **options):

@@ -3,7 +3,7 @@
 from functools import partial
 
 from comparison import test_outcomes
-from estimators import test_later_rows
+from laws import test_later_rows
 from mutants.registry import plant_edits
 from report import test_numbers
 

@@ -1,10 +1,10 @@
 """Bugs of widths that follow errors, each with the test that must notice it."""
 
-from learning.tables import test_widths
 from mutants.registry import plant_edits
+from tables import test_widths
 
 from bochner.tables import width_terms, widths
-from bochner.tables.ensemble import SumOfLaws
+from bochner.tables.weighted_sum import SumOfLaws
 from bochner.tables.width_terms import WidthTerms
 
 plant_edits(

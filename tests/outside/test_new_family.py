@@ -4,7 +4,7 @@ import numpy as np
 
 from bochner._base.progress import silent
 from bochner.kernels import Gaussian
-from bochner.tables.efforts import EFFORTS, Effort
+from bochner.tables.fit_plan import EFFORTS, Effort
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.kernel_search import Family
 from bochner.tables.learner import Learner

@@ -4,15 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from laws.registry import AnyDim
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import round_trip
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import bochner
 from bochner.files import ModelFileError
 from bochner.kernels import Anova, Correlation, Gaussian, Kernel, Metric, Profiled
-from bochner.spectral import Chi, Isotropic, NoMeasureError, closed_form
+from bochner.spectral import Chi, Isotropic, NoMeasureError
+from bochner.spectral.closed_forms import closed_form
 
 
 def bell_law(kernel, dim):

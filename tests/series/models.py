@@ -1,7 +1,7 @@
 """Models of series, rows at irregular times, and laws with chosen parameters."""
 
 import numpy as np
-from learning.series.dense import clock_at
+from series.dense import clock_at
 
 from bochner.series.components import Inputs, LevelShifts, Remainder, Variation, Waves
 from bochner.series.law import Member, SeriesLaw

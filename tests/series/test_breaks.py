@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from learning.series.dense import covariance
-from learning.series.models import MODELS, model_and_theta, rows_of
 from numpy.testing import assert_allclose
+from series.dense import covariance
+from series.models import MODELS, model_and_theta, rows_of
 
 from bochner import Forecaster, load, save
 from bochner.series import breaks

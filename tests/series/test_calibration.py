@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from learning.series.models import model_and_theta, rows_of
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm
+from series.models import model_and_theta, rows_of
 
 from bochner.series import calibration
 from bochner.series.calibration import calibrated

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learning.series.dense import clock_at, conditioned, covariance
-from learning.series.models import MODELS, law_of, rows_of
 from numpy.testing import assert_allclose
 from scipy.stats import norm
+from series.dense import clock_at, conditioned, covariance
+from series.models import MODELS, law_of, rows_of
 
 from bochner.series.parameter_posterior import resampled
 from bochner.series.series_model import ScaledSeries

@@ -4,9 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from learning.series.models import model_and_theta, rows_of
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
+from series.models import model_and_theta, rows_of
 
 from bochner.series.components import Remainder
 from bochner.series.parameter_posterior import draws, find_mode, log_density

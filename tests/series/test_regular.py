@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from learning.series.dense import conditioned, covariance, log_normal_density
-from learning.series.models import BY_CLOCK, CYCLE, LEARNED, MODELS, SEASON, rows_of
 from numpy.testing import assert_allclose
+from series.dense import conditioned, covariance, log_normal_density
+from series.models import BY_CLOCK, CYCLE, LEARNED, MODELS, SEASON, rows_of
 
 from bochner.series.components import Remainder, Variation, Waves
 from bochner.series.regular_loops import log_evidence

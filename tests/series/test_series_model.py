@@ -5,9 +5,9 @@ Steps of irregular rows are rounded to a thousand-millionth of the range, which 
 
 import numpy as np
 import pytest
-from learning.series.dense import covariance, log_normal_density
-from learning.series.models import MODELS, model_and_theta, rows_of
 from numpy.testing import assert_allclose
+from series.dense import covariance, log_normal_density
+from series.models import MODELS, model_and_theta, rows_of
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 

@@ -4,8 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from learning.series.dense import conditioned, joint_covariance, log_normal_density, weight_rows
 from numpy.testing import assert_allclose
+from series.dense import conditioned, joint_covariance, log_normal_density, weight_rows
 
 from bochner.series.state_loops import Steps, component_moments, filtered, moments_ahead, slopes
 

@@ -5,20 +5,15 @@ import pickle
 
 import numpy as np
 import pytest
+from files.same import round_trip
 from numpy.testing import assert_allclose, assert_array_equal
-from persist.same import round_trip
 from scipy import sparse
 
 from bochner import Frequencies
 from bochner._base import limits
-from bochner.spectral import (
-    Amplitudes,
-    CosineFactors,
-    Envelope,
-    FactorProduct,
-    HadamardRows,
-    separated,
-)
+from bochner.spectral import CosineFactors, Envelope
+from bochner.spectral.factors import Amplitudes, FactorProduct, separated
+from bochner.spectral.hadamard import HadamardRows
 
 RNG = np.random.default_rng(0)
 M, D, D2 = 6, 3, 5

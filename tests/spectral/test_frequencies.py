@@ -5,12 +5,13 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from frequencies.parts import PARTS
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from spectral.parts import PARTS
 
 from bochner import Frequencies
-from bochner.spectral import CosineFactors, Envelope, HadamardRows
+from bochner.spectral import CosineFactors, Envelope
+from bochner.spectral.hadamard import HadamardRows
 
 RNG = np.random.default_rng(0)
 OMEGA, WEIGHT = RNG.normal(size=(6, 3)), RNG.normal(size=6)

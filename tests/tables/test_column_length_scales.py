@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.tables import column_length_scales as length_scales
+from bochner.tables import kernel_search, leave_one_out
+from bochner.tables import kernel_search as length_scales
 from bochner.tables import kernel_search as search
-from bochner.tables import leave_one_out, linear_maps
-from bochner.tables.distinct_rows import Rows
 from bochner.tables.leave_one_out import LearnedKernel
+from bochner.tables.observations import Rows
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(40, 3))
@@ -185,8 +185,8 @@ def assert_stationary():
     rows.Y[:] += 0.05 * np.random.default_rng(2).normal(size=(60, 1))
     penalty = 100.0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linear_maps, "_TOLERANCE", 1e-12)
-        found = linear_maps.mapped(origin, origin, rows, penalty, 300)
+        patch.setattr(kernel_search, "_MAP_TOLERANCE", 1e-12)
+        found = kernel_search.mapped(origin, origin, rows, penalty, 300)
     scales = np.asarray(origin.kernel.length_scale)[:, None]
 
     def loss(matrix, alpha):
@@ -209,7 +209,7 @@ def test_the_penalised_error_of_a_map_is_stationary():
 def test_a_map_finds_the_direction_of_the_target(kernel):
     rows = turned_rows()
     alone = length_scales.with_length_scales(starts(kernel, 0.1), rows, is_tied=False)
-    found = linear_maps.with_linear_map(alone, rows)
+    found = kernel_search.with_linear_map(alone, rows)
     assert found.error < 0.5 * alone.error
     left, strength, _ = np.linalg.svd(found.full.matrix)
     assert strength[0] > 3.0 * strength[1]
@@ -221,10 +221,10 @@ def test_few_rows_or_additive_targets_keep_their_length_scales():
         alone = length_scales.with_length_scales(
             starts(Matern(2.0, nu=2.5), 0.1), rows, is_tied=False
         )
-        found = linear_maps.with_linear_map(alone, rows)
+        found = kernel_search.with_linear_map(alone, rows)
         assert found.across <= alone.across
         assert found.full.matrix is None or found.across < alone.across
-    assert linear_maps.with_linear_map(alone, rows.part(np.arange(80))) is alone
+    assert kernel_search.with_linear_map(alone, rows.part(np.arange(80))) is alone
 
 
 @pytest.mark.parametrize("matrix", [None, np.diag([1.0, 0.7, 1.2])])

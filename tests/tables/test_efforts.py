@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from bochner._base.machine_rate import measured_rate
 from bochner._base.progress import silent
+from bochner.tables import estimator_laws, tree_laws
 from bochner.tables import learner as learners
-from bochner.tables import residual_laws, tree_laws
-from bochner.tables.efforts import EFFORTS, Effort, measured_rate, tree_seconds
+from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, tree_seconds
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
-from bochner.tables.observation_roles import FitPlan
 from bochner.tables.observations import Observations
 from bochner.tables.tree_laws import TreeLaw
 
@@ -117,7 +117,7 @@ def check_iterations():
         """The number, if an iteration of one output takes some seconds in a single fit."""
         rows = Observations.of(X, rng.normal(size=(n_rows, n_targets)), np.ones(n_rows))
         plan = FitPlan.of(rows, EFFORTS["quick"], None, False, np.random.default_rng(0))
-        assert residual_laws.n_fits(len(plan.scored.units), n_rows) == 5
+        assert estimator_laws.n_fits(len(plan.scored.units), n_rows) == 5
         rate = 5.0 * tree_seconds(n_rows, n_columns, 1, 1.0) / seconds
         learner = Learner(EFFORTS["quick"], 1, limit, silent)
         return learner._iterations(boosting, plan, n_columns, perf_counter(), rate)

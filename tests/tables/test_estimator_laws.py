@@ -22,8 +22,8 @@ from bochner import KreinRidge, TableClassifier, TableRegressor, load, save
 from bochner._base.progress import silent
 from bochner.tables import estimator_laws
 from bochner.tables import learner as learners
-from bochner.tables.efforts import TRIAL
 from bochner.tables.estimator_laws import EstimatorLaw, EstimatorLearner
+from bochner.tables.fit_plan import TRIAL
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
 

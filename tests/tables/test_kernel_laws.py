@@ -5,11 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.tables import kernel_laws, kernel_products, leave_one_out
+from bochner.tables import kernel_laws, landmark_fits, leave_one_out
 from bochner.tables import kernel_search as search
-from bochner.tables.distinct_rows import CellObservations, Rows
 from bochner.tables.leave_one_out import LearnedKernel
-from bochner.tables.observations import Scored
+from bochner.tables.observations import CellObservations, Rows, Scored
 
 RNG = np.random.default_rng(0)
 N, ALPHA = 90, 0.3
@@ -93,7 +92,7 @@ def check_memory():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(np, "empty", empty)
-        patch.setattr(kernel_products, "BLOCK_BYTES", 8 * N * 7)
+        patch.setattr(landmark_fits, "BLOCK_BYTES", 8 * N * 7)
         try:
             assert_exact()
             assert_exact(grouped=False)
@@ -165,7 +164,7 @@ def check_left_out_latent():
     observed = CellObservations(cell, np.zeros((N + 2, 1)), weights, np.ones(N + 2))
     for kernel in (LearnedKernel(Exponential(1.5), 0.3), LearnedKernel(Matern(1.5, nu=2.5), 0.01)):
         rows = Rows(X, np.zeros((N, 1)), WEIGHTS)
-        sums, _ = kernel_products.summed_products(kernel, rows, X[:M], 1)
+        sums, _ = landmark_fits.summed_products(kernel, rows, X[:M], 1)
         found = leave_one_out.left_out_latent(kernel, rows, sums, observed)
         pairs = zip(cell, weights, strict=True)
         expected = [latent_without(kernel, WEIGHTS, *pair, M) for pair in pairs]
@@ -180,7 +179,7 @@ def test_variances_by_landmarks_are_those_of_fits_without_the_observation():
 def test_factors_are_triangles_in_the_precision_that_the_noise_needs(noise):
     kernel = LearnedKernel(Matern(0.5, nu=2.5), noise)
     rows = Rows(X, np.zeros((N, 1)), np.ones(N))
-    sums, _ = kernel_products.summed_products(kernel, rows, X[:M], 1)
+    sums, _ = landmark_fits.summed_products(kernel, rows, X[:M], 1)
     factor = kernel_laws._factor(kernel, X[:M], sums)
     stored = kernel_laws._stored(kernel, X, X, factor)
     assert stored.dtype == (np.float32 if noise == 1.0 else np.float64)

@@ -8,10 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner.kernels import Exponential, Laplacian, Matern
-from bochner.tables import kernel_laws, kernel_passes
-from bochner.tables.distinct_rows import CellObservations, Rows
+from bochner.tables import kernel_laws, landmark_fits
 from bochner.tables.leave_one_out import LearnedKernel
-from bochner.tables.observations import Scored
+from bochner.tables.observations import CellObservations, Rows, Scored
 
 N, M, V = 3000, 30, 12
 SHARED = np.r_[0:3, [3] * 4]
@@ -44,7 +43,7 @@ def passes(**numbers):
     defaults = {"_FEWEST_ROWS": 0, "_ROWS_OF_A_BLOCK": 700, "_ROWS_OF_PRODUCTS": 170}
     with pytest.MonkeyPatch.context() as patch:
         for name, number in {**defaults, **numbers}.items():
-            patch.setattr(kernel_passes, name, number)
+            patch.setattr(landmark_fits, name, number)
         yield
 
 
@@ -60,7 +59,7 @@ def expected(learned, rows):
 
 
 def solved(learned, rows, n_threads=1, sizes=(M, V)):
-    return kernel_passes.solved_by_passes(learned, COLUMNS, rows, sizes, n_threads)
+    return landmark_fits.solved_by_passes(learned, COLUMNS, rows, sizes, n_threads)
 
 
 def check_solution(is_one_hot=True):
@@ -108,7 +107,7 @@ def check_end():
     with passes(_MOST_STEPS=0):
         start = solved(learned, rows).coef
     with passes():
-        late = kernel_passes.solved_by_passes(learned, COLUMNS, rows, (M, V), 1, perf_counter())
+        late = landmark_fits.solved_by_passes(learned, COLUMNS, rows, (M, V), 1, perf_counter())
         found = solved(learned, rows).coef
     assert np.array_equal(late.coef, start)
     assert not np.allclose(found, start, rtol=1e-3)
@@ -124,7 +123,7 @@ def check_sample():
     inner = expected(learned, rows)[2]
     Z = rows.X[:M, COLUMNS]
     with passes():
-        part = kernel_passes._Passes.of(learned, COLUMNS, rows, rows.X[:M], 1)
+        part = landmark_fits._Passes.of(learned, COLUMNS, rows, rows.X[:M], 1)
         whole, cross, squares = part.sampled(N, np.float64)
         some, _, of_some = part.sampled(N // 3, np.float64)
     assert_allclose(np.tril(whole), np.tril(inner), rtol=1e-9)
@@ -166,9 +165,9 @@ def test_results_do_not_depend_on_threads(n_threads):
 
 
 def test_fewer_rows_and_other_kernels_are_not_solved_by_passes():
-    assert not kernel_passes.has_passes(10**5 - 1, 10)
-    assert kernel_passes.has_passes(200_000, 4000)
-    assert not kernel_passes.has_passes(199_999, 4000)
+    assert not landmark_fits.has_passes(10**5 - 1, 10)
+    assert landmark_fits.has_passes(200_000, 4000)
+    assert not landmark_fits.has_passes(199_999, 4000)
     assert solved(KERNELS["Matern"], table()) is None
     with passes():
         assert solved(LearnedKernel(Matern(1.0, nu=1.1), 0.1), table()) is None

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.tables import kernel_sums
+from bochner.tables import base_laws
 from bochner.tables.base_laws import Laws
 from bochner.tables.kernel_columns import Blocks
 from bochner.tables.kernel_laws import KernelLaw
@@ -73,7 +73,7 @@ def assert_dense(law, X=NEW, blocks=BLOCKS, atol=1e-3):
 
 def check_kernels():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel_sums, "_LEAST_SINGLE_ROWS", N)
+        patch.setattr(base_laws, "_LEAST_SINGLE_ROWS", N)
         for name in KERNELS:
             for mapped in (False, True):
                 single = assert_dense(law_of(name, mapped=mapped))

@@ -4,19 +4,19 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from learning.tables.test_sum_of_laws import fitted
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from scipy.stats import norm, t
+from tables.test_sum_of_laws import fitted
 
 from bochner import TableClassifier, TableRegressor
-from bochner.tables import ensemble
-from bochner.tables.ensemble import SumOfLaws
+from bochner.tables import weighted_sum
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.later_stretches import effective_number, folds_of_stretches
 from bochner.tables.removal import Removal
 from bochner.tables.shared_softmax import fit_averaged, fit_over_stretches
+from bochner.tables.weighted_sum import SumOfLaws
 
 
 def over_time(n=100):
@@ -104,7 +104,7 @@ def test_few_independent_scores_widen_intervals():
 
 def check_widths_of_stretches():
     judged, _, _, y, _ = over_time()
-    with patch.object(ensemble, "fitted_widths", wraps=ensemble.fitted_widths) as fit:
+    with patch.object(weighted_sum, "fitted_widths", wraps=weighted_sum.fitted_widths) as fit:
         SumOfLaws.of(judged, y, np.ones(len(y)))
     assert fit.call_args.kwargs == {"are_stretches": True}
 

@@ -13,15 +13,13 @@ from numpy.testing import assert_array_equal
 from bochner import TableRegressor
 from bochner._base.progress import silent
 from bochner.kernels import Matern
-from bochner.tables import kernel_products
-from bochner.tables import memory_limits as memory
-from bochner.tables.efforts import EFFORTS, Effort
+from bochner.tables import fit_plan as memory
+from bochner.tables import landmark_fits
+from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, within_memory
 from bochner.tables.kernel_laws import exact, on_landmarks
 from bochner.tables.kernel_search import Family, learned, refined
 from bochner.tables.learner import Learner
 from bochner.tables.leave_one_out import LearnedKernel
-from bochner.tables.memory_limits import within_memory
-from bochner.tables.observation_roles import FitPlan
 from bochner.tables.observations import Observations
 
 DEFAULT = EFFORTS["default"]
@@ -114,7 +112,7 @@ def check_exact(n_rows=1500, n_scored=1500):
     rows, scored = problem(n_rows, n_scored)
     fit = partial(exact, "k", KERNEL, rows, COLUMNS, 100, scored, 1)
     expected = float(memory._of_exact(np.array([n_rows]), n_scored)[0])
-    with mock.patch.object(kernel_products, "BLOCK_BYTES", BLOCK):
+    with mock.patch.object(landmark_fits, "BLOCK_BYTES", BLOCK):
         assert 0.6 < peak_of(fit) / expected < 1.6
 
 
@@ -123,7 +121,7 @@ def check_landmarks(n_rows=3000, m=800, n_scored=600):
     rows, scored = problem(n_rows, n_scored)
     fit = partial(on_landmarks, "k", KERNEL, rows, COLUMNS, (m, 100), scored, 1)
     expected = float(memory._of_landmarks(np.array([m]), n_scored)[0])
-    with mock.patch.object(kernel_products, "BLOCK_BYTES", BLOCK):
+    with mock.patch.object(landmark_fits, "BLOCK_BYTES", BLOCK):
         assert 0.6 < peak_of(fit) / expected < 1.6
 
 
@@ -132,8 +130,8 @@ def check_search():
     rows, _ = problem(400, 400)
     family = Family(partial(Matern, nu=2.5), is_mapped=True)
     of_search = peak_of(lambda: learned(family, rows, np.random.default_rng(0)))
-    assert 0.4 < of_search / (memory._OF_SEARCH * 400**2) < 1.0
-    assert 0.4 < peak_of(lambda: refined(KERNEL, rows)) / (memory._OF_MORE * 400**2) < 1.0
+    assert 0.4 < of_search / (memory._SEARCH_BYTES * 400**2) < 1.0
+    assert 0.4 < peak_of(lambda: refined(KERNEL, rows)) / (memory._REFINED_BYTES * 400**2) < 1.0
 
 
 @pytest.mark.parametrize("check", [check_exact, check_landmarks, check_search])

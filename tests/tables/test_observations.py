@@ -10,10 +10,9 @@ from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables import kernel_laws
 from bochner.tables import kernel_search as search
 from bochner.tables import observations as observations_module
-from bochner.tables.column_length_scales import error_and_gradient
-from bochner.tables.distinct_rows import Rows
+from bochner.tables.kernel_search import error_and_gradient
 from bochner.tables.leave_one_out import LearnedKernel, error_across
-from bochner.tables.observations import Observations
+from bochner.tables.observations import Observations, Rows
 
 RNG = np.random.default_rng(0)
 N, ALPHA = 60, 0.4

@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base.progress import silent
 from bochner.kernels import Laplacian
+from bochner.tables import fit_plan as plan
 from bochner.tables import learner as learners
-from bochner.tables import observation_roles as plan
-from bochner.tables.efforts import _ROUGH, Effort
-from bochner.tables.ensemble import SumOfLaws
+from bochner.tables.fit_plan import _ROUGH, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
 from bochner.tables.predictive import Predictive
+from bochner.tables.weighted_sum import SumOfLaws
 
 N_ROWS, N_PART, N_LANDMARKS, N_SCORED = 2400, 1000, 60, 300
 EFFORT = Effort({"rough": (_ROUGH, 1)}, 200, N_PART, N_LANDMARKS, 300)

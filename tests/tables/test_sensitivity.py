@@ -9,8 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from bochner.tables import sensitivity
 from bochner.tables.contributions import Contributions
-from bochner.tables.evaluators import RowFunction, owners_of
-from bochner.tables.sensitivity import Dependence, Effect, VarianceShares
+from bochner.tables.sensitivity import Dependence, Effect, RowFunction, VarianceShares, owners_of
 
 # Parts of the variance of Ishigami's function: first, second, first and third together.
 PARTS = np.array([0.5 * (1.0 + np.pi**4 / 50.0) ** 2, 49.0 / 8.0, np.pi**8 * 0.08 / 225.0])

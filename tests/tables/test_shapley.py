@@ -4,11 +4,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from diagnosis.test_sensitivity import of_function
 from numpy.testing import assert_allclose
+from tables.test_sensitivity import of_function
 
-from bochner.tables.contributions import contributions
-from bochner.tables.shapley import Game
+from bochner.tables.contributions import Game, contributions
 
 SINGLE = {name: [number] for number, name in enumerate("abcd")}
 

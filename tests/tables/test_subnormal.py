@@ -8,9 +8,9 @@ from bochner._base.linalg import floored
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.tables import kernel_laws, kernel_loops, leave_one_out
 from bochner.tables import kernel_search as search
-from bochner.tables.distinct_rows import Rows
 from bochner.tables.kernel_columns import Blocks, LoopedKernel
 from bochner.tables.leave_one_out import LearnedKernel
+from bochner.tables.observations import Rows
 
 KERNELS = (Laplacian, Gaussian, Exponential, Matern)
 DTYPES = (np.float32, np.float64)

@@ -9,11 +9,10 @@ from scipy.optimize import minimize
 
 from bochner._base.progress import silent
 from bochner.kernels import Gaussian
+from bochner.tables import fit_plan as plan
 from bochner.tables import learner as laws_learner
-from bochner.tables import observation_roles as plan
 from bochner.tables.base_laws import Laws, ScoredLaws
-from bochner.tables.efforts import _ROUGH, _SMOOTH, Effort
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws, mixture
+from bochner.tables.fit_plan import _ROUGH, _SMOOTH, Effort
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
 from bochner.tables.leave_one_out import Found, LearnedKernel
@@ -21,7 +20,7 @@ from bochner.tables.observations import Observations
 from bochner.tables.predictive import Predictive
 from bochner.tables.removal import Removal
 from bochner.tables.trees import TreeInputs
-from bochner.tables.weights import member_weights
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws, member_weights, mixture
 
 RNG = np.random.default_rng(0)
 

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from learning.tables.few_trees import boost_briefly
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.files.stamps import sortable_times

@@ -11,7 +11,7 @@ from sklearn.linear_model import RidgeCV
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.kernels import Laplacian
-from bochner.tables import residual_laws, tree_laws
+from bochner.tables import estimator_laws, tree_laws
 from bochner.tables.base_laws import Laws
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import cycle_places
@@ -144,7 +144,7 @@ def check_n_fits():
             made.clear()
             scored = data.scored(order, n_scored, np.zeros(n_scored, dtype=int))
             TreeLearner(LARGE, INPUTS, None, 0).fit(data, order, scored)
-            assert len(made) == residual_laws.n_fits(n_scored, N)
+            assert len(made) == estimator_laws.n_fits(n_scored, N)
 
 
 def test_a_limit_knows_the_number_of_fits():

@@ -18,8 +18,8 @@ from bochner.comparison.forecast_errors import model_facts
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.series.forecaster import Forecaster
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.table_base import TableModel
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _KINDS = {
     "numeric": "numbers",

@@ -17,8 +17,10 @@ from bochner._base.checks import (
     column_names,
     labels,
     numbers,
+    refuse_lazy,
+    refuse_masked,
 )
-from bochner._base.converted import of_arrow, refuse_lazy, refuse_masked
+from bochner._base.frames import of_arrow
 from bochner.features.chunks import Chunk
 
 Names = tuple[str, ...] | None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, stacked_rows
-from bochner._base.naming import refuse_repeated
+from bochner._base.names import refuse_repeated
 from bochner.engines.partition_rows import (
     FrameParts,
     Names,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._base.naming import nearest, refuse_repeated
+from bochner._base.names import nearest, refuse_repeated
 from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, count_footers, find_heading, footer_note
 from bochner.files.local_numbers import LARGEST_EXACT
-from bochner.files.reading_options import ReadOptions
+from bochner.files.read_options import ReadOptions
 
 if TYPE_CHECKING:
     import sqlite3

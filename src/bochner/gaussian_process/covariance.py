@@ -121,16 +121,6 @@ def _half_loss(lag: Array, loss: Array) -> float:
 MOST_EXACT = 16_500
 """Rows up to which a process is exact, as for tables: the factor takes 2.2 GB and some 20 s."""
 
-_OF_EXACT = 9.0
-"""Bytes of an exact process per square of its rows: the covariance, which its factor replaces."""
-
-
-def exact_rows(memory_limit: int | None) -> int:
-    """Return the number of rows up to which a process is exact, with a limit in bytes."""
-    if memory_limit is None:
-        return MOST_EXACT
-    return min(MOST_EXACT, int(np.sqrt(memory_limit / _OF_EXACT)))
-
 
 def covariance_factor(covariance: Covariance, X: Array, noise: Array) -> Array:
     """Return the Cholesky factor (n, n) of the covariance of observations, zeros above.

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, solve_triangular
 from bochner._base.arrays import Array, as_array
 from bochner._base.descent import minimised
 from bochner.features.chunks import Chunk
-from bochner.features.landmark_features import LandmarkFeatures, LatentFeatures
+from bochner.features.landmarks import LandmarkFeatures, LatentFeatures
 from bochner.gaussian_process.laplace import (
     CONSTANT_SPREAD,
     LaplacePosterior,

@@ -22,9 +22,9 @@ from bochner.report.blocks import (
 from bochner.report.subject import Subject
 from bochner.report.words import cut, listed, plain, quoted
 from bochner.tables.base_laws import TableLaw
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.tree_laws import TreeLaw
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _MOST_COLUMNS = 200
 """Columns of the table that are listed: more would be most of the file's size."""

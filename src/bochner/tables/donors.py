@@ -23,7 +23,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
-from bochner.tables.distinct_rows import Chosen
+from bochner.tables.observations import Chosen
 
 N_DRAWS = 30
 """Donors of a row, and trees of a forest, each of which draws one: the standard error of a mean is

@@ -1,21 +1,211 @@
-"""Estimators of scikit-learn's interface among the laws of a table: base models of the user."""
+"""Laws with the variance of left-out residuals, and estimators of users as such laws."""
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from scipy.optimize import nnls
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import threadpool_limits
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.registry import register
+from bochner._base.threads import in_order, single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner.tables.distinct_rows import Chosen
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
-from bochner.tables.observations import Observations, Scored
-from bochner.tables.residual_laws import ResidualLaw, n_fits, with_left_out
+from bochner.tables.observations import Chosen, Observations, Scored
+from bochner.tables.removal import fold_numbers
+
+_N_FOLDS = 4
+"""Number of folds of the scored observations; each fold costs one more fit."""
+
+_FEW_SCORED = 0.2
+"""Share of scored observations up to which a single fit without all of them predicts them: it has
+nearly as many rows as a fit to all observations."""
+
+_NEGLIGIBLE = 0.01
+"""Share of scored observations up to which the fit without them is the fit to all observations: a
+hundredth fewer observations change errors by less than half a per cent of their excess."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualLaw(ABC):
+    """A law of a table: means, and the variance of left-out residuals.
+
+    The variance is ``signal`` times the sum of ``misfit`` and ``alpha`` over the target's weight.
+    """
+
+    name: str
+    signal: Array  # (t,): Variance of left-out residuals at weight one
+    misfit: float
+    alpha: float
+
+    @abstractmethod
+    def mean(self, X: Array, rows: Array) -> Array:
+        """Return means (n', t) of encoded rows (n', d)."""
+
+    def variance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
+        """Return variances (n', t) of new targets at encoded rows (n', d)."""
+        relative = np.broadcast_to(self.misfit + self.alpha / as_array(weight), len(X))
+        return relative[:, None] * self.signal
+
+    @property
+    def noise(self) -> Array:
+        """Variance (t,) of the noise of a target of weight one."""
+        return self.alpha * self.signal
+
+    def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
+        """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
+        cov = np.zeros((len(X), len(X), len(self.signal)))
+        np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
+        return cov
+
+    def with_variances(self, of_function: float, of_noise: float) -> Self:
+        """Return the law with the variances of misfit and noise multiplied by factors."""
+        alpha = of_noise / of_function * self.alpha
+        return replace(self, signal=of_function * self.signal, alpha=alpha)
+
+
+Fitted = TypeVar("Fitted", bound=ResidualLaw)
+
+
+def n_fits(n_scored: int, n_samples: int) -> int:
+    """Return the largest number of fits of a law whose left-out errors are known."""
+    if n_scored <= _NEGLIGIBLE * n_samples:
+        return 1
+    return 2 if n_scored <= _FEW_SCORED * n_samples else 1 + _N_FOLDS
+
+
+def with_left_out(
+    fitted: Callable[[Chosen], Fitted],
+    data: Observations,
+    order: Chosen,
+    scored: Scored,
+    labels: NDArray[np.int64] | None,
+    n_threads: int = 1,
+    *,
+    is_final: bool = True,
+) -> tuple[Fitted, LeaveOneOutPredictions] | None:
+    """Return the law of all observations, and its left-out means and variances.
+
+    ``fitted`` returns a law of unit variances, fitted to some observations. Threads share the fits
+    to all observations and to folds of them. ``labels`` (n,) are the indices of classes; ``None``
+    for a regression. The result is ``None`` if a fold leaves fewer than two observations, or fewer
+    than two of a class. Unless it ``is_final``, the law is one of a fold.
+    """
+    # Fits without a fold: all observations of the order except the removed ones.
+    folds = [
+        (np.setdiff1d(order, removed), places) for removed, places in _folds(data, order, scored)
+    ]
+    classes = np.zeros(len(data), dtype=np.int64) if labels is None else labels
+    n_classes = int(classes.max()) + 1
+    if min(np.bincount(classes[rows], minlength=n_classes).min() for rows, _ in folds) < 2:
+        return None
+
+    parts = [rows for rows, _ in folds]
+    if is_final and len(scored.units) > _NEGLIGIBLE * len(order):
+        parts = [np.sort(order), *parts]
+    # Fits run in threads; a single fit has all threads.
+    n_inner = n_threads if len(parts) == 1 else 1
+
+    def law_of(rows: Chosen) -> Fitted:
+        with threadpool_limits(n_inner, user_api="openmp"):
+            return fitted(rows)
+
+    with single_threaded_blas():
+        laws = [law for _, law in in_order(law_of, parts, n_threads)]
+    law, units = laws[0], scored.units
+    means = np.empty((len(units), len(law.signal)))
+    for of_fold, (_, places) in zip(laws[-len(folds) :], folds, strict=True):
+        rows = data.X[units[places]]
+        means[places] = of_fold.mean(rows, rows)
+    if labels is not None:
+        unknown = np.full(means.shape, np.nan)
+        return law, LeaveOneOutPredictions(means, unknown, unknown)
+    # Out-of-fold residuals give the variance of a new target.
+    squares = (data.Y[units] - means) ** 2
+    weights = scored.observed.weights
+    signal = squares.mean(axis=0)
+    relative = np.mean(squares / np.where(signal > 0.0, signal, 1.0), axis=1)
+    # Equal weights do not distinguish misfit from noise: all variance counts as noise.
+    misfit, alpha = 0.0, 1.0
+    if np.ptp(weights):
+        misfit, alpha = variance_parts(relative, np.ones(len(units)), 1.0 / weights)
+    # The share of the noise falls with the weight, that of the misfit does not.
+    variances = signal * (misfit + alpha / weights)[:, None]
+    noise = np.broadcast_to(signal * alpha, means.shape)
+    law = replace(law, signal=signal, misfit=float(misfit), alpha=float(alpha))
+    return law, LeaveOneOutPredictions(means, variances, noise)
+
+
+def _folds(data: Observations, order: Chosen, scored: Scored) -> Iterator[tuple[Chosen, Chosen]]:
+    """Yield the observations that each fit leaves out, and their positions in ``scored``."""
+    n_scored = len(scored.units)
+    groups = None if data.groups is None else data.groups[scored.units]
+    is_one_block = groups is not None and not np.ptp(groups)
+    if is_one_block or n_scored <= _FEW_SCORED * len(order):
+        yield scored.units, np.arange(n_scored)
+        return
+    folds = fold_numbers(groups, n_scored, _N_FOLDS)
+    for fold in np.unique(folds):  # Few groups are fewer than the folds
+        places = np.flatnonzero(folds == fold)
+        yield scored.units[places], places
+
+
+def checked_base_models(models: object, of_classes: bool) -> tuple[Any, ...]:
+    """Return base models as a tuple.
+
+    Raises TypeError unless they are a list or tuple of regressors, or of classifiers with
+    ``predict_proba``.
+    """
+    if not isinstance(models, list | tuple):
+        raise TypeError(
+            f"base_models must be a list or tuple of estimators, got {shown(models)}: write "
+            "base_models=[estimator] for a single one."
+        )
+    kind = "classifier with predict_proba" if of_classes else "regressor"
+    for number, model in enumerate(models):
+        if advice := _advice(model, of_classes):
+            raise TypeError(
+                f"base_models[{number}] must be a {kind}, got {shown(model)}: {advice}."
+            )
+    return tuple(models)
+
+
+def _advice(model: Any, of_classes: bool) -> str:
+    """Return what to do about a model that cannot be a base model, or an empty string."""
+    if isinstance(model, type):
+        return f"pass an object, {model.__name__}()"
+    of_both = "__sklearn_tags__", "get_params", "fit"
+    has_kind = all(hasattr(model, name) for name in of_both)
+    if has_kind and (is_classifier(model) if of_classes else is_regressor(model)):
+        if hasattr(model, "predict_proba" if of_classes else "predict"):
+            return ""
+        return "wrap it in CalibratedClassifierCV" if of_classes else "its class needs predict"
+    if has_kind and (is_regressor(model) if of_classes else is_classifier(model)):
+        other = "TableRegressor" if of_classes else "TableClassifier"
+        return f"it is for bochner.{other}"
+    mixin = "ClassifierMixin" if of_classes else "RegressorMixin"
+    return f"derive its class from {mixin} and BaseEstimator, in this order"
+
+
+def check_takes_weights(base_models: Sequence[Any]) -> None:
+    """Raise ValueError if the fit of a base model does not take weights of rows."""
+    for number, model in enumerate(base_models):
+        if not has_fit_parameter(model, "sample_weight"):
+            raise ValueError(
+                f"sample_weight differs between rows, but fit of base_models[{number}], "
+                f"{shown(model)}, does not take it: leave the weights out, or pass an estimator "
+                "whose fit has the parameter sample_weight."
+            )
+
 
 _LEAST_PROBABILITY = 1e-3
 """Least probability of a class, because votes of few neighbours or trees are zero or one. On three
@@ -164,3 +354,16 @@ class EstimatorLearner:
         model = clone(self.model)
         of_seeds = {k: v for k, v in model.get_params().items() if k.endswith("random_state")}
         return model.set_params(**{k: self.seed for k, v in of_seeds.items() if v is None})
+
+
+def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float, float]:
+    """Return non-negative factors of the function and noise variances (s,) that fit ``squares``.
+
+    The squared residuals, divided by the sum of both variances, have errors of about equal size.
+    The factors are fitted to them by least squares.
+    """
+    total = np.maximum(function + noise, np.finfo(np.float64).tiny)
+    parts = np.column_stack((function / total, noise / total))
+    # Non-negative: a variance may be estimated as zero.
+    factors, _ = nnls(parts, squares / total)
+    return float(factors[0]), float(factors[1])

@@ -8,9 +8,9 @@ from numpy.typing import DTypeLike
 
 from bochner._base.arrays import Array, Floats, as_array
 from bochner.kernels import Exponential, Gaussian, Kernel, Laplacian, Matern
-from bochner.tables.distinct_rows import Chosen
 from bochner.tables.kernel_loops import Codes, Columns, level_codes
 from bochner.tables.leave_one_out import LearnedKernel
+from bochner.tables.observations import Chosen
 
 _ROUNDING = 2.0**-24
 """Relative rounding error of single precision."""

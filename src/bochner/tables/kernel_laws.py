@@ -12,9 +12,14 @@ from bochner._base.arrays import Array, Floats, as_array, steps
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.linalg import floored, jittered_cholesky, upper_triangle
 from bochner._base.registry import register
-from bochner.tables.distinct_rows import CellObservations, Chosen, Elsewhere, Rows
-from bochner.tables.kernel_passes import solved_by_passes
-from bochner.tables.kernel_products import solved_by_products, summed_products, value_blocks
+from bochner.tables.fit_plan import FitPlan
+from bochner.tables.landmark_fits import (
+    sampled_rows,
+    solved_by_passes,
+    solved_by_products,
+    summed_products,
+    value_blocks,
+)
 from bochner.tables.leave_one_out import (
     EQUAL_ROWS,
     LEAST_SINGLE,
@@ -22,7 +27,7 @@ from bochner.tables.leave_one_out import (
     factor_inverse,
     left_out_latent,
 )
-from bochner.tables.observations import Scored
+from bochner.tables.observations import CellObservations, Chosen, Elsewhere, Rows, Scored
 
 _FEW = 2000
 """Largest number of rows that are fitted in double precision in any case: the fit takes a quarter
@@ -348,3 +353,49 @@ def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Ar
     of_single = np.sum((values.astype(np.float32) @ single) ** 2, axis=1, dtype=np.float64)
     is_same = np.abs(of_single - explained).max() <= _SAME_VARIANCE * learned.alpha
     return single if is_same else factor
+
+
+_DIVISOR = 4
+"""Ratio of the sizes of a fit to those of the comparison, which takes less than a second. Its
+operations are a sixty-fourth."""
+
+_MOST_COMPARED = 2000
+"""Most rows at which errors are compared: their ratio has a standard error of some per cent."""
+
+_LEAST_GAIN = 0.93
+"""Largest ratio of the errors in the smaller size with which the exact fit is chosen. In the full
+size the ratio is up to a tenth larger, because more landmarks represent more of a function."""
+
+_NEARLY_ALL, _LEAST_GAIN_OF_NEARLY_ALL = 1.25, 0.98
+"""Largest ratio of the rows to those of a part that has nearly all rows, and the ratio of errors
+with which such a part is chosen. It loses hardly any row, but predictions take four times as long
+as those of landmarks."""
+
+
+def is_part_better(learned: LearnedKernel, columns: Chosen, plan: FitPlan, n_threads: int) -> bool:
+    """Return whether an exact fit to the part of the rows is expected to have smaller errors."""
+    n_last = plan.n_scored_rows
+    # Landmarks are rows of the part: laws of both kinds share the rows that are stored.
+    if plan.n_part - n_last < plan.n_landmarks:
+        return False
+    n_landmarks = max(plan.n_landmarks // _DIVISOR, 1)
+    n_rows = min((len(plan.rows) - n_last) // _DIVISOR, int(sampled_rows(n_landmarks)))
+    n_exact = (plan.n_part - n_last) // _DIVISOR
+    first = len(plan.rows) - n_last
+    new = plan.rows.part(np.arange(first, min(first + _MOST_COMPARED, len(plan.rows))))
+    new, known = new.columns(columns), plan.rows.part(np.arange(n_rows)).columns(columns)
+    part, landmarks = known.part(np.arange(n_exact)), known.X[:n_landmarks]
+    everything = np.arange(len(columns))
+    sizes = n_landmarks, 0
+    of_landmarks = solved_by_products(learned, everything, known, sizes, n_threads, None).coef
+    gram = learned(part.X, part.X)
+    gram[np.diag_indices(n_exact)] += learned.alpha / part.weights
+    of_part = cho_solve((jittered_cholesky(gram), True), part.Y)
+    error = _squares(learned(new.X, part.X) @ of_part, new)
+    has_nearly_all = len(plan.rows) <= _NEARLY_ALL * plan.n_part
+    gain = _LEAST_GAIN_OF_NEARLY_ALL if has_nearly_all else _LEAST_GAIN
+    return error <= gain * _squares(learned(new.X, landmarks) @ of_landmarks, new)
+
+
+def _squares(means: Array, rows: Rows) -> float:
+    return float(np.sum(rows.weights[:, None] * (rows.Y - means) ** 2))

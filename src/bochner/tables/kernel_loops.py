@@ -1,4 +1,4 @@
-r"""Compiled sums of kernel values between new rows and the rows of a law, in either precision.
+"""Compiled sums of kernel values between new rows and the rows of a law, in either precision.
 
 Distances are sums over numeric columns and over columns of levels; two different levels have a
 constant distance. Distances are computed in tiles. A tile becomes kernel values and is multiplied
@@ -16,7 +16,48 @@ from numpy.typing import DTypeLike, NDArray
 from bochner._base.arrays import Array, Floats
 from bochner._base.compiling import compiled, inner
 from bochner._base.wave_loops import LOOSE
-from bochner.tables.exponentials import exponentials as double_exponentials
+
+_LOG2E = 1.4426950408889634
+"""The number of powers of two in a power of e."""
+
+_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+"""The logarithm of two in two parts; products of the first part with exponents are exact."""
+
+_SHIFTER = 6755399441055744.0
+"""1.5 times 2 to the power of 52: a sum with it is rounded to an integer in its last bits."""
+
+_SMALLEST = -708.0
+"""Smallest exponent of a normal number in double precision."""
+
+
+@inner(fastmath=LOOSE)
+def exponentials(values: Array, powers: Array, bits: NDArray[np.int64]) -> None:
+    """Replace non-positive numbers by their exponentials; ``bits`` is ``powers`` as integers."""
+    for k in range(values.size):
+        values[k] = max(values[k], _SMALLEST)
+        powers[k] = values[k] * _LOG2E + _SHIFTER
+    for k in range(values.size):
+        n = powers[k] - _SHIFTER
+        r = (values[k] - n * _LN2_HIGH) - n * _LN2_LOW
+        p = 1.0 / 6227020800.0
+        p = p * r + 1.0 / 479001600.0
+        p = p * r + 1.0 / 39916800.0
+        p = p * r + 1.0 / 3628800.0
+        p = p * r + 1.0 / 362880.0
+        p = p * r + 1.0 / 40320.0
+        p = p * r + 1.0 / 5040.0
+        p = p * r + 1.0 / 720.0
+        p = p * r + 1.0 / 120.0
+        p = p * r + 1.0 / 24.0
+        p = p * r + 1.0 / 6.0
+        p = p * r + 0.5
+        p = p * r + 1.0
+        values[k] = p * r + 1.0
+    for k in range(values.size):
+        bits[k] = (bits[k] << 52) + (1023 << 52)
+    for k in range(values.size):
+        values[k] *= powers[k]
+
 
 Codes = NDArray[np.uint16]
 Bits = NDArray[np.int32] | NDArray[np.int64]  # Of numbers in either precision
@@ -24,11 +65,11 @@ Bits = NDArray[np.int32] | NDArray[np.int64]  # Of numbers in either precision
 _TILE = 512
 """Rows whose distances are summed together: a hundred columns of them fit the second cache."""
 
-_LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
-_LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Sum: log(2)
-_SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd: added, it rounds to whole numbers
-_SMALLEST = np.float32(-87.0)
-"""Single-precision twins of the constants of :mod:`bochner.tables.exponentials`.
+_SINGLE_LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
+_SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_SINGLE_SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd
+_SINGLE_SMALLEST = np.float32(-87.0)
+"""Single-precision twins of the constants of this file.
 Products of the first part of the logarithm of two with exponents are exact."""
 
 # Coefficients of the exponential series. The next term is smaller than a rounding error.
@@ -60,11 +101,11 @@ def _exponentials(values: Floats, powers: Floats, bits: Bits) -> None:
 def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]) -> None:
     # exp(x) = 2^n exp(r) with |r| <= log(2) / 2, so that a short series of exp(r) suffices.
     for k in range(values.size):
-        values[k] = max(values[k], _SMALLEST)
-        powers[k] = values[k] * _LOG2E + _SHIFTER
+        values[k] = max(values[k], _SINGLE_SMALLEST)
+        powers[k] = values[k] * _SINGLE_LOG2E + _SINGLE_SHIFTER
     for k in range(values.size):
-        n = powers[k] - _SHIFTER
-        r = (values[k] - n * _LN2_HIGH) - n * _LN2_LOW
+        n = powers[k] - _SINGLE_SHIFTER
+        r = (values[k] - n * _SINGLE_LN2_HIGH) - n * _SINGLE_LN2_LOW
         p = _C6 * r + _C5
         p = p * r + _C4
         p = p * r + _C3
@@ -84,7 +125,7 @@ def _exponentials_by_type(values: Any, powers: Any, bits: Any) -> Callable[..., 
         _single_exponentials(values, powers, bits)
 
     def double(values: Any, powers: Any, bits: Any) -> None:
-        double_exponentials(values, powers, bits)
+        exponentials(values, powers, bits)
 
     return single if values.dtype == types.float32 else double
 
@@ -240,7 +281,7 @@ def add_kernel_products(
 
     ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
     (5,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
-    :class:`~bochner.tables.kernel_columns.ExponentialProfile` and the largest argument,
+    :class:`~bochner.tables.base_laws.ExponentialProfile` and the largest argument,
     beyond which values are negligible and do not fall further. Kernel values are written to
     ``values`` (n', n) unless it has no columns. ``scratch`` and ``bits`` are memory from
     :func:`scratch_of`. One function for both has its tiles compiled once.

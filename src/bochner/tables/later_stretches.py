@@ -16,9 +16,8 @@ from scipy.stats import norm, t
 
 from bochner._base.arrays import Array, as_array
 from bochner.tables.base_laws import ScoredLaws, TableLaw
-from bochner.tables.distinct_rows import Chosen
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
-from bochner.tables.observations import Observations
+from bochner.tables.observations import Chosen, Observations
 
 _PARTS = 4
 """Parts of a single stretch that are left out of weights in turn, because no other stretch is

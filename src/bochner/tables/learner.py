@@ -10,23 +10,31 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bochner._base.machine_rate import measured_rate
 from bochner._base.progress import Progress
 from bochner._base.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.tables.base_laws import Laws, ScoredLaws, TableLaw, n_rows_of
-from bochner.tables.distinct_rows import Chosen, Elsewhere
-from bochner.tables.efforts import Effort, measured_rate, tree_seconds
-from bochner.tables.estimator_laws import EstimatorLearner
-from bochner.tables.kernel_laws import KernelLaw, LeaveOneOutPredictions, exact, on_landmarks
-from bochner.tables.kernel_passes import has_passes
+from bochner.tables.estimator_laws import EstimatorLearner, n_fits
+from bochner.tables.fit_plan import (
+    Effort,
+    FitPlan,
+    tree_seconds,
+    trees_fit,
+    within_memory,
+)
+from bochner.tables.kernel_laws import (
+    KernelLaw,
+    LeaveOneOutPredictions,
+    exact,
+    is_part_better,
+    on_landmarks,
+)
 from bochner.tables.kernel_search import Family, learned, noise_factor, refined
+from bochner.tables.landmark_fits import has_passes
 from bochner.tables.later_stretches import folds_of_stretches, over_stretches
 from bochner.tables.leave_one_out import Found
-from bochner.tables.memory_limits import trees_fit, within_memory
-from bochner.tables.observation_roles import FitPlan
-from bochner.tables.observations import FIRST, SECOND, Observations
-from bochner.tables.partial_fits import is_part_better
+from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations
 from bochner.tables.removal import Removal
-from bochner.tables.residual_laws import n_fits
 from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, TreeLearner
 from bochner.tables.trees import TreeInputs
 

@@ -1,6 +1,6 @@
 """Sobol importance of columns, interactions of pairs, and average predictions of a function."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, product
 from typing import Any
@@ -9,7 +9,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, steps
-from bochner.tables.evaluators import RowFunction
+from bochner._base.limits import LARGEST_ENTRY
+from bochner._base.threads import in_order, single_threaded_blas
+from bochner.tables.encoder import TableEncoder
+from bochner.tables.encodings import grid, output_names
+from bochner.tables.table_predictors import Predictor
+
+_BATCH = 250
+"""Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models
+keep."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowFunction:
+    """A function of rows that can combine groups of columns of different rows."""
+
+    function: Callable[[Array], Array]  # From rows (n, d) to predictions (n,) or (n, t)
+    owners: NDArray[np.intp]  # (d,): Group of each column
+
+    def predict(self, X: Array) -> Array:
+        """Return predictions (n, t) of rows (n, d), by batches that threads share."""
+        return self._in_batches(len(X), lambda batch: X[batch])
+
+    def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
+        """Return predictions (q, t) of rows with group ``g`` taken from a row of the pool (r, d).
+
+        ``sources`` (q, g) are the numbers of these rows.
+        """
+        columns = np.arange(len(self.owners))
+
+        def rows(batch: slice) -> Array:
+            return pool[sources[batch][:, self.owners], columns]
+
+        return self._in_batches(len(sources), rows)
+
+    def _in_batches(self, count: int, rows: Callable[[slice], Array]) -> Array:
+        # Matrices of so few rows gain nothing from threads of linear algebra, which wait for each
+        # other: 80 draws of learned frequencies took two to five times the CPU time with two.
+        batches = list(steps(count, _BATCH))
+        with single_threaded_blas() as n_threads:
+            parts = in_order(lambda batch: self.function(rows(batch)), batches, n_threads)
+            return np.concatenate([values for _, values in parts]).reshape(count, -1)
+
+
+def owners_of(groups: Mapping[str, NDArray[np.intp]], n_columns: int) -> NDArray[np.intp]:
+    """Return the group number (d,) of each column; columns without a group get ``len(groups)``."""
+    owners = np.full(n_columns, len(groups), dtype=np.intp)
+    for number, columns in enumerate(groups.values()):
+        owners[columns] = number
+    return owners
+
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
 """Most rows that one call predicts, in a few seconds, and fewest rows of the table that it uses."""
@@ -238,3 +287,65 @@ def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in columns]
     lines = [map(str.rjust, row, widths) for row in (heading, *rows)]
     return "\n".join("  ".join(line) for line in lines)
+
+
+def dependence_of(
+    predictor: Predictor, encoders: Sequence[TableEncoder], background: Array, unit: Any
+) -> Dependence:
+    """Return predictions as a function of all encoded columns, grouped by the table's columns.
+
+    Predictions are divided by ``unit``.
+    """
+    states = [state for encoder in encoders for state in encoder.columns_]
+    sources = np.array([state["name"] for state in states for _ in output_names(state)])
+    groups = {s["name"]: np.flatnonzero(sources == s["name"]) for s in encoders[0].columns_}
+    owners = owners_of(groups, background.shape[1])
+    function = RowFunction(lambda X: predictor.outputs(X) / unit, owners)
+    return Dependence(function, background, groups)
+
+
+def grids_of(
+    dependence: Dependence,
+    states: Mapping[str, Any],
+    background_values: Array,
+    columns: Sequence[str],
+    most: int,
+) -> dict[str, Any]:
+    """Return at most ``most`` values of each of one or two columns at which to compute effects.
+
+    ``states`` are the encoder states of all columns by name, and ``background_values`` (n, d) the
+    entries of the columns. Raises ValueError for columns without features.
+    """
+    are_names = all(isinstance(column, str | int) for column in columns)
+    if not are_names or len(columns) not in (1, 2) or len(set(columns)) < len(columns):
+        raise ValueError(f"effect takes one column or two different ones, got {columns}.")
+    unknown = [name for name in columns if not len(dependence.groups.get(name, ()))]
+    if unknown:
+        used = ", ".join(repr(name) for name, group in dependence.groups.items() if len(group))
+        reason = "had no features at fit" if unknown[0] in states else "is not in the table"
+        raise ValueError(f"Column {unknown[0]!r} {reason}. Columns with effects are {used}.")
+    values = dict(zip(states, background_values.T, strict=True))
+    return {
+        name: grid(states[name], values[name], dependence.X[:, dependence.groups[name]], most)
+        for name in columns
+    }
+
+
+def check_background(
+    encoders: Sequence[TableEncoder], background: Array, values: Array, donors: Array
+) -> None:
+    """Raise ValueError if background rows do not have the columns of the encoders."""
+    n_rows, n_encoded = background.shape
+    n_outputs = sum(len(encoder.get_feature_names_out()) for encoder in encoders)
+    states = encoders[0].columns_
+    shape = (n_rows or 1, len(states))
+    if n_encoded != n_outputs or values.shape != shape or donors.shape != shape:
+        raise ValueError("the rows kept for importance are not those of the table's columns")
+    if np.abs(background).max() > LARGEST_ENTRY:
+        raise ValueError("the rows kept for importance are larger than any encoded column")
+    for state, entries in zip(states, values.T, strict=True):
+        if (
+            state["kind"] == "text"
+            and not np.isin(entries, np.arange(len(state["levels"]) + 1)).all()
+        ):
+            raise ValueError(f"the rows kept for importance have no levels of {state['name']}")

@@ -15,8 +15,8 @@ from scipy.stats import qmc
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, loss_curvature
-from bochner.tables.distinct_rows import Chosen
 from bochner.tables.later_stretches import effective_number
+from bochner.tables.observations import Chosen
 
 _DRAWS = 64
 """Number of draws of scale and constants, a power of two as Sobol points need: log losses differ by

@@ -13,23 +13,28 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from bochner._base.amounts import as_bytes
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
-from bochner._base.checks import named
-from bochner._base.converted import as_frame, refuse_lazy, refuse_masked, refuse_no_rows
+from bochner._base.checks import refuse_lazy, refuse_masked, refuse_no_rows, unfit
 from bochner._base.file_writing import as_path
+from bochner._base.frames import as_frame
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_seed, generators
-from bochner.features.weight_meaning import MEANINGS
+from bochner.features.targets import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.learned.chain_parameters import check_name
 from bochner.linear.inputs import checked_weight
-from bochner.tables.base_models import checked_base_models
 from bochner.tables.contributions import Contributions, contributions
 from bochner.tables.date_order import note_sorted_dates
-from bochner.tables.efforts import EFFORTS
 from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.tables.sensitivity import Dependence, Effect, VarianceShares
-from bochner.tables.table_effects import check_background, dependence_of, grids_of
+from bochner.tables.estimator_laws import checked_base_models
+from bochner.tables.fit_plan import EFFORTS
+from bochner.tables.sensitivity import (
+    Dependence,
+    Effect,
+    VarianceShares,
+    check_background,
+    dependence_of,
+    grids_of,
+)
 from bochner.tables.table_knowledge import NewRows, RowKnowledge
 from bochner.tables.table_learners import FittedHead, SumLearner
 from bochner.tables.table_partitions import Others, collected_table, is_partitioned
@@ -37,6 +42,7 @@ from bochner.tables.table_predictors import Predictor
 from bochner.tables.table_rows import TableRows, check_weight_ratio, table_rows
 from bochner.tables.table_summary import html_summary
 from bochner.tables.table_tasks import LawSum, TableTask, TargetMap
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _BACKGROUND_ROWS = 1000
 """Training rows stored for importance and effects, for standard errors of a few per cent."""
@@ -107,6 +113,7 @@ class TableModel(BaseEstimator, ABC):
         time: Any,
     ) -> TableRows:
         """Return the validated rows of a fit; for a table in partitions, a sample of its rows."""
+        unfit(self)
         partitions = None
         if is_partitioned(X):
             learner.check_in_partitions(groups, time)
@@ -122,7 +129,7 @@ class TableModel(BaseEstimator, ABC):
         refuse_no_rows("y", y)
         refuse_masked("y", y)
         # Memory order changes rounding.
-        with named("y"):
+        with np.errstate(over="ignore", invalid="ignore"):
             complete = check_array(
                 task.read(y), ensure_2d=False, dtype=None, order="C", input_name="y"
             )

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._base.arrays import Array, as_array
-from bochner.tables.distinct_rows import Chosen
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import State, number_feature, output_names
+from bochner.tables.observations import Chosen
 
 _STEPS = (1.0, 2.0, np.inf)
 """Distances, in standard deviations of a column, over which slopes are measured; at most the range.

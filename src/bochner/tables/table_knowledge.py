@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.registry import register
-from bochner.tables.distinct_rows import Chosen
 from bochner.tables.donors import N_DRAWS, Donors
 from bochner.tables.encoder import TableEncoder, read_rows
-from bochner.tables.encodings import State, output_names
-from bochner.tables.known_entries import KnownEntries, filled_values
-from bochner.tables.observation_roles import MOST_SCORED
+from bochner.tables.encodings import KnownEntries, State, filled_values, output_names
+from bochner.tables.fit_plan import MOST_SCORED
+from bochner.tables.observations import Chosen
 from bochner.tables.table_far_rows import FarRows
 
 _ROWS_OF_A_BLOCK = 200

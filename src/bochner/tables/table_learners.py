@@ -15,10 +15,10 @@ from bochner._base.spreads import rounded
 from bochner._base.threads import single_threaded_blas, threads_for
 from bochner.features.parameters import generators
 from bochner.tables.base_laws import ScoredLaws
-from bochner.tables.base_models import check_takes_weights
-from bochner.tables.efforts import Effort
 from bochner.tables.encoder import TableEncoder, joined
 from bochner.tables.encodings import cycle_places, output_names, scale_numbers
+from bochner.tables.estimator_laws import check_takes_weights
+from bochner.tables.fit_plan import Effort
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
 from bochner.tables.table_rows import TableRows

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.converted import shown
+from bochner._base.checks import shown
 from bochner._base.spreads import rounded
 from bochner.engines.collected import Collected, PartitionLayout
 from bochner.engines.partition_rows import FrameParts, Names, TupleParts
@@ -17,8 +17,8 @@ from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.engines.table_pieces import CheckTable, TablePiece
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.linear.inputs import is_dask
-from bochner.tables.distinct_rows import Rows
 from bochner.tables.encoder import TableEncoder, joined, read_part
+from bochner.tables.observations import Rows
 
 
 def is_partitioned(X: object) -> bool:

@@ -8,11 +8,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner.tables.distinct_rows import Chosen
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.observations import Chosen
 from bochner.tables.predictive import Pair, Predictive
 from bochner.tables.table_knowledge import NewRows
-from bochner.tables.table_targets import ScaledTargets
+from bochner.tables.target_scales import ScaledTargets
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _WITHIN = 0.4
 """Probability between the middle and a function that goes on beyond the range, on both sides. It is

@@ -11,19 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import generators
 from bochner.learned.chain_parameters import check_name
 from bochner.linear.inputs import check_one_spread, checked_weight
-from bochner.tables.ensemble import SumOfLaws
 from bochner.tables.table_base import TableModel
 from bochner.tables.table_knowledge import NewRows
 from bochner.tables.table_partitions import is_partitioned
 from bochner.tables.table_predictors import NumberPredictor
-from bochner.tables.table_targets import ScaledTargets, plain
 from bochner.tables.table_tasks import RegressionTask
 from bochner.tables.table_transformations import chosen_transformation
-from bochner.tables.target_transformations import TRANSFORMATIONS, Transformation
+from bochner.tables.target_scales import TRANSFORMATIONS, ScaledTargets, Transformation, plain
+from bochner.tables.weighted_sum import SumOfLaws
 
 
 @register
@@ -156,7 +154,6 @@ class TableRegressor(RegressorMixin, TableModel):
         check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
         super()._check_parameters()
 
-    @all_or_nothing
     def fit(
         self,
         X: object,

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._base.arrays import Array
 from bochner._base.checks import labels
 from bochner._base.warn import warn_user
-from bochner.features.weight_meaning import are_whole
+from bochner.features.targets import are_whole
 from bochner.files.columns import rows_of
 from bochner.files.stamps import sortable_times
 from bochner.tables.encoder import read_columns
 from bochner.tables.removal import Removal
-from bochner.tables.repeated import entry_order, row_keys
+from bochner.tables.row_keys import entry_order, row_keys
 from bochner.tables.table_partitions import Others
 
 _GREATEST_RATIO = 1e8

@@ -16,9 +16,9 @@ from bochner.kernels import Matern
 from bochner.tables.base_laws import TableLaw
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import output_names
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
-from bochner.tables.residual_laws import ResidualLaw
+from bochner.tables.estimator_laws import ResidualLaw
 from bochner.tables.sensitivity import Dependence, VarianceShares
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _FEW_ROWS, _MOST_SECONDS = 64, 0.3
 """Number of background rows for the shares of columns, whose relative error is then about a fifth,

@@ -10,16 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from bochner._base.arrays import Array, MatrixLike, as_array
-from bochner._base.checks import check_classes, check_targets, labels, numbers, of_numpy
-from bochner._base.converted import shown
+from bochner._base.checks import check_classes, check_targets, labels, numbers, of_numpy, shown
 from bochner.tables.base_laws import ScoredLaws
 from bochner.tables.encoder import read_columns
-from bochner.tables.ensemble import SoftmaxOfLaws, SumOfLaws
 from bochner.tables.predictive import Predictive
-from bochner.tables.repeated import row_keys
+from bochner.tables.row_keys import row_keys
 from bochner.tables.table_rows import TableRows
-from bochner.tables.table_targets import CentredIndicators, ScaledTargets, plain
-from bochner.tables.target_transformations import Transformation
+from bochner.tables.target_scales import CentredIndicators, ScaledTargets, Transformation, plain
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 TargetMap = TypeVar("TargetMap", bound=Callable[[NDArray[Any]], Array])
 """A map from targets, or class numbers, to the scaled targets (n, t) of a fit."""

@@ -8,13 +8,13 @@ from scipy.stats import norm
 from bochner._base.arrays import Array, as_array
 from bochner._base.progress import Progress
 from bochner.features.parameters import generators
-from bochner.tables.efforts import TRIAL
-from bochner.tables.ensemble import SumOfLaws
+from bochner.tables.fit_plan import TRIAL
 from bochner.tables.removal import Removal
 from bochner.tables.table_learners import SumLearner
 from bochner.tables.table_rows import TableRows
 from bochner.tables.table_tasks import RegressionTask
-from bochner.tables.target_transformations import Transformation, candidates, most_likely
+from bochner.tables.target_scales import Transformation, candidates, most_likely
+from bochner.tables.weighted_sum import SumOfLaws
 
 _TRIED_ROWS = 800
 """Largest number of rows on which transformations of the target are compared."""

@@ -17,10 +17,9 @@ from sklearn.linear_model import RidgeCV
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.registry import register
 from bochner._base.spreads import rounded
-from bochner.tables.distinct_rows import Chosen
+from bochner.tables.estimator_laws import ResidualLaw, with_left_out
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
-from bochner.tables.observations import Observations, Scored
-from bochner.tables.residual_laws import ResidualLaw, with_left_out
+from bochner.tables.observations import Chosen, Observations, Scored
 from bochner.tables.trees import TreeInputs, Trees
 
 FEWEST_FOR_TREES = 400

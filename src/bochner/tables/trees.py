@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array
 from bochner._base.compiling import compiled, inner
 from bochner._base.registry import register
-from bochner.tables.distinct_rows import Chosen
+from bochner.tables.observations import Chosen
 
 _MOST_LEVELS = 255
 """Most levels of a categorical input of scikit-learn's trees. An input with more levels is treated

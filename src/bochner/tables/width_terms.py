@@ -21,7 +21,7 @@ import numpy as np
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
-from bochner.tables.distinct_rows import Chosen
+from bochner.tables.observations import Chosen
 from bochner.tables.trees import TreeInputs
 
 _FIRST_PENALTY = 10.0

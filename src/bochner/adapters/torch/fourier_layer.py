@@ -18,7 +18,7 @@ from bochner.features.transformer import FourierFeatures
 from bochner.linear.ridge_head import RidgeHead, frequencies_alone
 from bochner.spectral.factors import Amplitudes, CosineFactors, separated
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 TRAINABLE = {
     "frequencies": ("omega", "nu"),
@@ -226,7 +226,7 @@ class FourierLayer(nn.Module):
 _AMPLITUDES = tuple(
     f"amplitude_{name}" for name in ("window", "centre", "decay", "mu", "phase", "sums")
 )
-"""Names of the buffers with the results of :meth:`bochner.spectral.Amplitudes.matrices`."""
+"""Names of the buffers with the results of :meth:`bochner.spectral.factors.Amplitudes.matrices`."""
 
 
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:

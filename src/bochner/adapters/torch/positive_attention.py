@@ -11,7 +11,7 @@ from torch import nn
 
 from bochner.adapters.torch.inputs import check_inputs
 from bochner.features.positive_features import PositiveFeatures
-from bochner.spectral.positive_frequencies import PositiveFrequencies
+from bochner.spectral.positive_measure import PositiveFrequencies
 
 
 class PositiveAttention(nn.Module):

@@ -1,0 +1,406 @@
+"""Sizes of a fit within limits of time and memory, and the roles of observations in it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from bochner._base.amounts import in_words
+from bochner._base.arrays import Array, as_array
+from bochner.kernels import Exponential, Laplacian, Matern
+from bochner.tables.kernel_search import Family
+from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
+from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations, Rows, Scored
+
+_ROUGH = Family(Laplacian)
+"""Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
+
+_TURNED = Family(Exponential, is_mapped=True)
+"""Exponential kernels: functions with kinks in any direction."""
+
+_SMOOTH = Family(lambda length: Matern(length, nu=2.5), is_mapped=True)
+"""Matérn-5/2 kernels: functions with two derivatives."""
+
+_LAW_SHARE = 0.35
+"""Share of a time limit for the fit of the first kernel to all rows: the search takes half, and the
+weights of the laws need the rest."""
+
+_SEARCH_SHARE = 0.35
+"""Share of a time limit for the search of all kernels."""
+
+_OF_SEARCH, _LEAST_SEARCH = 200.0, 0.1
+"""Operations of a search per cube of its rows: some fifty steps, each a factor and an inverse; and
+the seconds of a search of very few rows."""
+
+_MORE_SHARE, _OF_MORE = 0.15, 150.0
+"""Share of a time limit for refining the best kernels on more rows, and its operations per cube of
+these rows: the errors of all kernels, and some steps of two kernels."""
+
+_OF_EXACT, _OF_LANDMARKS = 5.0, (4.0, 6.0)
+"""Operations of an exact fit per cube of its rows, and of a fit on m landmarks per n m^2 and per
+m^3: products, factors and inverses for means, variances and left-out predictions. Of very many
+rows, ``n`` is a sample."""
+
+_N_PASSES, _OF_PASS = 4.0, (90.0, 5.0)
+"""Passes over very many rows, and the operations of a pass, at the rate of matrix products, per row
+and landmark, and per column of both."""
+
+_OF_DISTANCE = 60.0
+"""Operations, at the rate of matrix products, for the difference of two rows in one column."""
+
+_OF_TREE = 8e7, 70.0
+"""Operations, at the rate of matrix products, per tree, and per tree, row and column."""
+
+_OF_LAW = 4e10
+"""Operations, at the rate of matrix products, of a fit of a kernel to very few rows."""
+
+FEWEST_SEARCHED, FEWEST_LANDMARKS = 200, 200
+"""Least sizes: a fit with fewer rows would be worse than no fit within the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Sizes that determine the time of a fit."""
+
+    families: Mapping[str, tuple[Family, int]]  # By name, with the number of encodings
+    search_rows: int
+    most_exact: int  # Largest number of rows of an exact fit: of all rows or of a part of them
+    n_landmarks: int  # Number of landmarks for more rows
+    more_rows: int = 2000  # Rows on which the best kernels for many rows are refined
+
+    def landmarks(self, n_rows: int) -> int:
+        """Return the number of landmarks of a fit to ``n_rows`` rows; 0 if the fit is exact."""
+        return 0 if n_rows <= self.most_exact else self.n_landmarks
+
+    def within(
+        self, seconds: float, n_rows: int, n_columns: int, n_kernels: int, rate: float
+    ) -> "Effort":
+        """Return sizes with which the first kernel is expected to be fitted within a time limit.
+
+        The search compares ``n_kernels`` kernels. ``rate`` is the number of operations per second.
+        Sizes that are small enough are unchanged.
+        """
+        of_kernel = _SEARCH_SHARE * seconds / n_kernels - _LEAST_SEARCH
+        search_rows = min(self.search_rows, _most(max(of_kernel, 0.0) * rate, _OF_SEARCH))
+        search_rows = max(search_rows, min(self.search_rows, FEWEST_SEARCHED))
+        more_rows = min(self.more_rows, _most(_MORE_SHARE * seconds * rate, _OF_MORE))
+        more_rows = max(more_rows, search_rows)
+        effort = replace(self, search_rows=search_rows, more_rows=more_rows)
+        most_exact, n_landmarks = self.sizes_within(_LAW_SHARE * seconds, n_rows, n_columns, rate)
+        effort = replace(effort, most_exact=most_exact)
+        return effort if n_rows <= most_exact else replace(effort, n_landmarks=n_landmarks)
+
+    def sizes_within(
+        self, seconds: float, n_rows: int, n_columns: int, rate: float
+    ) -> tuple[int, int]:
+        """Return the most rows of an exact fit of a kernel in some seconds, and the landmarks."""
+        operations = seconds * rate - _OF_LAW
+        sizes = np.arange(1.0, self.most_exact + 1.0)
+        exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * n_columns * sizes**2
+        most_exact = int(np.searchsorted(exact, operations, side="right"))
+        return most_exact, self._most_landmarks(operations, n_rows, n_columns)
+
+    def _most_landmarks(self, operations: float, n_rows: int, n_columns: int) -> int:
+        sizes = np.arange(1.0, self.n_landmarks + 1.0)
+        is_possible = _landmark_operations(n_rows, n_columns, sizes) <= operations
+        return max(int(is_possible.sum()), min(self.n_landmarks, FEWEST_LANDMARKS))
+
+
+def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:
+    """Return the operations of fits of a kernel on numbers of landmarks."""
+    by_passes = np.array([has_passes(n_rows, int(size)) for size in sizes])
+    n_multiplied = np.where(by_passes, sampled_rows(sizes), n_rows)
+    per_row = _OF_LANDMARKS[0] * sizes**2 + _OF_DISTANCE * n_columns * sizes
+    per_pass = n_rows * sizes * (_OF_PASS[0] + _OF_PASS[1] * n_columns)
+    cubes = _OF_LANDMARKS[1] * sizes**3
+    return as_array(n_multiplied * per_row + by_passes * _N_PASSES * per_pass + cubes)
+
+
+def _most(operations: float, per_cube: float) -> int:
+    """Return the largest number of rows whose cube needs at most ``operations``."""
+    return int(np.cbrt(operations / per_cube))
+
+
+def tree_seconds(n_rows: int, n_columns: int, n_trees: int, rate: float) -> float:
+    """Return the expected seconds of boosted trees."""
+    return n_trees * (_OF_TREE[0] + _OF_TREE[1] * n_rows * n_columns) / rate
+
+
+_RICH = {"rough": (_ROUGH, 3), "smooth": (_SMOOTH, 3), "turned": (_TURNED, 2)}
+
+EFFORTS: Mapping[str, Effort] = MappingProxyType(
+    {
+        "quick": Effort({"rough": (_ROUGH, 2), "smooth": (_SMOOTH, 2)}, 400, 3000, 1500),
+        "default": Effort(_RICH, 800, 16_500, 4000),
+        "thorough": Effort(_RICH, 2000, 20_000, 6000),
+    }
+)
+"""Sizes by name."""
+
+TRIAL = Effort({"rough": (_ROUGH, 1)}, 400, 3000, 1000)
+"""Sizes for comparing transformations of a target on some of the rows, half a second each."""
+
+
+MOST_SCORED = 3000
+"""Largest number of scored rows: the standard error of a quantile is below one per cent in rank."""
+
+_FEWEST_OTHERS = 500
+"""Fewest rows outside the search and the landmarks for which only these rows are scored: the 90 per
+cent quantile of 500 scores has a standard error of 1.3 per cent in rank."""
+
+_VARIANCE_LANDMARKS = 500
+"""Number of landmarks of variances. Variances are smoother than means, and the model file contains
+the matrix of these landmarks: half a megabyte in single precision. Log densities of new targets
+differ by 0.001 from those with a thousand landmarks."""
+
+_LEAST_UNSCORED = 1000
+"""Fewest rows that are not scored if there are many rows: they correct the noise."""
+
+_MANY_ROWS = 4000
+"""Number of rows above which each fit takes more than a second, so that only the best kernels are
+fitted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FitPlan:
+    """A random order of observations: the first ones choose kernels, the last ones are scored."""
+
+    observations: Observations
+    order: Chosen  # (n,): Indices of the observations
+    search: Chosen  # The first observations, which choose kernels
+    rows: Rows  # Distinct rows of all observations; rows of scored observations come last
+    scored: Scored  # The last observations
+    more_rows: int  # Number of rows on which the best kernels are refined after the search
+    n_landmarks: int  # Zero for exact fits
+    n_variance: int  # Number of landmarks of variances; zero if variances are not needed
+    by_halves: bool  # Whether observations of the search are scored, by kernels of the other half
+    elsewhere: Elsewhere | None
+    n_part: int = 0  # Number of rows of an exact fit to a part of the rows; zero if there is none
+
+    @classmethod
+    def of(
+        cls,
+        observations: Observations,
+        effort: Effort,
+        latest: NDArray[np.bool_] | None,
+        with_variance: bool,
+        rng: Generator,
+        elsewhere: Elsewhere | None = None,
+        used: Chosen | None = None,
+    ) -> "FitPlan":
+        """Return the plan, which decides which observations are scored.
+
+        Scored are the observations marked by ``latest``. Without it, observations outside the
+        search and the landmarks are scored if there are enough of them, else all observations. New
+        rows are no landmarks, and left-out predictions at landmarks have larger errors. Time and
+        memory depend on the number of distinct rows, the accuracy of scores on the number of
+        observations. The plan has only the observations ``used``, or all of them.
+        """
+        used = np.arange(len(observations)) if used is None else used
+        n_rows = len(np.unique(observations.cell[used]))
+        # With rows elsewhere a fit is never exact: their number is unknown here.
+        n_landmarks = effort.landmarks(n_rows) if elsewhere is None else effort.n_landmarks
+        n_last, has_others = _scored_rows(effort, len(used), n_landmarks, n_rows)
+        order = rng.permutation(used)
+        if latest is not None:
+            is_last = latest[order]
+        elif has_others:
+            is_last = _last(observations, order, n_last)
+        else:
+            is_last = np.ones(len(order), dtype=bool)
+        # Scored observations come last, where fits expect their rows.
+        order = np.concatenate((order[~is_last], order[is_last]))
+        n_scored = int(np.sum(is_last))
+        unscored = order if is_last.all() else order[:-n_scored]
+        search = observations.prefix(unscored, effort.search_rows)
+        by_halves = not has_others and latest is None
+        # REST, except for observations that chose the kernel.
+        part = np.zeros(n_scored, dtype=np.int64)
+        if by_halves:
+            part[: len(search)] = _halves(observations, search)
+        rows = observations.rows(order, n_scored)
+        n_variance = min(len(rows), _VARIANCE_LANDMARKS)
+        return cls(
+            observations,
+            order,
+            search,
+            rows,
+            observations.scored(order, n_scored, part),
+            effort.more_rows,
+            min(n_landmarks, len(rows)),
+            n_variance if with_variance else 0,
+            by_halves,
+            elsewhere,
+            effort.most_exact if n_landmarks and elsewhere is None else 0,
+        )
+
+    @property
+    def has_many_rows(self) -> bool:
+        """Whether only the best kernels are fitted, and chosen by more rows than the search had."""
+        return len(self.rows) > _MANY_ROWS
+
+    @property
+    def n_scored_rows(self) -> int:
+        """Number of distinct rows of the scored observations, which come last."""
+        return len(self.rows) - int(self.scored.observed.cell.min())
+
+    @property
+    def part(self) -> Chosen:
+        """The rows of an exact fit to a part: the first rows and those that are scored."""
+        n_rows, n_last = len(self.rows), self.n_scored_rows
+        return np.append(np.arange(self.n_part - n_last), np.arange(n_rows - n_last, n_rows))
+
+    def rows_of_laws(self, count: int) -> Array:
+        """Return the encoded rows (count, d) of laws: all rows, landmarks or a part."""
+        if count == len(self.rows):
+            return self.rows.X
+        if count == self.n_part:
+            return self.rows.X[self.part]  # Landmarks of other kernels are its first rows
+        return self.rows.X[:count].copy()  # A view would keep all rows in memory
+
+    def rows_of_part(self) -> tuple[Rows, Scored]:
+        """Return the rows of the part, and the scored observations with their places in it."""
+        observed = self.scored.observed
+        observed = replace(observed, cell=observed.cell - (len(self.rows) - self.n_part))
+        return self.rows.part(self.part), replace(self.scored, observed=observed)
+
+    def first(self, n_rows: int) -> Rows:
+        """Return at most ``n_rows`` first distinct rows, without the scored rows.
+
+        If all rows are scored, kernels learned on one half of the search rows score the other half.
+        """
+        n_others = len(self.order) - (0 if self.by_halves else len(self.scored.units))
+        return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
+
+
+def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) -> tuple[int, bool]:
+    """Return the number of scored observations, and whether they are excluded from the search.
+
+    If enough observations are neither in the search nor landmarks, only these are scored, otherwise
+    all observations. ``n_rows`` is the number of distinct rows.
+    """
+    n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
+    n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
+    has_others = n_others >= _FEWEST_OTHERS
+    return (min(n_others, MOST_SCORED) if has_others else n_samples), has_others
+
+
+def _halves(observations: Observations, search: Chosen) -> Chosen:
+    """Return FIRST or SECOND for each observation of the search, as :meth:`Rows.halves` does."""
+    is_first = np.arange(len(search)) < (len(search) + 1) // 2
+    if observations.groups is not None:
+        number = np.unique(observations.groups[search], return_inverse=True)[1]
+        is_first = number % 2 == 0 if number.any() else is_first
+    return np.where(is_first, FIRST, SECOND)
+
+
+def _last(observations: Observations, order: Chosen, count: int) -> NDArray[np.bool_]:
+    """Return a mask (n,) of about ``count`` last observations of the order, in complete groups."""
+    if observations.groups is None:
+        return np.arange(len(order)) >= len(order) - count
+    labels, places, groups = np.unique(
+        observations.groups[order], return_index=True, return_inverse=True
+    )
+    # Groups in descending order of their first observation in the random order.
+    latest_first = np.argsort(-places)
+    totals = np.cumsum(np.bincount(groups)[latest_first])
+    n_groups = min(max(1, np.searchsorted(totals, count, "right")), len(labels) - 1)
+    return np.isin(groups, latest_first[:n_groups])
+
+
+_OF_ENTRY = 18.0
+"""Bytes per encoded entry of the table: the encoded columns, and a copy of them in random order."""
+
+_OF_TREES, _OF_LINE, _LINE_ROWS = 15.0, 22.0, 200_000
+"""Bytes per encoded entry for boosted trees, their inputs included, and for the ridge regression to
+whose residuals they are fitted, which has at most so many rows."""
+
+_SEARCH_BYTES, _REFINED_BYTES = 45.0, 55.0
+"""Bytes of a thread per square of the rows of a search, and of the rows on which the best kernels
+are refined: kernel matrices, their factors, inverses and slopes."""
+
+_EXACT_BYTES = 9.0, 17.0
+"""Bytes of an exact fit per square of its rows, and per square of its scored rows, in double
+precision: the matrix, which its factor replaces, and the inverse of its last block. Most fits are
+in single precision, with half of them, but that depends on the kernel."""
+
+_LANDMARK_BYTES = 26.0, 8.0
+"""Bytes of a fit per square of its landmarks, and per landmark and scored row: sums of products,
+their factor and the kernel matrix of the landmarks."""
+
+_BLOCKS = 3
+"""Blocks of kernel values that each thread has in memory: one computed, two to be added up."""
+
+_OF_ANY = 4e7
+"""Bytes of a fit of any size."""
+
+
+def within_memory(
+    effort: Effort, limit: int, shape: tuple[int, int], n_threads: int, largest_group: int = 0
+) -> Effort:
+    """Return the sizes of a fit to encoded rows of some shape that needs at most ``limit`` bytes.
+
+    The table itself does not count. All observations of the largest group may be scored. Sizes that
+    are small enough are unchanged. Raises ValueError if the smallest sizes need more memory.
+    """
+    n_rows, n_columns = shape
+    n_scored = min(n_rows, max(MOST_SCORED, largest_group))
+    of_table = _of_table(shape)
+    of_thread = (limit - of_table) / n_threads
+    search_rows = max(_root(of_thread / _SEARCH_BYTES), FEWEST_SEARCHED)
+    more_rows = max(_root(of_thread / _REFINED_BYTES), search_rows)
+
+    def needed(of_fit: Callable[[Array, int], Array], largest: int) -> Array:
+        """Return the bytes of fits with one up to ``largest`` rows or landmarks."""
+        sizes = np.arange(1.0, largest + 1.0)
+        of_blocks = np.minimum(BLOCK_BYTES, 8.0 * n_rows * sizes)
+        return of_table + n_threads * _BLOCKS * of_blocks + of_fit(sizes, n_scored)
+
+    of_exact = needed(_of_exact, effort.most_exact)
+    of_landmarks = needed(_of_landmarks, effort.n_landmarks)
+    most_exact, n_landmarks = (
+        int(np.searchsorted(of_sizes, limit, side="right")) for of_sizes in (of_exact, of_landmarks)
+    )
+    fewest = min(effort.n_landmarks, FEWEST_LANDMARKS)
+    if n_rows > most_exact and n_landmarks < fewest:
+        # With one per cent more, the amount of three digits in the message suffices.
+        least = 1.01 * min([of_landmarks[fewest - 1], *of_exact[n_rows - 1 : n_rows]])
+        raise ValueError(
+            f"memory_limit is {in_words(limit)}, and a fit to {n_rows:,} different rows of "
+            f"{n_columns} encoded columns needs {in_words(least)}: give more memory or "
+            "fewer rows."
+        )
+    return replace(
+        effort,
+        search_rows=min(effort.search_rows, search_rows),
+        more_rows=min(effort.more_rows, more_rows),
+        most_exact=most_exact,
+        n_landmarks=n_landmarks,
+    )
+
+
+def trees_fit(limit: int, shape: tuple[int, int]) -> bool:
+    """Return whether trees for encoded rows of some shape are expected to fit into a limit."""
+    n_rows, n_columns = shape
+    per_column = _OF_TREES * n_rows + _OF_LINE * min(n_rows, _LINE_ROWS)
+    return _of_table(shape) + per_column * n_columns <= limit
+
+
+def _of_table(shape: tuple[int, int]) -> float:
+    return _OF_ANY + _OF_ENTRY * shape[0] * shape[1]
+
+
+def _of_exact(sizes: Array, n_scored: int) -> Array:
+    return as_array(_EXACT_BYTES[0] * sizes**2 + _EXACT_BYTES[1] * np.minimum(sizes, n_scored) ** 2)
+
+
+def _of_landmarks(sizes: Array, n_scored: int) -> Array:
+    return as_array(_LANDMARK_BYTES[0] * sizes**2 + _LANDMARK_BYTES[1] * n_scored * sizes)
+
+
+def _root(squares: float) -> int:
+    """Return the largest number of rows whose square is at most ``squares``."""
+    return int(np.sqrt(max(squares, 0.0)))

@@ -1,0 +1,341 @@
+"""Fits of kernels to many rows on landmarks: by products, by passes, or exactly to a part."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from scipy.linalg import cho_solve, lapack
+
+from bochner._base.arrays import Array, as_array, row_blocks, steps
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.threads import in_order, single_threaded_blas
+from bochner.tables import unlocked_loops
+from bochner.tables.kernel_columns import Blocks, LoopedKernel, suffices_single
+from bochner.tables.kernel_loops import (
+    Codes,
+    Columns,
+    add_kernel_products,
+    add_residual_products,
+    scratch_of,
+)
+from bochner.tables.leave_one_out import LEAST_SINGLE, LearnedKernel
+from bochner.tables.observations import Chosen, Elsewhere, Rows
+from bochner.tables.trees import TreeInputs
+
+_SAMPLED = 25
+"""Rows of the sample per landmark: each step of conjugate gradients reduces the error about five
+times."""
+
+_FEWEST_SAMPLES, _FEWEST_ROWS = 2, 100_000
+"""Fewest rows that are solved by passes, in samples and in total. The sample and three passes over
+twice as many rows take two thirds of the time of the products of all rows. Products of fewer rows
+take less than the compilation of the passes."""
+
+_TOLERANCE = 0.01
+"""Error of the function at the training rows, relative to the root mean square of the residuals, at
+which iterations end. It adds less than a ten-thousandth to errors at new rows."""
+
+_DOUBLE_SUMS = 16.0
+"""Factor of the noise to which rounding errors of kernel values are compared, because their sums
+are in double precision. With coefficients of 0.4 times the norm that is allowed, functions differ
+by 2e-4 of the noise from those of kernel values in double precision."""
+
+_MOST_STEPS = 12
+"""Most conjugate gradient steps. Three usually suffice; the sample may be unlike the rows if these
+are the latest ones."""
+
+_ROWS_OF_A_BLOCK = 4096
+"""Rows whose sums a thread computes in one piece, in some tenths of a second. Fixed, because sums
+in other blocks are rounded otherwise."""
+
+_TILE = 2048
+"""Landmarks whose distances are summed together. With shorter tiles slices take more time than they
+save: a quarter more with 1,024 landmarks and 40 columns."""
+
+_ROWS_OF_A_TILE = 16
+"""Rows whose kernel values are computed for a tile of landmarks, and then for the next tile: both
+stay in the second cache."""
+
+_ROWS_OF_PRODUCTS = 1024
+"""Rows of the sample whose kernel values are in memory together: 33 MB for 4,000 landmarks."""
+
+
+def sampled_rows(n_landmarks: ArrayLike) -> Array:
+    """Return the number of rows whose products estimate the matrix of the coefficients."""
+    return _SAMPLED * as_array(n_landmarks)
+
+
+def has_passes(n_rows: int, n_landmarks: int) -> bool:
+    """Return whether there are so many rows that passes over them take less time than products."""
+    return n_rows >= max(_FEWEST_SAMPLES * _SAMPLED * n_landmarks, _FEWEST_ROWS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LandmarkSolution:
+    """Coefficients of landmarks, and the matrices of their posterior."""
+
+    coef: Array  # (m, t)
+    lower: Array  # (m, m): Cholesky factor of the matrix of the coefficients, perhaps estimated
+    of_variance: Array  # (v, v): Sums of products of kernel values at the first landmarks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Passes:
+    """Kernel values of rows at landmarks, computed anew in every pass."""
+
+    kernels: tuple[LoopedKernel, LoopedKernel]  # With levels, and with numbers only
+    blocks: Blocks
+    rows: Rows  # With all encoded columns
+    landmarks: Array  # (m, d)
+    n_threads: int
+
+    @classmethod
+    def of(
+        cls, learned: LearnedKernel, columns: Chosen, rows: Rows, landmarks: Array, n_threads: int
+    ) -> "_Passes | None":
+        """Return the passes, or ``None`` for a kernel without compiled loops."""
+        dim = rows.X.shape[1]
+        inputs = TreeInputs.of(np.arange(dim), rows.shared)
+        none = np.empty(0, dtype=np.int64)
+        blocks = (
+            Blocks.of(landmarks, none, none)
+            if rows.shared is None
+            else Blocks.of(landmarks, inputs.starts, inputs.widths)
+        )
+        kernel = LoopedKernel.of(learned, columns, dim, blocks)
+        plain = LoopedKernel.of(learned, columns, dim, Blocks.of(landmarks, none, none))
+        if kernel is None or plain is None:
+            return None
+        return cls((kernel, plain), blocks, rows, landmarks, n_threads)
+
+    def columns(self, dtype: DTypeLike) -> tuple[Columns, Columns]:
+        """Return the landmarks with levels, and as numbers only."""
+        kernel, plain = self.kernels
+        codes = self.blocks.codes
+        return kernel.rows(self.landmarks, codes, dtype), plain.rows(self.landmarks, codes, dtype)
+
+    def sampled(self, n_rows: int, dtype: DTypeLike) -> tuple[Array, Array, Array]:
+        """Return estimates of ``K^T W K`` (m, m), ``K^T W Y`` and the squares (t,) of ``Y``.
+
+        Only the lower triangle of the matrix is written.
+
+        The first rows are the landmarks, which count once; the other rows of the sample represent
+        all rows that are not landmarks.
+        """
+        m, rows = len(self.landmarks), self.rows
+        inner, cross = np.zeros((m, m), order="F"), np.zeros((m, rows.Y.shape[1]))
+        squares = np.zeros(rows.Y.shape[1])
+        share = (len(rows) - m) / (n_rows - m)
+        pairs = self.columns(dtype)
+        parts = [(part, 1.0) for part in steps(m, _ROWS_OF_PRODUCTS)]
+        parts += [
+            (slice(m + part.start, m + part.stop), share)
+            for part in steps(n_rows - m, _ROWS_OF_PRODUCTS)
+        ]
+
+        def values(entry: tuple[slice, float]) -> Array:
+            part, _ = entry
+            X = rows.X[part]
+            kernel, columns, levels = self._of(X, pairs)
+            arguments = kernel.arguments(X, levels, dtype)
+            out, none = np.empty((len(X), m), dtype), np.empty((0, m), dtype)
+            nothing = np.empty((len(X), 0))
+            add_kernel_products(columns, *arguments, none, *scratch_of(dtype, _TILE), nothing, out)
+            return out * np.sqrt(rows.weights[part, None])
+
+        for (part, factor), K in in_order(values, parts, self.n_threads):
+            unlocked_loops.add_products_of_rows(inner, K.T, factor)
+            Y = np.sqrt(rows.weights[part, None]) * rows.Y[part]
+            cross += factor * (K.T @ Y)
+            squares += factor * np.sum(Y**2, axis=0)
+        return inner, cross, squares
+
+    def residual_products(
+        self, coef: Array, targets: Array | None, dtype: DTypeLike
+    ) -> tuple[Array, Array]:
+        """Return ``K^T W (Y - K c)`` (m, t) and weighted sums of squares (t,) of ``Y - K c``.
+
+        Without targets they are zero.
+        """
+        m, rows, n_columns = len(self.landmarks), self.rows, coef.shape[1]
+        pairs, by_target = self.columns(dtype), np.array(coef.T, order="C")
+
+        def part(block: slice) -> tuple[Array, Array]:
+            X = rows.X[block]
+            kernel, columns, levels = self._of(X, pairs)
+            arguments = kernel.arguments(X, levels, dtype)
+            Y = np.zeros((len(X), n_columns)) if targets is None else targets[block]
+            products, squares = np.zeros((n_columns, m)), np.zeros(n_columns)
+            add_residual_products(
+                columns,
+                *arguments,
+                by_target,
+                rows.weights[block],
+                np.ascontiguousarray(Y),
+                *scratch_of(dtype, _TILE),
+                np.empty((_ROWS_OF_A_TILE, m), dtype),
+                products,
+                squares,
+            )
+            return products, squares
+
+        products, squares = np.zeros((n_columns, m)), np.zeros(n_columns)
+        blocks = list(steps(len(rows), _ROWS_OF_A_BLOCK))
+        with single_threaded_blas():
+            for _, (of_products, of_squares) in in_order(part, blocks, self.n_threads):
+                products += of_products
+                squares += of_squares
+        return products.T, squares
+
+    def _of(self, X: Array, pairs: tuple[Columns, Columns]) -> tuple[LoopedKernel, Columns, Codes]:
+        """Return the kernel for some rows, with its landmarks and the levels of the rows."""
+        levels = self.blocks.levels(X)
+        if levels is not None:
+            return self.kernels[0], pairs[0], levels
+        return self.kernels[1], pairs[1], np.zeros((len(X), 0), dtype=np.uint16)
+
+
+def solved_by_passes(
+    learned: LearnedKernel,
+    columns: Chosen,
+    rows: Rows,
+    sizes: tuple[int, int],
+    n_threads: int,
+    end: float = np.inf,
+) -> LandmarkSolution | None:
+    """Return the coefficients of rows with encoded columns (n, d), if there are very many rows.
+
+    ``sizes`` are the numbers of landmarks of means and of variances. Rows are in random order. No
+    pass begins that would end after ``end``, a time of the performance counter. The result is
+    ``None`` for fewer rows and for kernels without a closed form.
+    """
+    n_landmarks, n_of_variance = sizes
+    if not has_passes(len(rows), max(sizes)):
+        return None
+    passes = _Passes.of(learned, columns, rows, rows.X[: max(sizes)], n_threads)
+    if passes is None:
+        return None
+    dtype: DTypeLike = np.float32 if learned.alpha >= LEAST_SINGLE else np.float64
+    inner, cross, squares = passes.sampled(int(sampled_rows(max(sizes))), dtype)
+    of_variance = np.tril(inner[:n_of_variance, :n_of_variance])
+    of_variance += np.tril(of_variance, -1).T
+    passes = _Passes.of(learned, columns, rows, rows.X[:n_landmarks], n_threads)
+    assert passes is not None
+    inner, cross = inner[:n_landmarks, :n_landmarks], cross[:n_landmarks]
+    landmarks = passes.landmarks[:, columns]
+    prior = learned.alpha * learned(landmarks, landmarks)
+    # The transpose, whose upper triangle is filled.
+    inner += prior
+    lower = jittered_cholesky(inner.T)
+    del inner
+    coef = cho_solve((lower, True), cross)
+    # Without the constant target, which has hardly any noise.
+    noise = np.sqrt(np.maximum(squares - np.sum(coef * cross, axis=0), 0.0) / len(rows))[:-1]
+    if not suffices_single(coef[:, :-1], _DOUBLE_SUMS * noise):
+        dtype = np.float64
+    coef = _descended(coef, passes, prior, lower, dtype, end)
+    return LandmarkSolution(coef, lower, of_variance)
+
+
+def _descended(
+    coef: Array, passes: _Passes, prior: Array, lower: Array, dtype: DTypeLike, end: float
+) -> Array:
+    """Return the coefficients (m, t) after conjugate gradient steps, for each target its own.
+
+    The last target is constant; its errors do not matter for the end of the iterations.
+    """
+    solve, began = partial(cho_solve, (lower, True)), perf_counter()
+    products, squares = passes.residual_products(coef, passes.rows.Y, dtype)
+    residuals = products - prior @ coef
+    coef, direction = coef.copy(), np.zeros_like(coef)
+    before, seconds = np.ones(coef.shape[1]), perf_counter() - began  # Of a pass
+    for step in range(_MOST_STEPS):
+        scaled = solve(residuals)
+        # About the weighted sum of squares of the error of the function at the rows.
+        remaining = np.sum(residuals * scaled, axis=0)
+        is_late = perf_counter() + seconds > end
+        if is_late or (remaining <= _TOLERANCE**2 * squares)[:-1].all():
+            break
+        direction = scaled + direction * (remaining / before if step else 0.0)
+        before = np.where(remaining > 0.0, remaining, 1.0)
+        change = prior @ direction - passes.residual_products(direction, None, dtype)[0]
+        curvature = np.sum(direction * change, axis=0)
+        length = remaining / np.where(curvature > 0.0, curvature, np.inf)
+        coef += length * direction
+        residuals -= length * change
+    return coef
+
+
+BLOCK_BYTES = 2**25
+"""Bytes of a block of kernel values. Each thread holds two blocks; larger blocks are not faster."""
+
+
+def value_blocks(n_rows: int, width: int) -> list[slice]:
+    """Return blocks of rows whose kernel values at ``width`` rows are in memory together."""
+    return list(row_blocks(n_rows, 8 * width, block_bytes=BLOCK_BYTES))
+
+
+def solved_by_products(
+    learned: LearnedKernel,
+    columns: Chosen,
+    rows: Rows,
+    sizes: tuple[int, int],
+    n_threads: int,
+    elsewhere: Elsewhere | None,
+) -> LandmarkSolution:
+    """Return the coefficients from products of all kernel values; the last target is one."""
+    inputs, (n_landmarks, n_of_variance) = rows.columns(columns), sizes
+    landmarks = inputs.X[: max(sizes)]
+    inner, cross = summed_products(learned, inputs, landmarks, n_threads)
+    if elsewhere is not None:
+        total = elsewhere.total(partial(packed_products, learned, columns, landmarks))
+        for sums, more in zip(
+            (inner, cross), unpacked_products(total, len(landmarks)), strict=True
+        ):
+            sums += more
+    # Before the noise is added in place.
+    of_variance = inner[:n_of_variance, :n_of_variance].copy()
+    inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
+    inner += learned.alpha * learned(landmarks, landmarks)
+    lower = jittered_cholesky(inner)
+    return LandmarkSolution(cho_solve((lower, True), cross[:n_landmarks]), lower, of_variance)
+
+
+def summed_products(
+    kernel: LearnedKernel, rows: Rows, landmarks: Array, n_threads: int
+) -> tuple[Array, Array]:
+    """Return ``k(Z, X) W k(X, Z)`` (m, m) and ``k(Z, X) W Y`` (m, t) for landmarks ``Z``."""
+    width = len(landmarks)
+    inner, cross = np.zeros((width, width)), np.zeros((width, rows.Y.shape[1]))
+
+    def values(block: slice) -> Array:
+        return kernel(rows.X[block], landmarks) * np.sqrt(rows.weights[block, None])
+
+    for block, K in in_order(values, value_blocks(len(rows), width), n_threads):
+        inner += K.T @ K
+        cross += K.T @ (np.sqrt(rows.weights[block, None]) * rows.Y[block])
+    return inner, cross
+
+
+def packed_products(learned: LearnedKernel, columns: Chosen, landmarks: Array, rows: Rows) -> Array:
+    """Return :func:`summed_products` in one array, with the upper triangle of the matrix only.
+
+    The last target is constant one. The array is half as large as the matrices, which matters when
+    partitions of a table send their sums to each other.
+    """
+    rows = replace(rows.columns(columns), Y=np.column_stack((rows.Y, np.ones(len(rows)))))
+    inner, cross = summed_products(learned, rows, landmarks, 1)
+    packed, _ = lapack.dtrttp(inner, uplo="U")
+    return np.concatenate((packed, cross.ravel()))
+
+
+def unpacked_products(packed: Array, width: int) -> tuple[Array, Array]:
+    """Return the two matrices that :func:`packed_products` has packed, for ``width`` landmarks."""
+    n_triangle = width * (width + 1) // 2
+    upper, _ = lapack.dtpttr(width, packed[:n_triangle], uplo="U")
+    # The packed triangle, mirrored.
+    inner = np.triu(upper)
+    inner += np.triu(upper, 1).T
+    return inner, packed[n_triangle:].reshape(width, -1)
