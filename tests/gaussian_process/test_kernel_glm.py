@@ -273,19 +273,11 @@ def test_features_with_a_sign_are_refused():
         (lambda X, f: KernelGLMRegressor().fit(X, f, exposure=np.ones(40)), "exposure is for"),
         (
             lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=np.zeros(40)),
-            "exposure must hold a positive.*minimum 0",
-        ),
-        (
-            lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=np.full(40, 1e-60)),
-            "exposure must be between 1e-50 and 1e[+]50, got 1e-60: give it in another unit",
+            "exposure must hold a number from 1e-50 to 1e[+]50.*minimum 0",
         ),
         (
             lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=[1.0]),
             r"each of the 40 rows.*shape \(1,\)",
-        ),
-        (
-            lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=["a"] * 40),
-            "exposure must hold numbers",
         ),
         (
             lambda X, f: KernelGLMRegressor().fit(X, f, sample_weight=np.full(40, 1e10)),
