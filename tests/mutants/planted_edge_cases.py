@@ -34,8 +34,8 @@ from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
 from bochner.files import column_values, packing
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
-from bochner.gaussian_process import likelihood_quantiles as quantiles
-from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
+from bochner.gaussian_process import law_predictions as quantiles
+from bochner.gaussian_process.law_predictions import LikelihoodMixture
 from bochner.learned import dirichlet_mixture as mixture
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
