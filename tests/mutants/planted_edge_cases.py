@@ -11,7 +11,7 @@ from comparison import test_outcomes, test_split
 from comparison import test_past_origins as test_origins
 from features import test_positive_features_features as test_positive_features
 from features import test_weight_meaning as test_units
-from files import test_identifiers, test_packing
+from files import test_identifiers
 from laws import head_laws, test_likelihood_laws
 from learned import test_dirichlet_mixture as test_mixture
 from linear import test_kernel_selection as test_selection
@@ -34,7 +34,7 @@ from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
-from bochner.files import column_values, packing
+from bochner.files import column_values
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import likelihood_quantiles as quantiles
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
@@ -101,18 +101,6 @@ plant_edits(
     "first",
     test_search.assert_rounded_steps,
     rounding_loses_a_season_of_two_steps=(" * (1.0 - _ROUNDED)", ""),
-)
-plant_edits(
-    packing,
-    "_parts",
-    lambda: test_packing.assert_levels(257),
-    level_257_is_stored_in_a_byte=("<= 256", "<= 257"),
-)
-plant_edits(
-    packing,
-    "_parts",
-    lambda: test_packing.assert_levels(256),
-    level_256_takes_two_bytes=("<= 256", "< 256"),
 )
 plant_edits(
     summed_series,
