@@ -39,7 +39,7 @@ from bochner.report import drift, error_checks
 from bochner.report import residual_section as residuals
 from bochner.series import breaks, rolling_origins, summed_series, timelines
 from bochner.series.component_search import Searcher
-from bochner.tables import date_order, table_rows, widths
+from bochner.tables import table_rows, widths
 from bochner.tables.contributions import Game
 from bochner.tables.estimator_laws import ResidualLaw
 
@@ -180,7 +180,7 @@ plant_edits(
     twenty_copies_are_too_few=(">= _FEWEST_COPIED", "> _FEWEST_COPIED"),
 )
 plant_edits(
-    date_order,
+    table_rows,
     "is_sorted",
     test_choosing.check_fewest_dates,
     users=(choosing,),

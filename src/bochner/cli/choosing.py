@@ -9,8 +9,8 @@ import numpy as np
 
 from bochner.files.columns import labels, read_column
 from bochner.files.errors import InputError
-from bochner.tables.date_order import is_sorted
 from bochner.tables.table_checks import side_column
+from bochner.tables.table_rows import is_sorted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from bochner.comparison.forecast_errors import model_facts
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.series.forecaster import Forecaster
-from bochner.tables.table_base import TableModel
+from bochner.tables.table_model import TableModel
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _KINDS = {

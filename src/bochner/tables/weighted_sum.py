@@ -167,6 +167,11 @@ class SumOfLaws:
         scores = widened(scores, models)
         return cls(models.laws, all_weights, scores, error, widths), (mean, std)
 
+    def without_unused(self) -> "SumOfLaws":
+        """Return the sum without base models of weight zero."""
+        laws, weights = self.laws.used(self.weights)
+        return replace(self, laws=laws, weights=weights)
+
     @property
     def law(self) -> ScoreLaw:
         """The law of the standardised errors of new targets."""
@@ -340,6 +345,11 @@ class SoftmaxOfLaws:
         left_out = left_out_probabilities(scores, labels, units, models.groups)
         loss = -float(np.average(np.log(left_out), weights=weights))
         return cls(models.laws, softmax, classes, loss)
+
+    def without_unused(self) -> "SoftmaxOfLaws":
+        """Return the softmax without base models of weight zero."""
+        laws, weights = self.laws.used(self.softmax.weights)
+        return replace(self, laws=laws, softmax=replace(self.softmax, weights=weights))
 
     def predict_proba(self, X: Array) -> Array:
         """Return class probabilities (n, C) of encoded rows (n, d), never zero or one."""
