@@ -10,7 +10,7 @@ from report import test_numbers
 from bochner.comparison import outcomes
 from bochner.report import unlike_rows
 from bochner.tables import table_model
-from bochner.tables.table_knowledge import RowKnowledge
+from bochner.tables.new_rows import RowKnowledge
 
 plant_edits(
     RowKnowledge,

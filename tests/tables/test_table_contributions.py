@@ -41,7 +41,7 @@ def fitted(request):
     X, targets = visits()
     with pytest.MonkeyPatch.context() as patch:
         # Twelve gaps are entries like others, as fifty are: mixed tables have no donors.
-        patch.setattr("bochner.tables.table_knowledge._FEWEST_GAPS", 10)
+        patch.setattr("bochner.tables.new_rows._FEWEST_GAPS", 10)
         return model.fit(X, targets[target]), X
 
 

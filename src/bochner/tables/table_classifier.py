@@ -15,8 +15,8 @@ from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner.linear.inputs import checked_weight
 from bochner.linear.labelled import LabelledClassifier
+from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import fitted_laws
-from bochner.tables.table_knowledge import NewRows
 from bochner.tables.table_model import TableModel
 from bochner.tables.table_partitions import is_partitioned
 from bochner.tables.table_rows import training_rows

@@ -22,6 +22,7 @@ from bochner.tables.contributions import Contributions, contributions
 from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
 from bochner.tables.estimator_laws import checked_base_models
 from bochner.tables.fit_plan import EFFORTS
+from bochner.tables.new_rows import NewRows, RowKnowledge
 from bochner.tables.sensitivity import (
     Dependence,
     Effect,
@@ -31,7 +32,6 @@ from bochner.tables.sensitivity import (
     grids_of,
 )
 from bochner.tables.table_fit import FitSettings
-from bochner.tables.table_knowledge import NewRows, RowKnowledge
 from bochner.tables.table_rows import TableRows
 from bochner.tables.table_summary import html_summary
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array, as_array
+from bochner.tables.new_rows import NewRows
 from bochner.tables.observations import Chosen
 from bochner.tables.predictive import Pair, Predictive, ScoreLaw
-from bochner.tables.table_knowledge import NewRows
 from bochner.tables.target_scales import ScaledTargets, plain
 from bochner.tables.weighted_sum import SumOfLaws
 

@@ -14,8 +14,8 @@ from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner.features.parameters import check_choice, generators
 from bochner.linear.inputs import check_one_spread, checked_weight
+from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import chosen_transformation, fitted_laws
-from bochner.tables.table_knowledge import NewRows
 from bochner.tables.table_model import TableModel
 from bochner.tables.table_partitions import is_partitioned
 from bochner.tables.table_predictors import NumberPredictor, expected_error
