@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from benchmarks.folds import Fold
 from bochner._base.arrays import Array
-from bochner.learned.preparation import Scaling
+from bochner.learned.training_data import Scaling
 
 INTERVAL = 0.9  # Probability of the central intervals whose coverage is counted
 

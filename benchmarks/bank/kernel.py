@@ -6,7 +6,7 @@ from benchmarks.bank.design import OURS
 from benchmarks.results import curve_metrics
 from bochner._base.arrays import Array
 from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
-from bochner.learned.preparation import Scaling
+from bochner.learned.training_data import Scaling
 
 TRUE, TRUE_SPECTRUM = "true kernel", "true spectral distribution"
 LAGS = tuple(round(0.1 * k, 1) for k in range(61))  # To 6, where the kernel is below 0.01

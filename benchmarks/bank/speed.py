@@ -13,19 +13,18 @@ from threadpoolctl import threadpool_limits
 from benchmarks.rows import loaded
 from bochner._base.arrays import Array
 from bochner._base.threads import single_threaded_blas
-from bochner.learned.chain import CollapsedChain
 from bochner.learned.chain_evidence import (
     ChainEvidence,
     InverseGammaNoise,
     evidence_of,
     frequency_gradient,
 )
+from bochner.learned.chain_run import CollapsedChain
 from bochner.learned.chain_starts import SparseStructure
-from bochner.learned.likelihood import ConstantNoise
-from bochner.learned.moves.replacement import Proposals, replace_frequencies
-from bochner.learned.preparation import Scaling, frequency_scales
+from bochner.learned.chain_state import ConstantNoise
+from bochner.learned.moves import Proposals, replace_frequencies
 from bochner.learned.prior import FrequencyPrior
-from bochner.learned.training_data import TrainingData
+from bochner.learned.training_data import Scaling, TrainingData, frequency_scales
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 SWEEP, GRADIENT = "sweep", "gradient"

@@ -13,8 +13,8 @@ from benchmarks.results import curve_metrics
 from bochner._base.arrays import Array
 from bochner.kernels import SpectralMixture
 from bochner.learned.draws import Draws
-from bochner.learned.preparation import Scaling
-from bochner.learned.wave_amplitudes import CosineAmplitudes
+from bochner.learned.modulated_waves import CosineAmplitudes
+from bochner.learned.training_data import Scaling
 
 SPECTRUM = SpectralMixture(
     (1.0 / 3.0,) * 3, ((0.0,), (0.75 * np.pi,), (1.375 * np.pi,)), (0.5**2, 0.5**2, 0.25**2)

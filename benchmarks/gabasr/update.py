@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.bank.speed import NOISE, PRECISION
 from bochner.learned.basis import Grid
 from bochner.learned.chain_evidence import ChainEvidence, evidence_of, solved
-from bochner.learned.moves.replacement import Proposals, replace_frequencies
+from bochner.learned.moves import Proposals, replace_frequencies
 from bochner.learned.training_data import TrainingData
 
 INPUTS = 5  # They enter the angles alone, which cost less than the products of features

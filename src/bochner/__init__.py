@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
-    from bochner.adapters.onnx.export import export_onnx as export_onnx
+    from bochner.adapters.onnx import export_onnx as export_onnx
     from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
     from bochner.features.transformer import FourierFeatures as FourierFeatures
     from bochner.files.model_file import load as load
     from bochner.files.model_file import save as save
-    from bochner.files.reading import read_table as read_table
+    from bochner.files.table_reading import read_table as read_table
     from bochner.gaussian_process.gaussian_process_classifier import (
         GaussianProcessClassifier as GaussianProcessClassifier,
     )
@@ -119,6 +119,6 @@ else:
             "bochner._base.registry": ("register",),
             "bochner.spectral": ("Frequencies", "spectral_measure"),
             "bochner.tables.encoder": ("TableEncoder",),
-            "bochner.files.reading": ("read_table",),
+            "bochner.files.table_reading": ("read_table",),
         },
     )

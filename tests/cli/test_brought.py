@@ -183,5 +183,5 @@ def test_a_later_file_has_its_own_words_and_lines(tmp_path):
     result = bochner("predict", model, new)
     found = result.stdout.split()[1:]
     np.testing.assert_allclose(list(map(float, found)), [16.5, 7.5, 6.75], atol=0.3)
-    assert "The last row (Total) holds the sums" in flat(result.stderr)
+    assert "The last row (Total) is left out" in flat(result.stderr)
     assert bochner("evaluate", model, new, "--no-analysis", "--skip", "0").exit_code == 0

@@ -24,7 +24,7 @@ from engines.tables import (
 )
 
 from bochner.engines import PartitionedRows
-from bochner.engines.table_pieces import TablePiece
+from bochner.engines.partition_rows import TablePiece
 from bochner.tables import table_fit, weighted_sum
 from bochner.tables.encoder import TableEncoder
 

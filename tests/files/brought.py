@@ -112,8 +112,6 @@ NUMBERS = [
                     lines("2M"): [2e6]}),
     quantity("money with a space", ["€ 1,200", "€ 300.5"], [1200, 300.5], "amounts in €"),
     quantity("accounts", ["(1200)", "300", "(1,200.5)"], [-1200, 300, -1200.5], "in parentheses"),
-    quantity("minus signs last", ["1200-", "300"], [-1200, 300], "minus signs after the number",
-             later={lines("5"): [5], lines("70-"): [-70]}),
     quantity("marks at school", ["2-", "3+", "1"], ["2-", "3+", "1"]),
     quantity("limits of detection", ["<0.5", "2.5", "≥ 10", "7"], [0.5, 2.5, 10, 7], "limits"),
     quantity("open ends", ["10+ years", "< 1 year", "3 years", "4 years", "9 or more years",
@@ -122,8 +120,6 @@ NUMBERS = [
     quantity("classes with a beginning", ["1935-", "1940-"], ["1935-", "1940-"]),
     quantity("notes in parentheses", ["(1)", "(2)"], ["(1)", "(2)"]),
     quantity("ranges", ["10-20", "30-40"], ["10-20", "30-40"]),
-    quantity("Indian commas", ["1,00,000", "12,34,567.5", "500"], [1e5, 1234567.5, 500], "Indian"),
-    quantity("Fortran", ["1.0D+03", "2.5d-01"], [1000, 0.25], "exponents with D"),
     quantity("a few words", [*many("{}"), "n/k"], [*X, NAN], "entries 'n/k', which count"),
     quantity("many words among numbers", [*many("{}", 30), *["n/k"] * 6],
              [*many("{}", 30), *["n/k"] * 6]),
@@ -219,29 +215,27 @@ LINES = [
     Brought("names within", table(below=["x,y,z", "1.5,2.5,3.5"]), {"x": [*X, 1.5]},
             ["1 row repeats the names"]),
     Brought("a total", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
-            + f"Total,{sum(X)},{sum(Y)}\n", {"x": N}, ["The last row (Total) holds the sums"]),
+            + f"Total,{sum(X)},{sum(Y)}\n", {"x": N}, ["The last row (Total) is left out"]),
     Brought("a total and means", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
             + f"Total,{sum(X)},{sum(Y)}\nMean,{np.mean(X)},{np.mean(Y)}\n,,\n", {"x": X},
-            ["The last 3 rows (Total, Mean) hold the sums and the means"]),
+            ["The last 3 rows (Total, Mean) are left out"]),
     Brought("a total below numbers", generated("n,x,y", lambda i: f"{i % 7},{X[i]},{Y[i]}")
             + f"Total:,{sum(X)},{sum(Y)}\n", {"n": [i % 7 for i in range(N)]},
-            ["The last row (Total:) holds the sums"],
+            ["The last row (Total:) is left out"],
             later={"n,x,y\n1,1,2\n2,2,3\n3,3,5\nSum,6,10\n": [1, 2, 3]}),
     Brought("a total below dates", generated("d;x;y", lambda i: f"{i % 28 + 1:02}.01.2020;{i},5;2")
-            + f"Summe;{N * N // 2},0;{2 * N}\n", {"d": N}, ["The last row (Summe) holds the sums"]),
+            + f"Summe;{N * N // 2},0;{2 * N}\n", {"d": N}, ["The last row (Summe) is left out"]),
     Brought("a total of quantities", generated("x,r", lambda i: f"{i}.5 kg,r{i % 3}")
             + f"{N * N / 2} kg,Total\n", {"x": [i + 0.5 for i in range(N)]},
-            ["The last row (Total) holds the sums"],
+            ["The last row (Total) is left out"],
             later={"x;r\n1,5 kg;a\n2,5 kg;b\n3,5 kg;c\n7,5 kg;Total\n": [1.5, 2.5, 3.5]}),
     Brought("a label that is data", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
             + "Total war,3.5,2.5\n", {"x": N + 1}),
-    Brought("a total without a label", table(below=[f"{sum(X)},{sum(Y)},{sum(Z)}"]), {"x": X},
-            ["The last row holds the sums"]),
-    Brought("a total that is kept", table(below=[f"{sum(X)},{sum(Y)},{sum(Z)}"]), {"x": N + 1},
-            options={"skip": 0}),
+    Brought("a level called average", generated("a,x,y",
+            lambda i: f"{('small', 'large', 'average')[(i + 2) % 3]},{X[i]},{Y[i]}"),
+            {"x": X}),
     Brought("a mean", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
-            + f"Average,{np.mean(X)},{np.mean(Y)}\n", {"x": N}, ["holds the means"]),
-    Brought("a running total", "a,b\n1,2\n2,4\n3,6\n6,12\n12,24\n", {"a": [1, 2, 3, 6, 12]}),
+            + f"Average,{np.mean(X)},{np.mean(Y)}\n", {"x": N}, ["The last row (Average)"]),
     Brought("a footer", table(below=["Source: an office"]), {"z": Z}, ["The last line is a remark",
             "(Source: an office)"]),
     Brought("a footer with delimiters", table(below=["", "Note: rounded,,"]), {"x": X},
@@ -272,7 +266,7 @@ MARKS = [
             later={"a,b\n1.234,t\n7.891,t\n": [1.234, 7.891],
                    "a;b\n1.234;t\n": [1234], 'a,b\n"1.234,5",t\n': [1234.5]}),
     Brought("decimal points, then commas", "a,b\n1.234,t0\n5.5,t1\n", {"a": [1.234, 5.5]},
-            later={"a;b\n1,234;t0\n": [1.234], "a;b\n5,5;t0\n": [5.5]}),
+            later={"a;b\n5,5;t0\n": [5.5]}),
 ]  # fmt: skip
 
 BROUGHT = [*UNITS, *NUMBERS, *CODES, *WORDS, *DATES, *LINES, *MARKS]

@@ -10,8 +10,8 @@ import pytest
 from files.brought import BROUGHT, NAN, Brought, lines
 
 from bochner.files.errors import InputError
-from bochner.files.reading import read, read_table
-from bochner.files.reading_options import ReadOptions
+from bochner.files.read_options import ReadOptions
+from bochner.files.table_reading import read, read_table
 from bochner.tables.encoder import TableEncoder
 
 

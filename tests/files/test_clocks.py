@@ -121,7 +121,7 @@ def test_a_file_with_offsets_has_the_cycles_of_one_without(tmp_path, by_clock):
 
 
 def test_columns_of_parquet_keep_their_clock(tmp_path, by_clock):
-    from bochner.files.reading import read
+    from bochner.files.table_reading import read
 
     pd.DataFrame({"t": LOCAL}).to_parquet(tmp_path / "t.parquet")
     frame = read(tmp_path / "t.parquet").frame

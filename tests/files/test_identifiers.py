@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from files.written import read_text
 
-from bochner.files.reading import read, read_table
+from bochner.files.table_reading import read, read_table
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_checks import check_table
 

@@ -9,7 +9,7 @@ from files.written import column, read_text, refusal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bochner.files.quantities import find_quantities
+from bochner.files.local_numbers import find_quantities
 
 FILES = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

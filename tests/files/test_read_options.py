@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bochner.files.errors import InputError
-from bochner.files.reading import read, read_table
-from bochner.files.reading_options import ReadOptions, read_types
+from bochner.files.read_options import ReadOptions, read_types
+from bochner.files.table_reading import read, read_table
 from bochner.tables.encoder import TableEncoder
 
 

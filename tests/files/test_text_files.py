@@ -14,7 +14,7 @@ from files.written import column, read_text, refusal, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bochner.files.reading import read
+from bochner.files.table_reading import read
 
 NAMES = "größe,café\n1,x\n2,naïve\n"
 
@@ -47,12 +47,6 @@ class TestEncodings:
         assert found.frame["a"].tolist() == ["\u201cx\u201d"]
         assert found.frame["b"].tolist() == [5]
         assert read_text(tmp_path, b"a,b\n\x81\xe9,1\n").frame["a"].tolist() == ["\x81é"]
-
-    def test_mixed_encodings(self, tmp_path):
-        content = "a,b\nöäüß,é\n".encode() + "ö,x\n".encode("cp1252")
-        found = read_text(tmp_path, content)
-        assert found.frame["a"].tolist() == ["öäüß", "ö"]
-        assert found.notes == ("Bytes that are not UTF-8 (1 of them) are read as Windows-1252.",)
 
     def test_damaged_utf_16(self, tmp_path):
         message = refusal(tmp_path, b"\xff\xfea\x00,\x00\x00\xd8")
@@ -254,18 +248,6 @@ class TestStandardInput:
         for content, part in ((b"", "is empty"), (b"a,b\n1\n", "line 2: 1 field where")):
             with pytest.raises(ValueError, match=f"^standard input.*{part}"):
                 given(content)
-
-    @pytest.mark.parametrize(
-        ("content", "advice"),
-        [
-            (gzip.compress(b"a,b\n1,2\n"), r"decompress it \(gzip -dc FILE \| bochner \.\.\.\)"),
-            (b"PAR1....", "pipe it as CSV"),
-        ],
-        ids=["gzip", "parquet"],
-    )
-    def test_a_pipe_is_not_renamed(self, given, content, advice):
-        with pytest.raises(ValueError, match=f"{advice}, or give the path of the file in place of"):
-            given(content)
 
 
 def test_names_with_control_characters_are_harmless(tmp_path):

@@ -3,8 +3,8 @@
 import pytest
 
 from bochner.files.errors import InputError
-from bochner.files.reading import read
-from bochner.files.reading_options import ReadOptions
+from bochner.files.read_options import ReadOptions
+from bochner.files.table_reading import read
 
 
 def write(folder, name, content, encoding="utf-8"):

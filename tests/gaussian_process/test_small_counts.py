@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.learned.moves.polya_gamma import _series
+from bochner.learned.polya_gamma import _series
 
 
 @pytest.mark.parametrize("z", [0.0, 0.7, 5.0])

@@ -19,22 +19,20 @@ from scipy import stats
 from scipy.special import expit
 
 from bochner.learned.basis import PLAIN, Grid, Matched, Windows
-from bochner.learned.chain import CollapsedChain
 from bochner.learned.chain_evidence import InverseGammaNoise
-from bochner.learned.dense import DensePrior
-from bochner.learned.dirichlet_mixture import MixturePrior, sample_prior
-from bochner.learned.likelihood import ConstantNoise
+from bochner.learned.chain_run import CollapsedChain
+from bochner.learned.chain_state import ConstantNoise, StepSizes
+from bochner.learned.dirichlet_mixture import DensePrior, MixturePrior, sample_prior
 from bochner.learned.moves import (
     Hamiltonian,
+    LogNormalPrecision,
     Move,
     PrecisionWalk,
     PriorParameters,
     ReplacementSweep,
 )
-from bochner.learned.moves.polya_gamma import LogisticLabels
-from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.sparse import SparseHyper, SparsePrior
-from bochner.learned.state import StepSizes
 from bochner.learned.training_data import TrainingData
 from bochner.learned.two_spectra import TwoSpectraPrior
 from bochner.learned.wishart import GammaPrior, NormalInverseWishart

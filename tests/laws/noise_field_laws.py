@@ -7,8 +7,8 @@ hyperparameters.
 import numpy as np
 from laws import chains
 
-from bochner.learned.chain import CollapsedChain
-from bochner.learned.moves.noise_field import NoiseField, VaryingNoise
+from bochner.learned.chain_run import CollapsedChain
+from bochner.learned.noise_field import NoiseField, VaryingNoise
 from bochner.learned.training_data import TrainingData
 
 N_WAVES = 3

@@ -19,7 +19,7 @@ from bochner import (
     LocallyStationaryRegressor,
     kernels,
 )
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.linear.softmax_weights import left_out_probabilities
 
 CELLS = np.random.default_rng(1).normal(size=(6, 2))

@@ -6,7 +6,6 @@ from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem, feature
 from laws.inference_laws import central_differences, check_gradient_of
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.learned.amplitude_waves import WaveFeatures
 from bochner.learned.basis import PLAIN, Grid
 from bochner.learned.chain_evidence import (
     InverseGammaNoise,
@@ -14,7 +13,7 @@ from bochner.learned.chain_evidence import (
     evidence_of,
     frequency_gradient,
 )
-from bochner.learned.wave_amplitudes import CosineAmplitudes
+from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures
 
 X = np.random.default_rng(1).normal(size=(40, 3))
 named = pytest.mark.parametrize("basis", BASES.values(), ids=BASES.keys())

@@ -9,15 +9,15 @@ from threadpoolctl import threadpool_info
 
 from bochner._base.progress import Progress
 from bochner.learned import chain_plan as plan
-from bochner.learned import chain_sizes as sizes
-from bochner.learned.chain import CollapsedChain
+from bochner.learned import chain_plan as sizes
 from bochner.learned.chain_parameters import SAMPLERS
 from bochner.learned.chain_plan import Sampler, SamplerSettings
+from bochner.learned.chain_run import CollapsedChain
 from bochner.learned.chain_starts import DenseStructure, SparseStructure
-from bochner.learned.dense import DensePrior
-from bochner.learned.likelihood import ConstantNoise
+from bochner.learned.chain_state import ConstantNoise
+from bochner.learned.dirichlet_mixture import DensePrior
 from bochner.learned.moves import Hamiltonian, ReplacementSweep
-from bochner.learned.moves.polya_gamma import LogisticLabels
+from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.sparse import SparsePrior
 from bochner.learned.training_data import ScaledData
 from bochner.papers.bank import BaNK, IndependentStructure

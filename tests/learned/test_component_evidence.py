@@ -6,7 +6,7 @@ from learned.problems import component_law
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bochner.learned.component_evidence import ComponentPrior, component_evidence, log_scale_prior
+from bochner.learned.mixture_bound import ComponentPrior, component_evidence, log_scale_prior
 
 DIMS = (1, 2, 5)
 FAMILY_ALPHA = 1e-3

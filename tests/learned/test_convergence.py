@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from scipy.signal import lfilter
 
-from bochner.learned.convergence import effective_sample_size, split_rhat
+from bochner.learned.trace import effective_sample_size, split_rhat
 
 FAMILY_ALPHA = 1e-3
 PHIS = (0.3, 0.6, 0.9, -0.5)

@@ -6,8 +6,7 @@ from learned.test_sparse_prior import assert_pull
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from bochner.learned.dense import DensePrior
-from bochner.learned.dirichlet_mixture import Mixture, MixturePrior, sample_prior, step
+from bochner.learned.dirichlet_mixture import DensePrior, Mixture, MixturePrior, sample_prior, step
 from bochner.learned.wishart import GammaPrior, NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the functions of each test.

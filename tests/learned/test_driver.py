@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from bochner._base import progress as reports
-from bochner.learned import driver
+from bochner.learned import chain_run as driver
+from bochner.learned.chain_run import PreparedChain, Stage, run
+from bochner.learned.chain_state import StepSizes
 from bochner.learned.draws import ChainDraw
-from bochner.learned.driver import PreparedChain, Stage, run
-from bochner.learned.state import StepSizes
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ from learned.problems import component_law, problem
 
 from bochner import SimilarityFeatures, kernels
 from bochner.learned import exact_inference as exact
-from bochner.learned import stick_breaking as sticks
-from bochner.learned.component_evidence import component_evidence
-from bochner.learned.mixture_bound import N_LATENT
+from bochner.learned import mixture_bound as sticks
+from bochner.learned.mixture_bound import N_LATENT, component_evidence
 from bochner.papers import digmm as digmm_taylor
 
 SEEDS = range(0, 60, 3)  # twenty problems, all twelve kinds of kernels
@@ -96,7 +95,7 @@ def assert_exact(patch, seed):
         assert factor.weights.sum() == pytest.approx(1.0, abs=1e-12)
         assert_definite(factor.covariances)
         counts = N_LATENT * factor.weights
-        assert (sticks.posterior(counts, 1.0) > 0.0).all()
+        assert (sticks.stick_posterior(counts, 1.0) > 0.0).all()
         assert (prior.dof + counts > prior.dim - 1.0).all()
         scales = np.exp(factor.log_scales)
         laws = [component_law(prior, scale) for scale in scales]

@@ -8,11 +8,11 @@ from laws.group_laws import kernel_bound
 from numpy.testing import assert_allclose
 
 from bochner.learned.basis import Matched
+from bochner.learned.chain_run import ChainRun
 from bochner.learned.draws import ChainDraw
-from bochner.learned.driver import ChainRun
 from bochner.learned.gaussian_components import Components, frequency_components, mean_kernel
 from bochner.learned.learned_kernel import Learned
-from bochner.learned.preparation import Scaling
+from bochner.learned.training_data import Scaling
 from bochner.learned.two_spectra import TwoSpectraPrior
 
 

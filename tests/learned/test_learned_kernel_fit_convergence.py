@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner import LearnedKernelRegressor
-from bochner.learned.chain import CollapsedChain
-from bochner.learned.convergence import effective_sample_size, split_rhat
+from bochner.learned.chain_run import CollapsedChain
 from bochner.learned.learned_kernel import Convergence
 from bochner.learned.target_columns import warn_of_convergence
+from bochner.learned.trace import effective_sample_size, split_rhat
 
 
 def test_chains_that_stand_still_apart_have_an_infinite_rhat_and_no_warning(monkeypatch):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor
-from bochner.learned.moves.polya_gamma import part_log_likelihood
+from bochner.learned.polya_gamma import part_log_likelihood
 from bochner.learned.training_data import TrainingData
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

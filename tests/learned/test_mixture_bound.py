@@ -9,10 +9,16 @@ from scipy.optimize import nnls
 
 from bochner.learned import exact_inference as exact
 from bochner.learned import mixture_bound as bounds
-from bochner.learned import stick_breaking as sticks
-from bochner.learned.component_evidence import ComponentPrior, component_evidence, log_scale_prior
-from bochner.learned.mixture_bound import ExpectedCosines, Factor, Objective
-from bochner.learned.similarity_sketch import PairSimilarities
+from bochner.learned import mixture_bound as sticks
+from bochner.learned.mixture_bound import (
+    ComponentPrior,
+    ExpectedCosines,
+    Factor,
+    Objective,
+    component_evidence,
+    log_scale_prior,
+)
+from bochner.learned.mixture_inference import PairSimilarities
 
 BOTH, ONE = np.array([1.0, -1.0]), np.array([1.0])
 N_DRAWS = 20_000
@@ -115,7 +121,7 @@ def log_joint_of_one_sign(objective, factor, omega):
     terms = []
     for labels in np.ndindex(*[truncation] * m):
         counts = np.bincount(labels, minlength=truncation).astype(float)
-        term = np.full(omega.shape[:-2], sticks.log_evidence(counts, objective.concentration))
+        term = np.full(omega.shape[:-2], sticks.stick_log_evidence(counts, objective.concentration))
         for t in np.flatnonzero(counts):
             mine = omega[..., np.array(labels) == t, :].reshape(-1, int(counts[t]), prior.dim)
             term += evidence_of_points(prior, scales[t], mine).reshape(term.shape)

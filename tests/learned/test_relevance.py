@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learned.basis import Matched, Windows
 from bochner.learned.draws import Draws
-from bochner.learned.preparation import Trend
 from bochner.learned.relevance import averaged, relevance_of
+from bochner.learned.training_data import Trend
 
 N, STEP = 60, 1e-4
 

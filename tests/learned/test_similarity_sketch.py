@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bochner import SimilarityFeatures, kernels
-from bochner.learned.mixture_starts import from_width
-from bochner.learned.similarity_sketch import Sketch, observed, spread_rows
+from bochner.learned.exact_inference import from_width
+from bochner.learned.mixture_inference import Sketch, observed, spread_rows
 
 ROWS = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -62,7 +62,7 @@ def test_distances_are_from_the_latest_rows_too():
 
 
 def test_only_some_of_many_rows_are_looked_at(monkeypatch):
-    monkeypatch.setattr("bochner.learned.similarity_sketch._N_CANDIDATES", 50)
+    monkeypatch.setattr("bochner.learned.mixture_inference._N_CANDIDATES", 50)
     rows = rng().standard_normal((5_000, 1))
     chosen = spread_rows(rows, 40, rng(1))
     assert set(chosen.tolist()) <= set(rng(1).permutation(5_000)[:50].tolist())
@@ -94,7 +94,7 @@ def test_sums_of_squares_are_those_of_all_similarities(level):
 
 
 def test_of_many_pairs_some_stand_for_all(monkeypatch):
-    monkeypatch.setattr("bochner.learned.similarity_sketch._MOST_PAIRS", 87)
+    monkeypatch.setattr("bochner.learned.mixture_inference._MOST_PAIRS", 87)
     gram = np.exp(-squares(ROWS)) + np.diag(rng(1).uniform(0.0, 3.0, len(ROWS)))
     data = observed(Sketch(ROWS, gram, 1.5), rng(1))
     own = np.diagonal(gram) / data.unit

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bochner.learned.convergence import effective_sample_size, split_rhat
-from bochner.learned.trace import Trace
+from bochner.learned.trace import Trace, effective_sample_size, split_rhat
 
 NAMES = ("log_evidence", "log_posterior", "acceptance_pcn", "n_components_used", "step_size")
 

@@ -13,20 +13,14 @@ from tables.test_fingerprints import (
 )
 
 from bochner.files import (
-    conventions,
-    delimited,
-    guesses,
+    column_types,
+    column_values,
     headings,
     identifiers,
-    layout,
+    local_dates,
     local_numbers,
-    quantities,
-    reading,
-    resolving,
-    settling,
-    summary_rows,
-    times_of_day,
-    totals,
+    table_reading,
+    text_files,
 )
 from bochner.files.errors import InputError
 from bochner.tables import row_keys as fingerprints
@@ -51,39 +45,37 @@ def plant(name, owner, function, old, new, *cases, users=()):
     planted(*map(file_of, cases), name=name)(edit(owner, function, old, new, *users))
 
 
-plant("units_are_mixed", quantities, "find_quantities",
+plant("units_are_mixed", local_numbers, "find_quantities",
       "is_number & ~is_main & (units == unit)", "False & (units == unit)", "two units",
-      users=[guesses])  # fmt: skip
-plant("other_units_are_read", settling, "_refuse_other_unit", "unit is None or",
+      users=[column_types])  # fmt: skip
+plant("other_units_are_read", column_values, "_refuse_other_unit", "unit is None or",
       "True or unit is None or", "a unit after a space")  # fmt: skip
-plant("units_are_not_recorded", settling, "_quantities", "unit=quantities.unit)", "unit=None)",
+plant("units_are_not_recorded", column_values, "_quantities", "unit=unit)", "unit=None)",
       "a unit after a space")  # fmt: skip
-plant("magnitudes_are_forgotten", quantities, "_bodies", 'f"e{power}" if power else ""', '""',
-      "magnitudes")  # fmt: skip
-plant("parentheses_are_nothing", quantities, "_bodies", "is_minus | parts.is_bracketed |",
-      "is_minus |", "accounts")  # fmt: skip
-plant("classes_are_limits", quantities, "_are_classes", "counts[0] > counts[1]", "False",
+plant("magnitudes_are_forgotten", local_numbers, "find_quantities", 'f"e{power}" if power else ""',
+      '""', "magnitudes", users=[column_types])  # fmt: skip
+plant("parentheses_are_nothing", local_numbers, "find_quantities", "pa.array(is_bracketed |",
+      "pa.array(", "accounts", users=[column_types])  # fmt: skip
+plant("classes_are_limits", local_numbers, "_are_classes", "counts[0] > counts[1]", "False",
       "classes of sizes")  # fmt: skip
-plant("marks_at_school_are_negative", quantities, "_are_classes",
-      "has_plus or bool(lengths[is_signed].max() == 1)", "False", "marks at school")  # fmt: skip
-plant("a_half_is_enough", guesses, "_without_words", "SHARE_READ * n_present", "0.0",
+plant("a_half_is_enough", column_types, "_without_words", "SHARE_READ * n_present", "0.0",
       "many words among numbers")  # fmt: skip
-plant("words_are_not_recorded", resolving, "resolve", "if settled.words:", "if False:",
-      "a unit and a few words", users=[summary_rows])  # fmt: skip
-plant("afternoons_are_mornings", times_of_day, "find_times", "_DAY / 2 * is_evening", "0",
-      "halves of the day", users=[guesses])  # fmt: skip
-plant("durations_are_times_of_day", times_of_day, "find_times", "(hour >= _DAY)", "(hour < 0)",
-      "durations", users=[guesses])  # fmt: skip
+plant("words_are_not_recorded", table_reading, "_convert", "if values.words:", "if False:",
+      "a unit and a few words")  # fmt: skip
+plant("afternoons_are_mornings", local_dates, "find_times", "_HOURS / 2 * is_evening", "0",
+      "halves of the day", users=[column_types])  # fmt: skip
+plant("durations_are_times_of_day", local_dates, "find_times", "(hour >= _HOURS)", "(hour < 0)",
+      "durations", users=[column_types])  # fmt: skip
 plant("codes_lose_their_zeros", local_numbers, "code_rule", "if row < 0:", "if True:",
-      "zeros that tell codes apart", users=[guesses])  # fmt: skip
+      "zeros that tell codes apart", users=[column_types])  # fmt: skip
 plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
       "_IDENTIFIER_WORD.fullmatch(word)", "False", "a parcel")  # fmt: skip
-plant("text_has_missing_words", guesses, "guess",
+plant("text_has_missing_words", column_types, "guess",
       "return Guess(name, kind, texts, texts, None, padded)",
       "return Guess(name, kind, _without(texts, MISSING), texts, None, padded)",
-      "Namibia", users=[resolving])  # fmt: skip
-plant("words_of_the_user_are_ignored", guesses, "guess", "if options.missing:", "if False:",
-      "a date that is missing", users=[resolving])  # fmt: skip
+      "Namibia", users=[table_reading])  # fmt: skip
+plant("words_of_the_user_are_ignored", column_types, "guess", "if options.missing:", "if False:",
+      "a date that is missing", users=[table_reading])  # fmt: skip
 plant("first_lines_are_names", headings, "_is_data", "return not are_names", "return False",
       "a first line of data")  # fmt: skip
 plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclose(",
@@ -93,21 +85,21 @@ plant("titles_are_names", headings, "_count_titles", "return count if has_names 
       "two titles and a blank line")  # fmt: skip
 plant("units_are_rows", headings, "_are_second_names", "return n_named > 0 and", "return False and",
       "a line of units")  # fmt: skip
-plant("totals_are_rows", totals, "_equals", "abs(last - total) <=", "-1.0 >=", "a total")
-planted(file_of("a running total"), name="running_totals_are_totals")(
-    lambda patch: patch.setattr(totals, "_FEWEST_UNLABELLED", 2)
-)
-plant("names_within_are_rows", delimited, "without_repeated_names", "if is_name is None or",
-      "if True or", "names within", users=[reading])  # fmt: skip
+plant("totals_are_rows", headings, "without_summaries", "if not any(labels)", "if True", "a total",
+      users=[table_reading])  # fmt: skip
+plant("levels_are_totals", headings, "_occurs", "label in above.to_pylist()", "False",
+      "a level called average")  # fmt: skip
+plant("names_within_are_rows", headings, "without_repeated_names", "if is_name is None or",
+      "if True or", "names within", users=[table_reading])  # fmt: skip
 plant("footers_are_rows", headings, "count_footers", "return 0 if is_usual or not above else count",
-      "return 0", "a footer with delimiters", users=[layout])  # fmt: skip
-plant("blank_lines_are_skipped", delimited, "_parse", "ignore_empty_lines=width > 1",
+      "return 0", "a footer with delimiters")  # fmt: skip
+plant("blank_lines_are_skipped", text_files, "_parse", "ignore_empty_lines=width > 1",
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
-plant("the_mark_of_the_fit_is_that_of_every_file", conventions, "own_kind",
-      "if not options.recorded or", "if True or", "decimal commas, then points",
-      users=[resolving])  # fmt: skip
-plant("skipped_lines_are_looked_at", layout, "find_layout", "if options.skip:", "if False:",
-      "lines that are skipped", users=[reading])  # fmt: skip
+plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_convert",
+      "if options.recorded and delimiter", "if False and delimiter",
+      "decimal commas, then points")  # fmt: skip
+plant("skipped_lines_are_looked_at", text_files, "find_layout", "if options.skip:", "if False:",
+      "lines that are skipped", users=[table_reading])  # fmt: skip
 
 
 @changes(identifiers, "_reason", file_of("a column without entries", check_reading))

@@ -8,9 +8,10 @@ from laws import chains
 from mutants import planted_mixture
 from mutants.registry import changes, edit, planted, replaces
 
-from bochner.learned.moves import hamiltonian, replacement
-from bochner.learned.moves import polya_gamma as polya_gamma
-from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned import moves as hamiltonian
+from bochner.learned import moves as replacement
+from bochner.learned import polya_gamma as polya_gamma
+from bochner.learned.moves import LogNormalPrecision
 from bochner.learned.sparse import SparsePrior
 from bochner.papers import bank as joint_pairs
 from bochner.papers.bank import JointPairChain, Laplace

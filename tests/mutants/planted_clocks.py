@@ -7,7 +7,14 @@ from files.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 from mutants.planted_reading import in_folder
 from mutants.registry import changes, edit, plant_edits, planted
 
-from bochner.files import clocks, columns, guesses, local_dates, resolving, settling
+from bochner.files import (
+    clocks,
+    column_types,
+    column_values,
+    columns,
+    local_dates,
+    table_reading,
+)
 from bochner.tables import encoder, encodings
 
 BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))
@@ -59,23 +66,23 @@ plant_edits(
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="texts_of_iso_dates_lose_their_clock"
-)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", guesses))
+)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", column_types))
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL),
     name="one_offset_stands_for_several",
-)(edit(settling, "_zoned", "len(distinct) == 1", "True"))
+)(edit(column_values, "_zoned", "len(distinct) == 1", "True"))
 
 
 @changes(
-    resolving,
-    "prepare",
+    table_reading,
+    "_prepared",
     in_folder(test_clocks.test_columns_of_parquet_keep_their_clock, BY_CLOCK),
 )
-def files_with_zones_are_read_in_utc(right, name, series, kind, **options):
+def files_with_zones_are_read_in_utc(right, name, series, kind, options):
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-    return right(name, series, kind, **options)
+    return right(name, series, kind, options)
 
 
 @changes(columns.Column, "wall_times", test_clocks.test_facts_of_a_table_are_days_by_the_clock)

@@ -19,10 +19,11 @@ from bochner.kernels import (
     Ordinal,
     Periodic,
     White,
-    periodic,
+    stationary,
 )
 from bochner.kernels.levels import Levels
-from bochner.spectral import Allocation, Lattice
+from bochner.spectral.lattice_measure import Lattice
+from bochner.spectral.measure import Allocation
 
 ON = Case(Gaussian(0.6).on(0) * Matern(0.8).on(1), 2)
 PERIODIC = Case(Periodic(1.3, (0.7, 0.9)), 2)
@@ -49,7 +50,7 @@ def all_columns(evaluate, self, X, Y):
 
 
 plant_edits(
-    periodic,
+    stationary,
     "_lines",
     check_exact(PERIODIC),
     lines_in_cycles=("2.0 * np.pi / period", "1.0 / period"),

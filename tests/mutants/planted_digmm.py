@@ -11,11 +11,10 @@ from mutants.registry import changes, planted, replaces
 from papers import test_digmm_taylor as test_taylor
 
 from bochner.learned import exact_inference as exact
-from bochner.learned import learned_mixture
 from bochner.learned import mixture_bound as bound
-from bochner.learned import stick_breaking as sticks
-from bochner.learned.component_evidence import ComponentPrior
-from bochner.learned.mixture_bound import ExpectedCosines
+from bochner.learned import mixture_bound as sticks
+from bochner.learned import mixture_inference as learned_mixture
+from bochner.learned.mixture_bound import ComponentPrior, ExpectedCosines
 from bochner.papers import digmm as digmm_taylor
 
 BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]

@@ -4,12 +4,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from bochner.tables.residual_laws import ResidualLaw
+from bochner.tables.shapley import Game
 from cli import test_choosing
 from comparison import test_outcomes, test_split
 from comparison import test_past_origins as test_origins
 from features import test_positive_features_features as test_positive_features
 from features import test_weight_meaning as test_units
-from files import test_identifiers, test_packing, test_totals
+from files import test_identifiers, test_packing
 from laws import head_laws, test_likelihood_laws
 from learned import test_dirichlet_mixture as test_mixture
 from linear import test_kernel_selection as test_selection
@@ -18,7 +20,12 @@ from mutants.registry import edited, plant_edits, planted
 from report import test_checks, test_drift
 from series import test_breaks, test_forecaster, test_summed_series, test_timelines
 from series import test_component_search as test_search
-from tables import test_estimator_laws, test_shapley, test_table_rows, test_widths
+from tables import (
+    test_estimator_laws,
+    test_shapley,
+    test_table_rows,
+    test_widths,
+)
 
 from bochner.cli import choosing
 from bochner.comparison import coverage, split, study, verdict
@@ -27,7 +34,7 @@ from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
-from bochner.files import packing, text_columns, totals
+from bochner.files import column_values, packing
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import likelihood_quantiles as quantiles
 from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
@@ -110,13 +117,6 @@ plant_edits(
     level_256_takes_two_bytes=("<= 256", "< 256"),
 )
 plant_edits(
-    totals,
-    "_equals",
-    test_totals.assert_rounded_totals,
-    rounding_errors_do_not_add_up=("unit * np.sqrt(len(present))", "unit"),
-    rounding_errors_add_up_one_by_one=("np.sqrt(len(present))", "len(present)"),
-)
-plant_edits(
     summed_series,
     "reconciliation",
     test_summed_series.assert_floors,
@@ -124,13 +124,13 @@ plant_edits(
 )
 
 plant_edits(
-    text_columns,
+    column_values,
     "_has_errors",
     in_folder(test_identifiers.assert_half),
     half_of_the_entries_are_too_few=("_HALF * n_present <=", "_HALF * n_present <"),
 )
 plant_edits(
-    text_columns,
+    column_values,
     "_levels",
     in_folder(test_identifiers.assert_levels_are_compared),
     level_256_is_one_too_many=("len(levels) <=", "len(levels) <"),

@@ -9,7 +9,7 @@ from tables import test_estimator_laws
 
 from bochner.cli import model_files as models
 from bochner.kernels import adapter as foreign
-from bochner.kernels import function
+from bochner.kernels import kernel_parameters
 from bochner.tables import estimator_laws
 from bochner.tables.estimator_laws import EstimatorLaw, EstimatorLearner, ResidualLaw
 from bochner.tables.learner import Learner
@@ -110,7 +110,7 @@ plant_edits(
     predictions_of_any_size=("> LARGEST_TARGET", "> np.inf"),
 )
 plant_edits(
-    function,
+    kernel_parameters,
     "refuse_mixed",
     test_foreign_kernels.check_mixed,
     kernels_in_place_of_numbers=('name.endswith("constant_value")', "False"),

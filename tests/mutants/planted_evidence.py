@@ -4,16 +4,16 @@ from functools import partial
 
 import numpy as np
 from laws import inference_laws
-from learned import test_sparse_prior
-from learned.moves import test_hamiltonian, test_precision, test_replacement
+from learned import test_hamiltonian, test_precision, test_replacement, test_sparse_prior
 from mutants.registry import changes, edit, edit_inner, plant_edits, planted, replaces
 
-from bochner.learned import amplitude_waves as waves
 from bochner.learned import chain_evidence as evidence
 from bochner.learned import exchange_loops
+from bochner.learned import modulated_waves as waves
+from bochner.learned import moves as hamiltonian
+from bochner.learned import moves as replacement
 from bochner.learned.chain_evidence import ChainEvidence, InverseGammaNoise, KnownNoise
-from bochner.learned.moves import hamiltonian, replacement
-from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned.moves import LogNormalPrecision
 from bochner.learned.sparse import SparsePrior
 from bochner.learned.training_data import TrainingData
 from bochner.spectral import wave_formulas as wave_formulas

@@ -5,20 +5,20 @@ from functools import cache, partial
 
 import numpy as np
 from laws import amplitude_laws, chains, noise_field_laws
-from learned import test_basis
+from learned import test_basis, test_replacement, test_varying_noise, test_wide_replacement
 from learned import test_locally_stationary_models as test_gabasr
-from learned.moves import test_replacement, test_varying_noise, test_wide_replacement
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 from papers import test_least_squares_labels
 
+from bochner.learned import chain_state as likelihood
 from bochner.learned import learned_kernel as learned
-from bochner.learned import likelihood, two_spectra, wave_amplitudes
-from bochner.learned.amplitude_waves import WaveFeatures
+from bochner.learned import modulated_waves as wave_amplitudes
+from bochner.learned import moves as replacement
+from bochner.learned import noise_field, two_spectra
 from bochner.learned.basis import Grid, Matched
 from bochner.learned.draws import Draws
-from bochner.learned.moves import noise_field, replacement
-from bochner.learned.preparation import Scaling
-from bochner.learned.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
+from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures, WindowAmplitudes
+from bochner.learned.training_data import Scaling
 from bochner.papers import gabasr as least_squares
 
 ALPHA = 1e-3

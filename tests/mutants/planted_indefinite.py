@@ -8,7 +8,7 @@ from mutants.registry import changes, deferred, planted, replaces
 from bochner import kernels
 from bochner.kernels import Metric
 from bochner.kernels import function_kernels as functions
-from bochner.kernels import sphere as spherical
+from bochner.kernels import inner_product as spherical
 
 TL1 = Case(kernels.TL1(3.2), 2, definite=False)
 DELTA = Case(kernels.DeltaGaussian(0.7, 1.9), 2, definite=False)

@@ -6,8 +6,7 @@ import numpy as np
 from features import test_weight_meaning as test_units
 from gaussian_process import test_kernel_glm_weights
 from laws import unit_laws
-from learned import test_pooling
-from learned.moves import test_precisions
+from learned import test_pooling, test_precisions
 from linear import (
     test_left_out_indicators,
     test_left_out_probabilities,
@@ -18,11 +17,10 @@ from mutants.registry import plant_edits, planted, quietly
 
 from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.gaussian_process import kernel_glm_head
 from bochner.learned import learned_kernel_models as bank_models
-from bochner.learned import pooling
-from bochner.learned.moves import noise_field
+from bochner.learned import noise_field, pooling
 from bochner.linear import kernel_selection as selection
 from bochner.linear import left_out, softmax_weights
 from bochner.linear import pairs as pair_ridge

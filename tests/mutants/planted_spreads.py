@@ -1,15 +1,15 @@
 """Bugs of draws, of standard errors and of the ends of columns, each with its test."""
 
 from gaussian_process import test_laplace, test_small_counts
-from learned.moves import test_noise_field
+from learned import test_noise_field
 from mutants.registry import edit, plant_edits, planted
 from report import test_drift
 from tables import test_encodings
 from tables.test_encoder import TestDates
 
 from bochner.gaussian_process.laplace import LaplacePosterior
-from bochner.learned.moves import polya_gamma as labels
-from bochner.learned.moves.noise_field import NoiseField
+from bochner.learned import polya_gamma as labels
+from bochner.learned.noise_field import NoiseField
 from bochner.report import drift
 from bochner.tables import cycles, encodings
 

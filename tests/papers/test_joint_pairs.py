@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from scipy import optimize, stats
 from scipy.special import expit, log_expit
 
+from bochner.learned.chain_state import StepSizes
 from bochner.learned.draws import stacked
-from bochner.learned.moves.precision import LogNormalPrecision
+from bochner.learned.moves import LogNormalPrecision
 from bochner.learned.prior import FrequencyPrior, Suggestion
 from bochner.learned.sparse import SparseHyper, SparsePrior
-from bochner.learned.state import StepSizes
 from bochner.learned.training_data import TrainingData
 from bochner.papers.bank import (
     JointPairChain,

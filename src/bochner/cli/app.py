@@ -21,7 +21,7 @@ from bochner.cli.forecast_options import ForecastOptions
 from bochner.cli.interrupts import all_is_imported
 from bochner.cli.model_options import EvaluateOptions, ExplainOptions, PredictOptions
 from bochner.cli.options import Dropped, ModelFile, Seed, TableFile, with_options
-from bochner.files.file_content import find
+from bochner.files.text_files import find
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
     raise ModuleNotFoundError("No module named 'pandas'", name="pandas")

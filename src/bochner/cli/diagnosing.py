@@ -15,12 +15,12 @@ from bochner._base.number_texts import counted
 from bochner.cli.activity import reporting
 from bochner.cli.output import cells_table, facts_table
 from bochner.files.errors import InputError
-from bochner.files.reading import read
+from bochner.files.table_reading import read
 from bochner.kernels import Metric, UnitSphere
 from bochner.kernels.kernel_names import kernel_called
 from bochner.linear.advice import HEADINGS, error_rows, facts, legend
 from bochner.linear.diagnosis import diagnose
-from bochner.spectral import profile
+from bochner.spectral.profiles import profile
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_checks import check_table, drop_columns
 

@@ -234,7 +234,7 @@ class FitOptions:
 
 def _choices() -> Mapping[str, Sequence[str]]:
     """Return the values of options that have few, from modules that help pages do without."""
-    from bochner.features.weight_meaning import MEANINGS
+    from bochner.features.targets import MEANINGS
     from bochner.tables.fit_plan import EFFORTS
     from bochner.tables.table_checks import Task
     from bochner.tables.target_scales import TRANSFORMATIONS

@@ -37,10 +37,10 @@ from bochner.comparison.study import (
     table_facts,
     versions,
 )
-from bochner.features.weight_meaning import are_whole
+from bochner.features.targets import are_whole
 from bochner.files.errors import InputError
-from bochner.files.reading import TableRead, named_by, read
-from bochner.files.reading_options import ReadOptions
+from bochner.files.read_options import ReadOptions
+from bochner.files.table_reading import TableRead, named_by, read
 from bochner.tables.row_keys import fingerprint
 from bochner.tables.table_checks import (
     Task,

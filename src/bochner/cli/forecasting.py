@@ -38,7 +38,6 @@ from bochner.comparison.forecast_errors import (
 )
 from bochner.comparison.past_origins import OriginScores, joint_scores, mean_mase, origin_scores
 from bochner.files.errors import InputError
-from bochner.files.reading import read
 from bochner.files.series_table import (
     ONE,
     SeriesColumns,
@@ -47,6 +46,7 @@ from bochner.files.series_table import (
     stacked,
     table_series,
 )
+from bochner.files.table_reading import read
 from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner import files as persist
 from bochner._base.limits import LARGEST_TARGET
-from bochner._base.naming import naming
+from bochner._base.names import naming, shown
 from bochner._base.number_texts import counted
 from bochner.cli.model_record import check_record
 from bochner.comparison.outcomes import LEVEL
@@ -22,9 +22,8 @@ from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
-from bochner.files.reading import read
-from bochner.files.reading_options import ReadOptions
-from bochner.files.remarks import shown
+from bochner.files.read_options import ReadOptions
+from bochner.files.table_reading import read
 from bochner.series.forecaster import Forecaster
 from bochner.tables.row_keys import training_rows
 from bochner.tables.table_classifier import TableClassifier

@@ -8,9 +8,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 from bochner.files.errors import InputError
-from bochner.files.reading_options import ReadOptions, read_types
+from bochner.files.read_options import ReadOptions, read_types
 
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""

@@ -17,8 +17,8 @@ from rich.text import Text
 
 from bochner._base.file_writing import replacing
 from bochner.files.errors import InputError
-from bochner.files.file_content import BINARY_ENDINGS, COMPRESSIONS
-from bochner.files.file_content import TEXT_ENDINGS as CSV_ENDINGS
+from bochner.files.text_files import BINARY_ENDINGS, COMPRESSIONS
+from bochner.files.text_files import TEXT_ENDINGS as CSV_ENDINGS
 
 if TYPE_CHECKING:
     import pandas as pd

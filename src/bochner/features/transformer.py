@@ -20,16 +20,23 @@ from bochner._base.arrays import (
 )
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
-from bochner.features.approximation import approximate
+from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.median_length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, one_of
-from bochner.features.parameters import KernelParameters, check_dtype, count_frequencies, generators
-from bochner.features.region import Region, check_rows
+from bochner.features.parameters import (
+    KERNEL_CHECKS,
+    Check,
+    KernelParameters,
+    check_dtype,
+    check_each,
+    count_frequencies,
+    generators,
+    one_of,
+)
 from bochner.kernels import Kernel
-from bochner.spectral import Decomposition, Pairing
+from bochner.spectral.decompositions import Decomposition
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.laws import Pairing
+from bochner.spectral.schemes import Scheme
 
 OUTPUTS = ("left", "concatenated")
 
@@ -195,7 +202,6 @@ class FourierFeatures(
         features._n_features_out = features.n_components
         return features
 
-    @all_or_nothing
     def fit(self, X: Any, y: ArrayLike | None = None, right: Any = None) -> Self:
         """Draw the frequencies.
 

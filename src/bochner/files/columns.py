@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 
 from bochner._base.arrays import decimal_years
-from bochner._base.converted import shown
+from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.files.clocks import (
     Stamps,
@@ -27,7 +27,7 @@ from bochner.files.clocks import (
     series_zone,
     zone_name,
 )
-from bochner.files.times_of_day import hours_of
+from bochner.files.local_dates import hours_of
 
 _MICROSECONDS = 3600e6
 """Microseconds of an hour, the unit of times of day."""

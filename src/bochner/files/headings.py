@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from bochner.files.number_units import is_unit
-from bochner.files.remarks import shown
-
-if TYPE_CHECKING:
-    pass
+from bochner._base.names import shown
+from bochner.files.local_numbers import is_unit
 
 Rows = Sequence[Sequence[str]]
 
@@ -250,3 +247,84 @@ def footer_note(rows: Rows) -> str:
         "The last line is a remark" if len(rows) == 1 else f"The last {len(rows)} lines are remarks"
     )
     return f"{lines} below the table and left out ({text}); skip=0 (--skip 0) keeps all lines."
+
+
+_MOST_SUMMARIES, _FEWEST_ABOVE = 4, 3
+"""Most rows of sums and means below each other, and fewest rows above them."""
+
+_SUMMARY = re.compile(
+    r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|totaux|somme|totale|average|avg|mean|"
+    r"durchschnitt|mittelwert|moyenne|media)\W*",
+    re.IGNORECASE,
+)
+"""Labels of a row of sums or means."""
+
+
+def without_summaries(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return columns without last rows that labels call sums or means, and a note on these rows.
+
+    Columns are Arrow arrays of texts, or pandas Series. A label occurs nowhere above.
+    """
+    labels: list[str] = []
+    length = len(next(iter(columns.values()), ()))
+    for row in range(length - 1, max(length - 1 - _MOST_SUMMARIES, _FEWEST_ABOVE - 1), -1):
+        entries = {name: _entry(column, row) for name, column in columns.items()}
+        found = next((name for name, entry in entries.items() if _is_summary(entry)), None)
+        if found is None and any(entry not in (None, "") for entry in entries.values()):
+            break
+        label = "" if found is None else str(entries[found])
+        if found is not None and _occurs(columns[found], label, row):
+            return dict(columns), ""
+        labels.insert(0, label)
+    if not any(labels):
+        return dict(columns), ""
+    n_rows = length - len(labels)
+    named = ", ".join(shown(label) for label in labels if label)
+    last = "row" if len(labels) == 1 else f"{len(labels)} rows"
+    verb = "is" if len(labels) == 1 else "are"
+    note = f"The last {last} ({named}) {verb} left out; skip=0 (--skip 0) keeps all lines."
+    return {name: _above(column, n_rows) for name, column in columns.items()}, note
+
+
+def _is_summary(entry: object) -> bool:
+    return isinstance(entry, str) and _SUMMARY.fullmatch(entry) is not None
+
+
+def _entry(column: Any, row: int) -> Any:
+    """Return an entry of an Arrow array or a pandas Series, None where missing."""
+    entry = column.iloc[row] if hasattr(column, "iloc") else column[row].as_py()
+    return None if entry is None or entry != entry else entry
+
+
+def _occurs(column: Any, label: str, n_rows: int) -> bool:
+    """Return whether an entry occurs in the first rows of a column."""
+    above = _above(column, n_rows)
+    return bool((above == label).any()) if hasattr(above, "iloc") else label in above.to_pylist()
+
+
+def _above(column: Any, n_rows: int) -> Any:
+    if not hasattr(column, "iloc"):
+        return column.slice(0, n_rows)
+    rows = column.iloc[:n_rows].reset_index(drop=True)
+    return rows.infer_objects() if rows.dtype.kind == "O" else rows
+
+
+def without_repeated_names(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return columns without rows that repeat the names, as in joined files, and a note on them."""
+    import pyarrow.compute as pc
+
+    is_name = None
+    for name, texts in columns.items():
+        if name.startswith("Unnamed: "):
+            continue
+        same = pc.equal(texts, name).fill_null(False)
+        is_name = same if is_name is None else pc.and_(is_name, same)
+        if not pc.any(is_name).as_py():
+            return dict(columns), ""
+    if is_name is None or len(columns) == 1:
+        return dict(columns), ""
+    count, row = pc.sum(is_name).as_py(), pc.index(is_name, True).as_py()
+    what = "1 row repeats" if count == 1 else f"{count} rows repeat"
+    verb = "is" if count == 1 else "are"
+    note = f"{what} the names of the columns and {verb} left out (the first one was row {row + 1})."
+    return {name: texts.filter(pc.invert(is_name)) for name, texts in columns.items()}, note

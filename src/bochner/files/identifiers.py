@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.guesses import MARKERS
-from bochner.files.remarks import Remarks, shown
+from bochner._base.names import Remarks, shown
+from bochner.files.column_types import MARKERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,18 +97,7 @@ def leave_out(
     """Return the names of columns to leave out, with a remark on each and on constant columns.
 
     Constant columns stay, because a part of a table may have some: the encoder leaves them out.
-
-    Parameters
-    ----------
-    columns : mapping of str to Series of shape (n,)
-        The table.
-    keep : collection of str
-        Columns that stay.
-    remarks : Remarks
-        Takes the remarks.
-    only_index : bool
-        Whether to look only for a saved index and unnamed columns without entries, not for
-        identifiers and other columns without entries.
+    With ``only_index``, only a saved index and unnamed columns without entries are left out.
     """
     left: list[str] = []
     constant = set() if only_index else {n for n, s in columns.items() if _is_constant(s)}
@@ -121,14 +110,14 @@ def leave_out(
         if words:
             left.append(name)
             remarks.forget(name)
-            remarks.add(name, *words)
+            remarks.add(name, words)
         elif not only_index and series.dtype.kind in "iu" and may_identify(name, series.to_numpy()):
             what = "in nearly every row and may be an identifier; --drop leaves it out"
-            remarks.add(name, f"differs {what}", f"differ {what}")
+            remarks.add(name, f"differs {what}")
         elif name in constant:
-            what = "the same entry in every row and"
-            words = f"has {what} is not used", f"have {what} are not used"
-            remarks.add(name, *words, shown(series.iloc[0]))
+            remarks.add(
+                name, "has the same entry in every row and is not used", shown(series.iloc[0])
+            )
     return left
 
 
@@ -144,48 +133,37 @@ def _is_constant(series: pd.Series) -> bool:
     return series.nunique() == 1
 
 
-def _reason(
-    name: str, series: pd.Series, remaining: int, *, only_index: bool
-) -> tuple[str, str] | None:
-    """Return the remark on a column that is to be left out, or None."""
+def _reason(name: str, series: pd.Series, remaining: int, *, only_index: bool) -> str:
+    """Return the remark on a column that is to be left out, or an empty text."""
     if remaining < 1:
-        return None
+        return ""
     if is_index(name) and name.lower().startswith("unnamed") and series.isna().all():
-        return _left_out("has no name and no entries", "have no names and no entries", "")
+        return "has no name and no entries and is left out"
     if not only_index and series.isna().all():
-        return _left_out("has no entries", "have no entries", "")
+        return "has no entries and is left out"
     values = series.to_numpy() if series.dtype.kind in "iu" else np.empty(0, dtype=np.int64)
     rises = values.size >= _FEWEST_INDEX_ROWS and bool((np.diff(values) == 1).all())
     if is_index(name) and rises and values[0] in (0, 1):
-        return _left_out("counts the rows", "count the rows", "")
+        return "counts the rows and is left out"
     if only_index or len(series) < _FEWEST_ROWS:
-        return None
-    if values.size:
-        return _reason_of_numbers(name, values, remaining)
-    if _is_text(series) and _is_nearly_unique(series):
-        return _left_out("differs in nearly every row", "differ in nearly every row")
-    return None
+        return ""
+    is_text = not values.size and _is_text(series) and _is_nearly_unique(series)
+    why = _reason_of_numbers(name, values, remaining) if values.size else ""
+    why = "differs in nearly every row" if is_text else why
+    return why and f"{why} and is left out; a type given for a column (--types FILE) keeps it"
 
 
-def _left_out(
-    singular: str, plural: str, advice: str = "; a type given for a column (--types FILE) keeps it"
-) -> tuple[str, str]:
-    return f"{singular} and is left out{advice}", f"{plural} and are left out{advice}"
-
-
-def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> tuple[str, str] | None:
+def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> str:
     words = _words(name)
     steps = np.diff(values)
     counts = bool((steps == 1).all() or (steps == -1).all())
     if counts and remaining >= _FEWEST_LEFT and not _TIME_NAMES.intersection(words):
-        return _left_out("counts the rows", "count the rows")
+        return "counts the rows"
     if _names_identifiers(words):
         n_distinct = np.unique(values).size
-        if n_distinct == values.size:
-            return _left_out("differs in every row", "differ in every row")
         if n_distinct >= _NEARLY_UNIQUE * values.size:
-            return _left_out("differs in nearly every row", "differ in nearly every row")
-    return None
+            return f"differs in {'nearly ' * (n_distinct < values.size)}every row"
+    return ""
 
 
 def _words(name: str) -> list[str]:

@@ -15,7 +15,6 @@ from sklearn.utils.validation import validate_data
 from bochner._base.amounts import as_bytes
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, steps
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import drawn_seed
 from bochner.gaussian_process.covariance import Covariance
 from bochner.gaussian_process.exact_process import (
@@ -210,7 +209,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self.n_neighbors = n_neighbors
         self.memory_limit = memory_limit
 
-    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the process.
 

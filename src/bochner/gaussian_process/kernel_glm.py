@@ -14,7 +14,6 @@ from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_arra
 from bochner._base.checks import validated_with_numbers
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
-from bochner._base.whole_fits import all_or_nothing
 from bochner.gaussian_process.count_likelihoods import NegativeBinomialLikelihood, PoissonLikelihood
 from bochner.gaussian_process.kernel_glm_head import (
     KernelGLM,
@@ -136,7 +135,6 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     def _check_likelihood(self) -> None:
         self._resolved_likelihood()
 
-    @all_or_nothing
     def fit(
         self,
         X: MatrixLike,

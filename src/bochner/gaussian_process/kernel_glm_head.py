@@ -21,29 +21,28 @@ from bochner._base.arrays import (
     as_count,
     row_blocks,
 )
-from bochner._base.checks import named, validated
-from bochner._base.converted import refuse_masked
+from bochner._base.checks import refuse_masked, validated
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
 from bochner._base.machine_rate import measured_rate
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner.features.approximation import approximate
+from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk
-from bochner.features.landmark_features import (
+from bochner.features.landmarks import (
     LandmarkFeatures,
     LatentFeatures,
     residual_variance,
 )
 from bochner.features.median_length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameter_checks import (
+from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
+    KernelParameters,
     check_each,
+    generators,
     length_scale_check,
     unchecked,
 )
-from bochner.features.parameters import KernelParameters, generators
-from bochner.features.region import Region, check_rows
 from bochner.gaussian_process.laplace import LaplacePosterior
 from bochner.gaussian_process.laplace_evidence import LaplaceProblem
 from bochner.gaussian_process.laplace_selection import MOST_SEARCHED, select_latent_kernel
@@ -286,7 +285,7 @@ def checked_exposure(exposure: ArrayLike | None, n: int, likelihood: Likelihood)
     if np.iscomplexobj(exposure):
         raise ValueError("exposure must hold real numbers, got complex ones.")
     refuse_masked("exposure", exposure)
-    with named("exposure"):
+    with np.errstate(over="ignore", invalid="ignore"):
         exposures = as_array(exposure)
     if exposures.shape != (n,) or not np.isfinite(exposures).all() or (exposures <= 0.0).any():
         raise ValueError(

@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError
 from bochner._base.arrays import Array
 from bochner._base.descent import minimised
 from bochner.features.chunks import Chunk
-from bochner.features.landmark_features import LatentFeatures
+from bochner.features.landmarks import LatentFeatures
 from bochner.gaussian_process.laplace import (
     CONSTANT_SPREAD,
     LaplacePosterior,

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bochner._base.arrays import Array, as_array
-from bochner.features.landmark_features import LandmarkFeatures
+from bochner.features.landmarks import LandmarkFeatures
 from bochner.gaussian_process.laplace import LatentCovariances, Mode
 from bochner.gaussian_process.latent_rows import LatentRows
 from bochner.gaussian_process.likelihood import Likelihood

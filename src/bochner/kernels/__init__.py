@@ -6,20 +6,34 @@ Every kernel is an immutable value, called as ``k(X, Y=None)`` for its exact Gra
 from typing import TYPE_CHECKING
 
 from bochner._base.registry import register
-from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
+from bochner.kernels.asymmetric import Bilinear, CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
-from bochner.kernels.bilinear import Bilinear
 from bochner.kernels.definiteness import Definiteness
-from bochner.kernels.function_kernels import DotProduct, Radial, Stationary
-from bochner.kernels.harmonizable import Harmonizable
-from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
+from bochner.kernels.function_kernels import (
+    Domain,
+    DotProduct,
+    Metric,
+    NonNegative,
+    Profiled,
+    Radial,
+    RealSpace,
+    Stationary,
+    UnitSphere,
+)
+from bochner.kernels.harmonizable import Harmonizable, LocallyStationary
+from bochner.kernels.inner_product import (
+    NTK,
+    TL1,
+    ArcCosine,
+    DeltaGaussian,
+    Hellinger,
+    Polynomial,
+    SphericalPolynomial,
+    Tanh,
+)
 from bochner.kernels.levels import Categorical, Ordinal
 from bochner.kernels.linear import Constant, Linear, White
-from bochner.kernels.locally_stationary import LocallyStationary
-from bochner.kernels.periodic import Periodic
-from bochner.kernels.profiled import Domain, Metric, NonNegative, Profiled, RealSpace, UnitSphere
 from bochner.kernels.spectral_mixture import ModulatedWaves, SpectralMixture
-from bochner.kernels.sphere import NTK, ArcCosine, SphericalPolynomial
 from bochner.kernels.stationary import (
     Anova,
     Cauchy,
@@ -28,6 +42,7 @@ from bochner.kernels.stationary import (
     Gaussian,
     Laplacian,
     Matern,
+    Periodic,
     RationalQuadratic,
 )
 

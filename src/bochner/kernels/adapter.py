@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
 
 from bochner._base.arrays import Array, LengthScale, as_array
-from bochner._base.intervals import Interval
 from bochner.kernels.base import Kernel, Scaled, Sum
-from bochner.kernels.function import refuse_mixed
+from bochner.kernels.kernel_parameters import refuse_mixed
 from bochner.kernels.linear import Constant, Linear, White
-from bochner.kernels.periodic import Periodic
-from bochner.kernels.stationary import Gaussian, Laplacian, Matern, RationalQuadratic
+from bochner.kernels.parameter_intervals import Interval
+from bochner.kernels.stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 
 BOUNDS = (1e-5, 1e5)
 """Bounds of the hyper-parameters of converted kernels, in their own units: scikit-learn's."""

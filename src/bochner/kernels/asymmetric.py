@@ -1,28 +1,29 @@
-r"""Asymmetric kernels of the lag in closed form: Gaussians shifted, skewed and tilted.
+"""Asymmetric kernels: shifted and hyperbolic Gaussians, and kernels of two linear maps."""
 
-With :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`, :math:`\Delta = x - y`, their
-spectral measures are complex.
-"""
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import (
     Array,
+    InputRows,
     LengthScale,
     as_array,
     as_positive,
     as_scalar_or_tuple,
     check_dim,
+    frozen_array,
+    steps,
 )
-from bochner._base.intervals import POSITIVE
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.kernels.base import Kernel
-from bochner.kernels.function import convert_fields
+from bochner.kernels.base import Kernel, checked_rows
+from bochner.kernels.kernel_parameters import convert_fields
+from bochner.kernels.parameter_intervals import POSITIVE
 from bochner.kernels.stationary import Gaussian, LagKernel
 
 
@@ -198,3 +199,181 @@ def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
     left: Array = ((X - Y[0]) * as_array(beta)).sum(axis=1)
     right: Array = ((Y - Y[0]) * as_array(beta)).sum(axis=1)
     return as_array(np.subtract.outer(left, right))
+
+
+_SHOWN_ENTRIES = 64
+"""Entries of a matrix up to which the repr shows them; of larger ones it shows the shape."""
+
+_DIAGONAL_BLOCK = 64
+"""Rows whose Gram matrix is formed for its diagonal: more waste work, fewer cost calls."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bilinear(Kernel):
+    r"""A kernel of projected inputs, :math:`k(x, y) = \kappa(x L, y R)` with row vectors.
+
+    The similarity of queries and keys in attention is of this form. The left and the right
+    argument may have different widths; the matrices bring them to one. Two such kernels are equal
+    if their kernels and matrices are.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        :math:`\kappa`, on inputs with q columns.
+    left : array-like of shape (d, q)
+        :math:`L`, the matrix for the left argument; given, not learned. It converts the units of
+        this argument into the units of the kernel.
+    right : array-like of shape (d2, q), default=None
+        :math:`R`, the matrix for the right argument, also given; ``None`` means ``left``. The
+        kernel is symmetric if :math:`\kappa` is symmetric and the matrices are equal.
+
+    Raises
+    ------
+    TypeError
+        If ``kernel`` is not a Kernel.
+    ValueError
+        If a matrix has the wrong shape or entries that are not finite; when called, if rows do
+        not have the widths of the matrices, or the kernel is not defined on their products.
+
+    References
+    ----------
+    Wright and Gonzalez, "Transformers are deep infinite-dimensional non-Mercer binary kernel
+    machines", 2021, for attention as an asymmetric kernel.
+
+    Examples
+    --------
+    >>> from bochner.kernels import Bilinear, Gaussian
+    >>> k = Bilinear(Gaussian(), left=[[1.0], [0.0]], right=[[2.0]])
+    >>> k([[1.0, 5.0]], [[0.5], [1.0]]).round(4)
+    array([[1.    , 0.6065]])
+    """
+
+    kernel: Kernel
+    left: Array
+    right: Array
+
+    def __init__(self, kernel: Kernel, left: ArrayLike, right: ArrayLike | None = None) -> None:
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"Bilinear needs a Kernel, such as Gaussian(1.0), got {kernel!r}.")
+        object.__setattr__(self, "kernel", kernel)
+        object.__setattr__(self, "left", _matrix("left", left))
+        is_shared = right is None or right is left
+        object.__setattr__(self, "right", self.left if is_shared else _matrix("right", right))
+        try:
+            kernel.check_widths(self.left.shape[1], self.right.shape[1])
+        except ValueError as problem:
+            raise ValueError(
+                f"left has shape {self.left.shape} and right {self.right.shape}; the products "
+                f"X @ left and Y @ right must have the columns that the kernel takes: {problem}"
+            ) from problem
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Through the constructor, so that copies are checked and read-only, too.
+        return Bilinear, (self.kernel, self.left, None if self.right is self.left else self.right)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.kernel, self.left.shape, self.left.tobytes(), self.right.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bilinear) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        right = "" if self._has_one_matrix else f", {_shown(self.right)}"
+        return f"Bilinear({self.kernel!r}, {_shown(self.left)}{right})"
+
+    @property
+    def is_symmetric(self) -> bool:
+        return self.kernel.is_symmetric and self._has_one_matrix
+
+    @property
+    def _has_one_matrix(self) -> bool:
+        return self.right is self.left or np.array_equal(self.left, self.right)
+
+    @property
+    def T(self) -> Kernel:
+        return self if self.is_symmetric else Bilinear(self.kernel.T, self.right, self.left)
+
+    @property
+    def symmetrised(self) -> Kernel:
+        if len(self.left) != len(self.right):
+            raise ValueError(
+                f"A kernel of {len(self.left)} inputs on the left and {len(self.right)} on the "
+                f"right cannot be symmetrised: its arguments cannot be exchanged."
+            )
+        return self if self.is_symmetric else 0.5 * (self + self.T)
+
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
+        inner = self.kernel.resolved(None, None if rows is None else rows @ self.left)
+        return self if inner is self.kernel else Bilinear(inner, self.left, self.right)
+
+    def maps(self, dim: int) -> tuple[Array, Array]:
+        """Return the matrices of the left and the right argument."""
+        return self.left, self.right
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return self.kernel._values(X @ self.left, Y @ self.right)
+
+    def _gram(self, X: Array, Y: Array) -> Array:
+        # Once for all blocks of rows: the products may cost more than the kernel.
+        return self.kernel._gram(X @ self.left, Y @ self.right)
+
+    def diag(self, X: ArrayLike) -> Array:
+        rows = checked_rows(X)
+        self.check_dim(rows.shape[1])
+        left, right = rows @ self.left, rows @ self.right
+        _check_products("X @ left", self.kernel.check_inputs, left)
+        _check_products("X @ right", self.kernel.check_right_inputs, right)
+        if self._has_one_matrix:
+            return self.kernel.diag(left)
+        value = np.empty(len(rows))
+        for block in steps(len(rows), _DIAGONAL_BLOCK):
+            value[block] = self.kernel._values(left[block], right[block]).diagonal()
+        return value
+
+    def check_dim(self, dim: int) -> None:
+        self.check_widths(dim, dim)
+
+    def check_widths(self, left: int, right: int) -> None:
+        for name, matrix, width in (("left", self.left, left), ("right", self.right, right)):
+            if len(matrix) != width:
+                raise ValueError(
+                    f"The {name} argument of this Bilinear kernel has {len(matrix)} inputs (the "
+                    f"rows of {name}), but the data have {width}."
+                )
+
+    def right_dim(self, dim: int) -> int:
+        return len(self.right)
+
+    def check_inputs(self, X: InputRows) -> None:
+        _check_products("X @ left", self.kernel.check_inputs, X @ self.left)
+
+    def check_right_inputs(self, Y: InputRows) -> None:
+        _check_products("Y @ right", self.kernel.check_right_inputs, Y @ self.right)
+
+
+def _matrix(name: str, value: Any) -> Array:
+    # Equal matrices must have one layout, since products round differently with it, and one sign
+    # of zero, since hashes do.
+    matrix = frozen_array(name, np.ascontiguousarray(value, dtype=np.float64) + 0.0, None)
+    if np.ndim(value) != 2 or not matrix.size:
+        raise ValueError(
+            f"{name} must be a matrix of shape (inputs, columns), both positive, got shape "
+            f"{np.shape(value)}."
+        )
+    return matrix
+
+
+def _shown(matrix: Array) -> str:
+    rows, columns = matrix.shape
+    return f"<{rows} x {columns}>" if matrix.size > _SHOWN_ENTRIES else str(matrix.tolist())
+
+
+def _check_products(name: str, check: Callable[[Any], None], products: Array) -> None:
+    try:
+        check(products)
+    except ValueError as problem:
+        raise ValueError(f"In the products {name}: {problem}") from problem

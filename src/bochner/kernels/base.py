@@ -1,6 +1,6 @@
-"""Base class of kernels, and what its operators return: separate files would be a circle."""
+"""Kernels as functions of two inputs, with the sums and products that their operators return."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from numbers import Real
@@ -10,20 +10,36 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._base.arrays import Array, InputRows, as_array
-from bochner._base.intervals import POSITIVE
+from bochner._base.arrays import Array, InputRows, as_array, row_blocks
+from bochner._base.checks import check_rows_given, column_names
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.kernels.column_kernels import Columns, as_columns, indices_of, shown
-from bochner.kernels.function import (
-    KernelFunction,
-    check_kernel,
-    checked_rows,
-    joined,
-    refuse_sklearn,
-)
+from bochner.kernels.column_kernels import Columns, as_columns, indices_of, named_columns, shown
+from bochner.kernels.kernel_parameters import NamedParameters, check_kernel, joined, refuse_sklearn
+from bochner.kernels.parameter_intervals import POSITIVE
 
 
-class Kernel(KernelFunction):
+def checked_rows(X: ArrayLike) -> Array:
+    """Return rows as a finite two-dimensional float64 array."""
+    return as_array(check_rows_given(X, dtype=np.float64))
+
+
+def checked_shape(kernel: "Kernel", method: str, values: Array, shape: tuple[int, int]) -> Array:
+    """Return values of a kernel; raise ``ValueError`` if a method returned another shape."""
+    if np.shape(values) != shape:
+        raise ValueError(
+            f"{type(kernel).__name__}.{method} must return an array of shape (n, n2), here "
+            f"{shape}, got {np.shape(values)}."
+        )
+    return values
+
+
+def decay(values: Array, rate: float = 1.0) -> Array:
+    """Return ``exp(-rate * values)`` in place, since new memory would cost half the time again."""
+    values *= -rate
+    return np.exp(values, out=values)
+
+
+class Kernel(NamedParameters, ABC):
     """A function of two inputs, evaluated exactly on arrays.
 
     Kernels are small immutable values. They are added, subtracted, multiplied and scaled with
@@ -32,6 +48,105 @@ class Kernel(KernelFunction):
     """
 
     __slots__ = ()
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Return the Gram matrix ``k(x_i, y_j)``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows of the left argument. A data frame is needed if the kernel is :meth:`on` columns
+            given by name.
+        Y : array-like of shape (n2, d), default=None
+            Rows of the right argument; ``None`` means ``X``. For a :class:`Bilinear` kernel the
+            number of columns may differ from that of ``X``.
+
+        Returns
+        -------
+        K : ndarray of shape (n, n2)
+            Filled block of rows by block of rows, so that memory beyond the result stays small.
+
+        Raises
+        ------
+        ValueError
+            If an input is not a finite two-dimensional array, or the kernel is not defined on
+            rows of these widths or on some row.
+        """
+        left = checked_rows(X)
+        right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)
+        kernel = self.resolved(named_columns(column_names(X), column_names(Y)))
+        kernel.check_widths(left.shape[1], right.shape[1])
+        kernel.check_inputs(left)
+        if right is not left or not kernel.is_symmetric:
+            kernel.check_right_inputs(right)
+        K: Array = kernel._gram(left, right)
+        if Y is None and kernel.has_noise:
+            np.fill_diagonal(K, kernel.diag(left))
+        return K
+
+    def _gram(self, X: Array, Y: Array) -> Array:
+        """Return the Gram matrix of checked rows, block of rows by block of rows."""
+        K = np.empty((len(X), len(Y)))
+        for rows in row_blocks(len(X), K.itemsize * len(Y)):
+            # Distances and norms may overflow where the kernel's limit is finite.
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                K[rows] = self._values(X[rows], Y)
+            self.check_finite(K[rows])
+        return K
+
+    def _values(self, X: Array, Y: Array) -> Array:
+        """Return the result of `evaluate`, whose author may be a user, after a check of it."""
+        return checked_shape(self, "evaluate", self.evaluate(X, Y), (len(X), len(Y)))
+
+    def check_finite(self, values: Array) -> None:
+        """Raise ``ValueError`` unless values of the kernel are finite."""
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"Values of {self!r} overflow on these rows. Scale X, or the kernel, by a smaller "
+                f"factor."
+            )
+
+    @abstractmethod
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        """Return a new array ``k(x_i, y_j)`` for one block of checked rows."""
+
+    @abstractmethod
+    def diag(self, X: ArrayLike) -> Array:
+        """Return ``k(x_i, x_i)``, of shape (n,), without forming the Gram matrix."""
+
+    @abstractmethod
+    def check_dim(self, dim: int) -> None:
+        """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
+
+    def check_widths(self, left: int, right: int) -> None:
+        """Raise ``ValueError`` unless the kernel is defined for arguments of these widths."""
+        if left != right:
+            raise ValueError(f"X has {left} columns and Y has {right}: expected the same number.")
+        self.check_dim(left)
+
+    def right_dim(self, dim: int) -> int:
+        """Return the number of columns of right rows if left rows have ``dim`` columns."""
+        return dim
+
+    def check_inputs(self, X: InputRows) -> None:  # Most take all
+        """Raise ``ValueError`` unless every finite row of ``X`` can be the left argument.
+
+        ``X`` (n, d) is dense or CSR.
+        """
+
+    def check_right_inputs(self, Y: InputRows) -> None:
+        """Raise ``ValueError`` unless every row of ``Y`` can be the right argument."""
+        self.check_inputs(Y)
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether ``k(x, y) == k(y, x)`` for all inputs."""
+        return True
+
+    @property
+    def has_noise(self) -> bool:
+        """Whether the kernel contains White noise, the covariance of a row with itself only."""
+        return any(part.has_noise for part in self.nested().values())
 
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
         """Return the kernel of some columns of the inputs; see :class:`OnColumns`."""

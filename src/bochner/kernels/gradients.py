@@ -14,12 +14,11 @@ import numpy as np
 from scipy.special import gamma, kv
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.distances import distances
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum
 from bochner.kernels.column_kernels import indices_of
+from bochner.kernels.distances import distances
 from bochner.kernels.levels import Levels
 from bochner.kernels.linear import Constant, Linear
-from bochner.kernels.periodic import Periodic
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import (
     Cauchy,
@@ -28,6 +27,7 @@ from bochner.kernels.stationary import (
     Gaussian,
     Laplacian,
     Matern,
+    Periodic,
     RationalQuadratic,
     matern_profile,
 )

@@ -7,13 +7,21 @@ from types import MappingProxyType
 from typing import Any
 
 from bochner._base.arrays import LengthScale
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 from bochner._base.registry import registered_kernel_names, reserve_kernel_names
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel
-from bochner.kernels.function import is_sklearn_kernel
-from bochner.kernels.inner_product import TL1, DeltaGaussian, Hellinger, Polynomial, Tanh
-from bochner.kernels.sphere import NTK, ArcCosine, SphericalPolynomial
+from bochner.kernels.inner_product import (
+    NTK,
+    TL1,
+    ArcCosine,
+    DeltaGaussian,
+    Hellinger,
+    Polynomial,
+    SphericalPolynomial,
+    Tanh,
+)
+from bochner.kernels.kernel_parameters import is_sklearn_kernel
 from bochner.kernels.stationary import (
     Cauchy,
     Correlation,

@@ -8,8 +8,7 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array, Index
 from bochner._base.registry import register
-from bochner.learned.amplitude_waves import WaveFeatures
-from bochner.learned.wave_amplitudes import CosineAmplitudes, WindowAmplitudes
+from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures, WindowAmplitudes
 
 
 class Basis(ABC):

@@ -9,14 +9,13 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array
 from bochner.learned.basis import PLAIN, Basis, Grid, Matched, TwoSpectra, Windows
-from bochner.learned.chain import CollapsedChain
 from bochner.learned.chain_evidence import InverseGammaNoise
+from bochner.learned.chain_run import Chain, CollapsedChain
 from bochner.learned.chain_starts import Start
-from bochner.learned.driver import Chain
-from bochner.learned.likelihood import ConditionallyGaussian, ConstantNoise
-from bochner.learned.moves.move import Move
-from bochner.learned.moves.noise_field import VaryingNoise
-from bochner.learned.moves.polya_gamma import LogisticLabels
+from bochner.learned.chain_state import ConditionallyGaussian, ConstantNoise
+from bochner.learned.moves import Move
+from bochner.learned.noise_field import VaryingNoise
+from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.prior import FrequencyPrior
 from bochner.learned.sparse import SparseHyper, SparsePrior
 from bochner.learned.training_data import TrainingData

@@ -9,14 +9,16 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import LARGEST_COUNT, as_positive_scalar
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_dtype, check_seed
-from bochner.learned.chain_plan import Sampler, SamplerSettings
-from bochner.learned.chain_sizes import default_sizes
+from bochner.learned.chain_plan import Sampler, SamplerSettings, default_sizes
 from bochner.learned.chain_starts import DenseStructure, SparseStructure, Structure
-from bochner.learned.moves import LOCAL_MOVES
-from bochner.learned.moves.hamiltonian import Hamiltonian
-from bochner.learned.moves.move import Move, PriorParameters
-from bochner.learned.moves.precision import PrecisionWalk
-from bochner.learned.moves.replacement import ReplacementSweep
+from bochner.learned.moves import (
+    LOCAL_MOVES,
+    Hamiltonian,
+    Move,
+    PrecisionWalk,
+    PriorParameters,
+    ReplacementSweep,
+)
 
 ModelClass = TypeVar("ModelClass", bound=type)
 

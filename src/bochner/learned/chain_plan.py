@@ -1,8 +1,9 @@
-"""Plans a fit: the stages of chains, given data and settings. Runs the chains."""
+"""Plans a fit: numbers of chains, their stages and structures. Runs the chains."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -11,16 +12,43 @@ from numpy.random import Generator
 from bochner._base.progress import Progress, silent
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
-from bochner.learned.chain import CollapsedChain
 from bochner.learned.chain_models import BANK, Model
-from bochner.learned.chain_sizes import warm_ups
+from bochner.learned.chain_run import Chain, ChainRun, CollapsedChain, PreparedChain, Stage, run
 from bochner.learned.chain_starts import Start, Structure
-from bochner.learned.driver import Chain, ChainRun, PreparedChain, Stage, run
-from bochner.learned.moves import LOCAL_MOVES
-from bochner.learned.moves.move import Move
+from bochner.learned.moves import LOCAL_MOVES, Move
 from bochner.learned.pooling import ChainRows
-from bochner.learned.preparation import frequency_scales
-from bochner.learned.training_data import ScaledData
+from bochner.learned.training_data import ScaledData, frequency_scales
+
+_MANY_ROWS = 5_000
+"""Number of rows from which few longer chains are the default. The mean square errors of eight
+chains of 10 + 10 iterations and of two chains of 80 + 20 iterations are 0.0585 and 0.0568 on 7,373
+rows (kin8nm), 0.162 and 0.152 on 16,512 rows (california_housing), where an iteration has fewer
+rounds. On small tables many chains near different modes are better."""
+
+_SHORT: Mapping[str, int] = {"n_burn_in": 10, "n_samples": 10, "n_chains": 8}
+"""Numbers of iterations and chains for fewer rows. With five kept iterations instead of ten, the
+mean square error is 0.081 instead of 0.079 on concrete and 0.058 instead of 0.053 on airfoil."""
+_LONGER: Mapping[str, int] = {"n_burn_in": 80, "n_samples": 20, "n_chains": 2}
+"""Numbers of iterations and chains for many rows, with about the same total."""
+
+_LADDER = ((3000, False, 0.25), (20_000, True, 0.45))
+"""Warm-ups: number of rows, whether labels have their logistic likelihood, and the share of the
+time at which they end. A sweep costs in proportion to the rows, so that many cheap sweeps come
+first."""
+
+
+def default_sizes(n_rows: int) -> dict[str, Any]:
+    """Return the default numbers of iterations and chains for a number of rows."""
+    return dict(_LONGER if n_rows >= _MANY_ROWS else _SHORT)
+
+
+def warm_ups(n_rows: int, n_burn_in: int) -> Iterator[tuple[int, int, bool, float]]:
+    """Yield the rows, iterations, likelihood and end of every warm-up; see ``_LADDER``."""
+    for rows, is_binary, until in _LADDER:
+        if n_rows >= 2 * rows and n_burn_in >= 2:
+            yield rows, n_burn_in // 2, is_binary, until
+            n_burn_in -= n_burn_in // 2
+
 
 _BURN_IN_SHARE = 0.6
 """Share of the time limit at which burn-in ends at the latest."""

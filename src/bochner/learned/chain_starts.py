@@ -9,8 +9,7 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array
 from bochner._base.registry import register
-from bochner.learned.dense import DensePrior
-from bochner.learned.dirichlet_mixture import MixturePrior
+from bochner.learned.dirichlet_mixture import DensePrior, MixturePrior
 from bochner.learned.prior import FrequencyPrior
 from bochner.learned.sparse import SparseHyper, SparsePrior
 from bochner.learned.wishart import GammaPrior, NormalInverseWishart

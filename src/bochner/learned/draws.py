@@ -1,4 +1,4 @@
-"""Posterior draws of a chain (frequencies and weights of stored states) and their predictions."""
+"""Posterior draws of a chain, their predictions, and functions drawn from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,22 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from bochner._base.arrays import Array, row_blocks
+from bochner._base.arrays import Array, as_array, row_blocks
 from bochner._base.registry import register
-from bochner.learned.amplitude_waves import WaveFeatures
 from bochner.learned.basis import PLAIN, Basis
 from bochner.learned.chain_evidence import ChainEvidence
-from bochner.learned.gaussian_components import Components
-from bochner.learned.moves.noise_field import log_factor
+from bochner.learned.gaussian_components import Components, waves_in_units
+from bochner.learned.modulated_waves import WaveFeatures
+from bochner.learned.noise_field import log_factor
 from bochner.learned.prior import FrequencyPrior
+from bochner.learned.training_data import Scaling, Trend
+from bochner.linear.functions import (
+    FrequencyIndices,
+    FunctionTerm,
+    SampledFunctions,
+    WaveTerm,
+)
+from bochner.spectral.frequencies import Frequencies
 
 
 @register(
@@ -236,3 +244,78 @@ def _whitener(evidence: ChainEvidence) -> NDArray[np.float32]:
     lower, _ = lapack.dpotrf(evidence.posterior_precision(), lower=1, overwrite_a=1, clean=1)
     inverse, _ = lapack.dtrtri(lower, lower=1)
     return np.ascontiguousarray(inverse.T, dtype=np.float32)
+
+
+@register(shapes={"members": "k"})
+@dataclass(frozen=True, slots=True, eq=False)
+class TrendTerm(FunctionTerm):
+    """A sum of the columns of a trend."""
+
+    trend: Trend
+
+    def values(self, X: Array) -> Array:
+        return as_array(self.trend.columns(X) @ self.coef)
+
+    def gradient(self, X: Array) -> Array:
+        gradient = np.zeros((*X.shape, self.coef.shape[1]))
+        weights = self.trend.polynomial(self.coef.T, X.shape[1])
+        for power in range(1, self.trend.degree + 1):
+            slope = power * X ** (power - 1)
+            gradient += slope[:, :, None] * weights[:, power - 1].T
+        return gradient
+
+
+def drawn_functions(
+    draws: Draws, trend: Trend, scaling: Scaling, count: int, rng: Generator, factor: float
+) -> tuple[SampledFunctions, FrequencyIndices]:
+    """Return functions of scaled inputs, and for each (count,) the draw whose noise it has.
+
+    A function is the mean function of a random draw plus a random deviation with the posterior
+    covariance of a whitened draw (:meth:`Draws.pick`). Its deviation from the mean over all draws
+    is multiplied by ``factor``.
+    """
+    deviating = np.empty(count, dtype=np.int64)
+    coef = np.zeros((count, 2, draws.coef.shape[1]))
+    number = np.empty((count, 2), dtype=np.int64)
+    for column in range(count):
+        chosen, index, place = draws.pick(rng)
+        change = draws.whitener[place] @ rng.normal(size=draws.coef.shape[1])
+        coef[column] = draws.coef[chosen], np.sqrt(draws.noise_variance[index]) * change
+        number[column] = chosen, index
+        deviating[column] = index
+    rest = (1.0 - factor) * draws.coef / draws.n_draws
+    n_waves = 2 * draws.n_waves
+    parts = [*_own(factor * coef, number)]
+    if factor != 1.0:
+        all_functions = np.arange(count)
+        parts += [(index, rest[index, :, None], all_functions) for index in range(draws.n_draws)]
+    terms: list[FunctionTerm] = [
+        WaveTerm(
+            np.concatenate((coefs[:n_waves:2], coefs[1:n_waves:2])), members, _of(draws, index)
+        )
+        for index, coefs, members in parts
+    ]
+    fixed = factor * coef.sum(axis=1)[:, n_waves:] + rest.sum(axis=0)[n_waves:]
+    terms.append(TrendTerm(fixed.T, np.arange(count), trend))
+    constant, dim = np.zeros(count), len(scaling.scale)
+    return SampledFunctions(tuple(terms), constant, (count,), dim, scaling), deviating
+
+
+def _own(coef: Array, number: FrequencyIndices) -> Iterator[tuple[int, Array, FrequencyIndices]]:
+    """Yield each draw with the functions (k,) that use it, and weights (p, k) of its features.
+
+    Function ``f`` has the weights ``coef`` (f, 2, p) of the features of two draws, ``number``
+    (f, 2).
+    """
+    for index in np.unique(number):
+        uses = number == index
+        members = np.flatnonzero(uses.any(axis=1))
+        weights = np.sum(coef[members] * uses[members, :, None], axis=1)
+        yield int(index), weights.T, members
+
+
+def _of(draws: Draws, index: int) -> Frequencies:
+    """Return the frequencies of a draw for scaled inputs."""
+    waves = draws.waves(index)
+    dim = waves.omega.shape[1]
+    return waves_in_units(waves, Scaling(np.zeros(dim), np.ones(dim)))

@@ -1,4 +1,4 @@
-r"""The compiled loop of :mod:`bochner.learned.moves.replacement`.
+r"""The compiled loop of :mod:`bochner.learned.moves`.
 
 It decides proposals one after another from small dense algebra on panels, without a return to
 Python between two of them. Arrays have one row per feature: a panel of :math:`P` holds columns of

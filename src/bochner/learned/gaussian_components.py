@@ -9,8 +9,8 @@ import numpy as np
 
 from bochner._base.arrays import Array
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
-from bochner.learned.amplitude_waves import WaveFeatures
-from bochner.learned.preparation import Scaling
+from bochner.learned.modulated_waves import WaveFeatures
+from bochner.learned.training_data import Scaling
 from bochner.spectral.factors import Amplitudes, CosineFactors, separated
 from bochner.spectral.frequencies import Frequencies
 

@@ -9,12 +9,11 @@ from bochner._base.arrays import Array
 from bochner._base.registry import register
 from bochner.kernels import Kernel
 from bochner.learned.basis import PLAIN, Basis
-from bochner.learned.convergence import effective_sample_size, split_rhat
+from bochner.learned.chain_run import ChainRun
 from bochner.learned.draws import Draws, stacked
-from bochner.learned.driver import ChainRun
 from bochner.learned.gaussian_components import frequency_components, mean_kernel, mean_of_waves
-from bochner.learned.preparation import Scaling
-from bochner.learned.trace import Trace
+from bochner.learned.trace import Trace, effective_sample_size, split_rhat
+from bochner.learned.training_data import Scaling
 
 # Number of evenly spaced draws with averaged kernels: the cost is proportional to it.
 _POOLED_DRAWS = 24

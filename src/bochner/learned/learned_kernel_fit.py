@@ -16,10 +16,9 @@ from bochner._base.arrays import Array, MatrixLike, as_flag
 from bochner._base.checks import validated
 from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import check_dtype, drawn_seed
+from bochner.features.targets import Units
 from bochner.features.transformer import FourierFeatures
-from bochner.features.weight_meaning import Units
 from bochner.kernels import Kernel
 from bochner.learned.chain_models import BANK, Model
 from bochner.learned.chain_parameters import settings_of
@@ -27,9 +26,8 @@ from bochner.learned.chain_plan import Sampler, SamplerSettings, learn
 from bochner.learned.chain_starts import Structure
 from bochner.learned.gaussian_components import waves_in_units
 from bochner.learned.learned_kernel import Convergence, Learned
-from bochner.learned.moves.move import Move
+from bochner.learned.moves import Move
 from bochner.learned.pooling import LeftOutRows, blocks_of, parts_of, scored_of
-from bochner.learned.preparation import Scaling, Trend, frequency_scales
 from bochner.learned.relevance import Relevance, averaged, relevance_of
 from bochner.learned.target_columns import (
     Problems,
@@ -38,7 +36,7 @@ from bochner.learned.target_columns import (
     warn_of_convergence,
     with_pooled_draws,
 )
-from bochner.learned.training_data import ScaledData
+from bochner.learned.training_data import ScaledData, Scaling, Trend, frequency_scales
 
 
 @dataclass(eq=False, repr=False)
@@ -109,7 +107,6 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         weight = frequencies.weight / len(waves)
         return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
 
-    @all_or_nothing
     def fit(
         self,
         X: MatrixLike,

@@ -13,14 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, as_count, as_flag
 from bochner._base.checks import validated_with_labels, validated_with_numbers
 from bochner.features.parameters import generators
-from bochner.features.targets import Indicators
-from bochner.features.weight_meaning import Units
-from bochner.learned.chain_functions import drawn_functions
-from bochner.learned.draws import Draws
+from bochner.features.targets import Indicators, Units
+from bochner.learned.draws import Draws, drawn_functions
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.learned.pooling import LeftOutRows
-from bochner.learned.preparation import distinct_rows
 from bochner.learned.target_columns import Problems
+from bochner.learned.training_data import distinct_rows
 from bochner.linear.functions import SampledFunctions
 from bochner.linear.inputs import check_one_spread, checked_weight
 from bochner.linear.labelled import LabelledClassifier

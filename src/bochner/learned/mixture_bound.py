@@ -1,4 +1,4 @@
-r"""The evidence lower bound of two mixtures, and its gradient.
+r"""The evidence lower bound of two mixtures of Gaussians over frequencies, and its gradient.
 
 The model is that of section III of the paper (see :class:`bochner.SimilarityFeatures`), with the
 frequencies of both signs together. With :math:`c_\pm` the masses, ``M`` frequencies of each sign,
@@ -12,20 +12,136 @@ Frequencies are exchangeable, so all have one factor :math:`q(\omega, z)`: compo
 probability :math:`r_t`, and given it the frequency is :math:`N(a_t, V_t)`. No expansion is needed:
 :math:`E \cos \omega \cdot \Delta = e^{-\Delta^\top V \Delta / 2} \cos a \cdot \Delta`, so the
 expected sum is a spectral mixture :math:`\hat k(\Delta)`, and its variance is that of random
-features, :math:`(\frac{1}{2} (1 + \hat k(2 \Delta)) - \hat k(\Delta)^2) / M`. Sticks and components
-are integrated out given the moments of the frequencies. The masses and, unless it is given, the
-noise are set to their maximisers, so the bound is a function of :math:`r, a, V` and the scales of
-the components' priors alone.
+features, :math:`(\frac{1}{2} (1 + \hat k(2 \Delta)) - \hat k(\Delta)^2) / M`. The masses and,
+unless it is given, the noise are set to their maximisers.
+
+Sticks and components are integrated out given the ``N`` expected frequencies of each component.
+Sticks are :math:`\theta_t = \beta_t \prod_{s < t} (1 - \beta_s)`, :math:`\beta_t \sim
+\mathrm{Beta}(1, \alpha)`, :math:`\beta_T = 1` (Blei and Jordan, "Variational inference for
+Dirichlet process mixtures", 2006). A component's mean and covariance have the law of
+:class:`~bochner.learned.wishart.NormalInverseWishart` with mean zero and :math:`E \Sigma = s I`;
+:math:`\log \int p(\mu, \Sigma) \exp(N \, E \log N(\omega \mid \mu, \Sigma)) d\mu \, d\Sigma` is
+the log ratio of the normalisers of posterior and prior, for any real ``N``.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import betaln, digamma, gammaln
 
 from bochner._base.arrays import Array
-from bochner.learned import stick_breaking as sticks
-from bochner.learned.component_evidence import ComponentPrior, component_evidence, log_scale_prior
-from bochner.learned.similarity_sketch import PairSimilarities
+from bochner.learned.mixture_inference import PairSimilarities
+
+
+def stick_posterior(counts: Array, concentration: float) -> Array:
+    """Return the Beta parameters (T - 1, 2) of all sticks but the last, which is one."""
+    beyond = counts[::-1].cumsum()[::-1]
+    return np.column_stack((1.0 + counts[:-1], concentration + beyond[1:]))
+
+
+def expected_log_weights(sticks: Array) -> Array:
+    r"""Return :math:`E \log \theta_t`, of shape (T,), from Beta parameters (T - 1, 2)."""
+    both = digamma(sticks.sum(axis=1))
+    broken: Array = np.append(digamma(sticks[:, 0]) - both, 0.0)
+    expected: Array = broken + np.append(0.0, np.cumsum(digamma(sticks[:, 1]) - both))
+    return expected
+
+
+def stick_log_evidence(counts: Array, concentration: float) -> float:
+    r"""Return :math:`\log E_\beta \prod_t \theta_t^{N_t}`, with the sticks integrated out.
+
+    Its gradient by the counts is :func:`expected_log_weights` of their posterior.
+    """
+    after = betaln(*stick_posterior(counts, concentration).T)
+    return float(np.sum(after - betaln(1.0, concentration)))
+
+
+# Degrees of freedom beyond d + 1: a covariance varies by about sqrt(2 / 100) = 14 % around a
+# multiple of the identity. Smaller values let it vary more between directions, and a sketch of
+# few rows has no information about most directions.
+STIFFNESS = 100.0
+# Strength of the prior mean (zero), in frequencies: the standard deviation of component means is
+# 1 / sqrt(0.01), ten times the component's standard deviation.
+_STRENGTH = 0.01
+# Standard deviation of the log prior variance: one standard deviation is a factor exp(2) = 7.4.
+_SPREAD = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentPrior:
+    """The prior of the components of a mixture in ``dim`` coordinates, except for their scales.
+
+    The degrees of freedom couple directions: the widths in the directions of the sketch determine
+    the widths in other directions. Coordinates in a subspace have the same prior with the same
+    ``stiffness``.
+    """
+
+    dim: int
+    stiffness: float = STIFFNESS  # Degrees of freedom beyond dim + 1
+    strength: float = _STRENGTH  # Strength of the prior mean, in frequencies
+
+    @property
+    def dof(self) -> float:
+        """Degrees of freedom of the inverse Wishart law."""
+        return self.dim + 1.0 + self.stiffness
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComponentEvidence:
+    """Log evidence (T,) of components, and gradients in the shapes of the arguments."""
+
+    value: Array
+    counts: Array
+    means: Array
+    covariances: Array
+    log_scales: Array
+
+
+def component_evidence(
+    prior: ComponentPrior, counts: Array, means: Array, covariances: Array, scales: Array
+) -> ComponentEvidence:
+    """Return the log evidence of ``T`` components, and its gradient.
+
+    Arguments are the expected numbers ``counts`` (T,) of frequencies, zero or more, their ``means``
+    (T, d) and ``covariances`` (T, d, d), and the prior variances ``scales`` (T,).
+    """
+    dim, before = prior.dim, prior.dof
+    after, strength = before + counts, prior.strength + counts
+    shrinkage = prior.strength / strength
+    outer = means[:, :, None] * means[:, None, :]
+    level = prior.stiffness * scales
+    scatter = covariances + shrinkage[:, None, None] * outer
+    matrix = level[:, None, None] * np.eye(dim) + counts[:, None, None] * scatter
+    inverse = np.linalg.inv(matrix)
+    inverse = 0.5 * (inverse + inverse.swapaxes(1, 2))
+    log_determinant = np.linalg.slogdet(matrix)[1]
+    steps = np.arange(dim)
+    value = (
+        np.sum(gammaln(0.5 * (after[:, None] - steps)) - gammaln(0.5 * (before - steps)), axis=1)
+        + 0.5 * before * dim * np.log(level)
+        - 0.5 * after * log_determinant
+        + 0.5 * dim * (np.log(shrinkage) - counts * np.log(np.pi))
+    )
+    by_matrix = -0.5 * after[:, None, None] * inverse
+    by_counts = 0.5 * (
+        np.sum(digamma(0.5 * (after[:, None] - steps)), axis=1)
+        - log_determinant
+        - dim * (np.log(np.pi) + 1.0 / strength)
+    ) + np.sum(by_matrix * (covariances + shrinkage[:, None, None] ** 2 * outer), axis=(1, 2))
+    by_means = 2.0 * (counts * shrinkage)[:, None] * np.einsum("kij,kj->ki", by_matrix, means)
+    by_scales = 0.5 * before * dim + level * np.trace(by_matrix, axis1=1, axis2=2)
+    return ComponentEvidence(
+        value, by_counts, by_means, counts[:, None, None] * by_matrix, by_scales
+    )
+
+
+def log_scale_prior(log_scales: Array) -> tuple[float, Array]:
+    """Return the normal log density of log prior variances, up to a constant, and its gradient.
+
+    Variances are in inverse squared typical distances, and the density's mean is zero.
+    """
+    return -0.5 * float(np.sum(np.square(log_scales / _SPREAD))), -log_scales / _SPREAD**2
+
 
 # Latent frequencies of each sign. The standard deviation of their mean cosine is at most
 # 1 / sqrt(10,000) = 0.01; twice as many make it smaller by sqrt(2), half as many larger.
@@ -156,16 +272,16 @@ class Objective:
         scales = np.exp(factor.log_scales)
         evidence = component_evidence(self.prior, counts, factor.means, covariances, scales)
         spread, by_spread = log_scale_prior(factor.log_scales)
-        beta = sticks.posterior(counts, self.concentration)
+        beta = stick_posterior(counts, self.concentration)
         log_r = np.log(np.maximum(r, np.finfo(float).tiny))
         entropy = 0.5 * np.linalg.slogdet(covariances)[1]
         entropy += 0.5 * self.prior.dim * (1.0 + np.log(2.0 * np.pi))
         value = (
-            sticks.log_evidence(counts, self.concentration)
+            stick_log_evidence(counts, self.concentration)
             + float(np.sum(evidence.value) + counts @ (entropy - log_r))
             + spread
         )
-        by_counts = evidence.counts + sticks.expected_log_weights(beta) + entropy - log_r - 1.0
+        by_counts = evidence.counts + expected_log_weights(beta) + entropy - log_r - 1.0
         by_entropy = 0.5 * counts[:, None, None] * np.linalg.inv(covariances)
         by_roots = np.tril((by_covariances + evidence.covariances + by_entropy) @ factor.roots)
         return value, Factor(

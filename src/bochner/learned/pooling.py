@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Index, Mask
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.learned.chain_evidence import (
     MACKAY_STEPS,
     ChainEvidence,
@@ -19,7 +19,7 @@ from bochner.learned.chain_evidence import (
 )
 from bochner.learned.chain_models import BANK
 from bochner.learned.draws import Draws, drawn, stacked
-from bochner.learned.moves.polya_gamma import LogisticLabels
+from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.training_data import ScaledData
 
 _MOST_ROWS = 8_000

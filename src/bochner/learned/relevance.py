@@ -8,7 +8,7 @@ import numpy as np
 from bochner._base.arrays import Array, Index, as_array
 from bochner._base.registry import register
 from bochner.learned.draws import Draws
-from bochner.learned.wave_amplitudes import WaveSum
+from bochner.learned.modulated_waves import WaveSum
 
 # Largest numbers of draws for second derivatives and for averages over inputs; bounds of the rows.
 _MOST_DRAWS, _FEW_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 8, 16, 500

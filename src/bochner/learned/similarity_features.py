@@ -13,24 +13,24 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.limits import FUNCTION_ROUNDING
-from bochner._base.name_checks import resolved
+from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.median_length_scales import AnyKernel, median_distance, resolve_kernel
-from bochner.features.parameter_checks import (
+from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
+    KernelParameters,
     check_each,
     check_kernel,
+    count_frequencies,
+    generators,
     optional,
 )
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.exact_inference import Exact
-from bochner.learned.learned_mixture import Expectation, LearnedMixture, MixtureSettings
-from bochner.learned.similarity_sketch import Sketch
+from bochner.learned.mixture_inference import Expectation, LearnedMixture, MixtureSettings, Sketch
 from bochner.spectral.frequencies import Frequencies
 
 EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact()}
@@ -198,7 +198,6 @@ class SimilarityFeatures(
     n_iter_: int = field(init=False)
     _n_features_out: int = field(init=False)
 
-    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike | None = None, *, similarity: object = None) -> Self:
         """Infer the mixtures and draw the frequencies.
 

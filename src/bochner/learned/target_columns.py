@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from bochner._base.arrays import Array
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.chain_plan import SamplerSettings
 from bochner.learned.gaussian_components import spectral_mixture

@@ -20,7 +20,6 @@ from bochner._base.registry import register
 from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.kernels import Kernel
 from bochner.kernels.gradients import input_derivatives
-from bochner.learned.preparation import Scaling, Trend
 from bochner.spectral.frequencies import Frequencies
 
 FrequencyIndices = NDArray[np.int64]
@@ -100,25 +99,6 @@ class KernelTerm(FunctionTerm):
         return X if self.matrix is None else as_array(X @ self.matrix)
 
 
-@register(shapes={"members": "k"})
-@dataclass(frozen=True, slots=True, eq=False)
-class TrendTerm(FunctionTerm):
-    """A sum of the columns of a trend."""
-
-    trend: Trend
-
-    def values(self, X: Array) -> Array:
-        return as_array(self.trend.columns(X) @ self.coef)
-
-    def gradient(self, X: Array) -> Array:
-        gradient = np.zeros((*X.shape, self.coef.shape[1]))
-        weights = self.trend.polynomial(self.coef.T, X.shape[1])
-        for power in range(1, self.trend.degree + 1):
-            slope = power * X ** (power - 1)
-            gradient += slope[:, :, None] * weights[:, power - 1].T
-        return gradient
-
-
 @register(shapes={"constant": "f"})
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledFunctions:
@@ -140,8 +120,8 @@ class SampledFunctions:
         n_functions)``; without the last axis for a single function ``functions[i]``.
     dim : int
         Number of inputs, ``d``.
-    scaling : Scaling, default=None
-        Scaling of the inputs; ``None`` means none.
+    scaling : object, default=None
+        Scaling of the inputs, with ``apply(X)`` and ``scale`` (d,); ``None`` means none.
 
     Examples
     --------
@@ -160,7 +140,7 @@ class SampledFunctions:
     constant: Array
     shape: tuple[int, ...]
     dim: int
-    scaling: Scaling | None = None
+    scaling: Any = None
 
     def __post_init__(self) -> None:
         count = len(self.constant)

@@ -14,17 +14,13 @@ from bochner._base.registry import register
 from bochner.learned.basis import PLAIN, Basis
 from bochner.learned.chain_models import Model
 from bochner.learned.chain_plan import Sampler
+from bochner.learned.chain_run import Chain
 from bochner.learned.chain_starts import Start, Structure, dense_hyper
-from bochner.learned.dense import DensePrior
-from bochner.learned.dirichlet_mixture import sample_prior
+from bochner.learned.chain_state import Info, StepSizes
+from bochner.learned.dirichlet_mixture import DensePrior, sample_prior
 from bochner.learned.draws import ChainDraw, point_draw
-from bochner.learned.driver import Chain
-from bochner.learned.moves import LOCAL_MOVES
-from bochner.learned.moves.move import Move
-from bochner.learned.moves.precision import LogNormalPrecision, PrecisionWalk
-from bochner.learned.moves.replacement import acceptances
+from bochner.learned.moves import LOCAL_MOVES, LogNormalPrecision, Move, PrecisionWalk, acceptances
 from bochner.learned.prior import FrequencyPrior
-from bochner.learned.state import Info, StepSizes
 from bochner.learned.training_data import TrainingData
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 

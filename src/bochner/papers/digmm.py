@@ -32,16 +32,15 @@ from scipy.stats import wishart
 from bochner._base.arrays import Array, steps
 from bochner._base.limits import EIGENVALUE_ROUNDING
 from bochner._base.registry import register
-from bochner.learned import stick_breaking as sticks
-from bochner.learned.component_evidence import STIFFNESS
-from bochner.learned.learned_mixture import (
+from bochner.learned.mixture_bound import STIFFNESS, expected_log_weights, stick_posterior
+from bochner.learned.mixture_inference import (
     Expectation,
     LearnedMixture,
     LearnedPart,
     MixtureSettings,
+    Sketch,
 )
-from bochner.learned.similarity_sketch import Sketch
-from bochner.spectral import Allocation
+from bochner.spectral.measure import Allocation
 
 # Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.
 _BLOCK = 4_096
@@ -114,7 +113,7 @@ def updated_components(
     scatter += counts[:, None, None] * np.linalg.inv(mean_precisions)
     scales = np.linalg.inv(np.linalg.inv(prior.scale) + scatter)
     return ComponentFactors(
-        sticks.posterior(counts, prior.concentration),
+        stick_posterior(counts, prior.concentration),
         means,
         mean_precisions,
         0.5 * (scales + scales.swapaxes(1, 2)),
@@ -154,7 +153,7 @@ def log_labels(components: ComponentFactors, frequencies: FrequencyFactors) -> A
         columns.append(np.einsum("gi,ij,gj->g", centred, expected, centred) + traces)
     log_determinants = _summed_digamma(components.dofs, dim) + dim * np.log(2.0)
     log_determinants += np.linalg.slogdet(components.scales)[1]
-    logarithms: Array = sticks.expected_log_weights(components.sticks) + 0.5 * (
+    logarithms: Array = expected_log_weights(components.sticks) + 0.5 * (
         log_determinants - dim * np.log(2.0 * np.pi) - np.column_stack(columns)
     )
     return logarithms

@@ -13,13 +13,11 @@ from bochner._base.registry import register
 from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.chain_models import AmplitudeModel
 from bochner.learned.chain_plan import Sampler
+from bochner.learned.chain_run import Chain
+from bochner.learned.chain_state import ConstantNoise, Info, StepSizes
 from bochner.learned.draws import ChainDraw, point_draw
-from bochner.learned.driver import Chain
-from bochner.learned.likelihood import ConstantNoise
-from bochner.learned.moves.move import Move, PriorParameters
-from bochner.learned.moves.replacement import ReplacementSweep, acceptances
+from bochner.learned.moves import Move, PriorParameters, ReplacementSweep, acceptances
 from bochner.learned.prior import FrequencyPrior
-from bochner.learned.state import Info, StepSizes
 from bochner.learned.training_data import TrainingData
 from bochner.papers.bank import IndependentStructure, independent_start, log_likelihood, repeated
 

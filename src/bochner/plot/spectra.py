@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
-from bochner.learned.dominant_periods import wave_energy
 from bochner.plot.axis_texts import finish, fitted, panel_points, per_cent, text_width
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models
@@ -208,7 +207,7 @@ def _frequencies(model: BaseEstimator) -> tuple[Array, Array, bool]:
                 omega.append(
                     (draws.frequencies / bank._scaling.scale).reshape(-1, bank.n_features_in_)
                 )
-                energy = wave_energy(draws.coef, draws.n_waves)
+                energy = _wave_energy(draws.coef, draws.n_waves)
                 shares.append(energy.ravel() / energy.sum())
         weights = np.concatenate(shares)
         return np.concatenate(omega), weights / weights.sum(), True
@@ -245,3 +244,14 @@ def _round_periods(end: float, points: float) -> Array:
         if place <= end and (last - place) * points / end >= width:
             chosen.append(float(period))
     return as_array(chosen)
+
+
+def _wave_energy(coef: Array, n_frequencies: int) -> Array:
+    """Return the share (S, m) of each frequency in its draw's variance.
+
+    ``coef`` (S, p) holds the weights of cosines and sines in turn, then of other columns.
+    """
+    waves = coef[:, : 2 * n_frequencies].reshape(len(coef), n_frequencies, 2)
+    energy: Array = np.sum(waves**2, axis=2)
+    energy /= np.maximum(energy.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return energy

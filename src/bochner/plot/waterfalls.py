@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
-from bochner._base.converted import as_frame
+from bochner._base.frames import as_frame
 from bochner._base.number_texts import PLAIN_ENTRIES, may_be_years, number
 from bochner.files.columns import Column, rows_of
 from bochner.plot.axis_texts import (

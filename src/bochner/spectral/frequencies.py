@@ -36,8 +36,8 @@ class Frequencies:
     Parameters
     ----------
     omega : array-like or HadamardRows of shape (m, d)
-        Frequencies, in radians per unit of the inputs. :class:`~bochner.spectral.HadamardRows`
-        stay blocks, and features are computed without the matrix.
+        Frequencies, in radians per unit of the inputs. ``HadamardRows`` stay blocks,
+        and features are computed without the matrix.
     weight : array-like of shape (m,)
         :math:`a`, of either sign; the weights sum to :math:`\hat k(0)` when ``phase`` is zero.
     phase : array-like of shape (m,), default=None

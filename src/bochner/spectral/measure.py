@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, as_count
-from bochner.spectral.choice import resolve_scheme
 from bochner.spectral.composite_laws import Convolution, Mapped, resolve_pairing
 from bochner.spectral.factors import Envelope, FeatureFactor, multiplied
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Law, NoMeasureError, Pairing
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme, resolve_scheme
 
 Counts = NDArray[np.intp]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.names import naming
 from bochner.files.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
 from bochner.tables.level_means import level_scores
@@ -198,7 +199,8 @@ def output_names(state: State, name: str | None = None) -> list[str]:
         return [f"{name}_{level}" for level in [*state["levels"], "<unknown>", *means]]
     if state["kind"] == "numeric" or state["kind"] == "date":
         number = [name] * bool(state["points"])
-        extra = [*cycle_names(state.get("cycles", [])), *["<missing>"] * state["indicator"]]
+        cycles = state.get("cycles")
+        extra = [*(cycle_names(cycles) if cycles else ()), *["<missing>"] * state["indicator"]]
         return number + [f"{name}_{part}" for part in extra]
     return []
 
@@ -324,6 +326,17 @@ def _is_number_or_truth(text: str) -> bool:
     except ValueError:
         return text in ("True", "False")
     return True
+
+
+def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
+    """Raise ValueError for columns that the encoding learned at fit cannot read."""
+    changes = ((column.name, changed_kind(state, column)) for state, column in read)
+    changed = [(name, change) for name, change in changes if change is not None]
+    if changed:
+        raise ValueError(
+            f"Changed kind of {naming(changed)}: expected the kind of the training table. "
+            "Convert the entries, or leave unknown ones empty."
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

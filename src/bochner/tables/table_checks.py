@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
-from bochner._base.naming import nearest
+from bochner._base.names import looks_like_numbers, nearest
 from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
-from bochner.files.delimited import looks_like_numbers
 from bochner.files.errors import InputError
 from bochner.files.local_numbers import written_numbers
-from bochner.files.reading import text_columns
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_errors import refuse_mixed
 
@@ -145,7 +143,7 @@ def check_table(features: pd.DataFrame) -> None:
     instance), and text columns with mostly numbers. Columns that are constant or without entries
     have no features, as in `TableEncoder`; reading the table notes them.
     """
-    examples = [(name, _mixed_text(features[name])) for name in text_columns(features)]
+    examples = [(name, _mixed_text(features[name])) for name in _text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
     TableEncoder().fit(features)
 
@@ -215,3 +213,11 @@ def check_name(frame: pd.DataFrame, name: str) -> None:
 
 def _listed(items: Sequence[object], most: int = _MOST_LISTED) -> str:
     return ", ".join(map(str, items[:most])) + (", ..." if len(items) > most else "")
+
+
+def _text_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the names of the columns whose present entries are all text."""
+    from pandas.api.types import infer_dtype
+
+    present = {name: frame[name].dropna() for name in frame.columns}
+    return [name for name, some in present.items() if some.size and infer_dtype(some) == "string"]

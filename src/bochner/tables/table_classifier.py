@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from bochner._base.arrays import Array, MatrixLike, as_array, as_finite_scalar
-from bochner._base.checks import labels, named
+from bochner._base.checks import labels
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner.linear.inputs import checked_weight
@@ -18,8 +18,7 @@ from bochner.linear.labelled import LabelledClassifier
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import fitted_laws
 from bochner.tables.table_model import TableModel
-from bochner.tables.table_partitions import is_partitioned
-from bochner.tables.table_rows import training_rows
+from bochner.tables.table_rows import is_partitioned, training_rows
 from bochner.tables.target_scales import CentredIndicators
 from bochner.tables.weighted_sum import SoftmaxOfLaws
 
@@ -205,7 +204,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         return self._new_rows(X).averaged(self._outputs)
 
     def _checked_costs(self, n_classes: int) -> Array:
-        with named("costs"):
+        with np.errstate(over="ignore", invalid="ignore"):
             costs = check_array(
                 self.costs, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="costs"
             )

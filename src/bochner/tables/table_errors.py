@@ -8,12 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
-from bochner._base.naming import MOST_NAMED, ColumnDetails, naming, nearest
+from bochner._base.names import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.files.columns import Column, kind_of
-from bochner.files.local_dates import are_dates
-from bochner.files.local_numbers import are_decimals
-from bochner.files.quantities import are_quantities
-from bochner.tables.encodings import State, changed_kind
+from bochner.files.local_dates import are_dates, find_times
+from bochner.files.local_numbers import Quantities, are_decimals, find_quantities
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
@@ -151,19 +149,20 @@ def _is_written(column: Column) -> bool:
     if column.is_category:
         return False
     texts = list(dict.fromkeys(column.raw[column.present]))
-    tests = (are_decimals, are_dates, are_quantities)
+    tests = (are_decimals, are_dates, _are_quantities)
     return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in tests)
 
 
-def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
-    """Raise ValueError for columns that the encoding learned at fit cannot read."""
-    changes = ((column.name, changed_kind(state, column)) for state, column in read)
-    changed = [(name, change) for name, change in changes if change is not None]
-    if changed:
-        raise ValueError(
-            f"Changed kind of {naming(changed)}: expected the kind of the training table. "
-            "Convert the entries, or leave unknown ones empty."
-        )
+def _are_quantities(texts: Sequence[str]) -> bool:
+    """Return whether texts are numbers with a unit, or times of day, as `read_table` reads them."""
+    try:
+        import pyarrow as pa
+
+        entries = pa.array(texts, pa.string())
+    except (ImportError, UnicodeEncodeError):  # Without the extra no file is read either
+        return False
+    are_times = find_times(entries) is not None
+    return are_times or isinstance(find_quantities(entries, (".", ",")), Quantities)
 
 
 def _foreign_type(column: Column) -> str:

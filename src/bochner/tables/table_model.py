@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.amounts import as_bytes
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
-from bochner._base.converted import refuse_lazy
+from bochner._base.checks import refuse_lazy
 from bochner._base.file_writing import as_path
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_choice, check_seed, generators
-from bochner.features.weight_meaning import MEANINGS
+from bochner.features.targets import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.tables.contributions import Contributions, contributions
 from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
@@ -94,7 +94,9 @@ class TableModel(BaseEstimator, ABC):
         memory_limit = None if self.memory_limit is None else as_bytes(self.memory_limit)
         checked_n_jobs(self.n_jobs)
         check_seed(self.random_state)
-        models = checked_base_models(self.base_models, is_classifier(self))
+        models: tuple[Any, ...] = ()
+        if self.base_models != ():
+            models = checked_base_models(self.base_models, is_classifier(self))
         effort = EFFORTS[self.effort]
         return FitSettings(
             effort, self.time_limit, memory_limit, self.n_jobs, self.random_state, models

@@ -17,9 +17,8 @@ from bochner.linear.inputs import check_one_spread, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import chosen_transformation, fitted_laws
 from bochner.tables.table_model import TableModel
-from bochner.tables.table_partitions import is_partitioned
 from bochner.tables.table_predictors import NumberPredictor, expected_error
-from bochner.tables.table_rows import training_rows
+from bochner.tables.table_rows import is_partitioned, training_rows
 from bochner.tables.target_scales import TRANSFORMATIONS, ScaledTargets, Transformation, plain
 from bochner.tables.weighted_sum import SumOfLaws
 
@@ -353,13 +352,16 @@ class TableRegressor(RegressorMixin, TableModel):
     ) -> tuple[NewRows, Array | None]:
         """Return new rows, and validated weights (n,) of their targets."""
         rows = self._new_rows(X)
+        if sample_weight is None:
+            return rows, None
         weight = checked_weight(sample_weight, rows.encoded)
-        if weight is not None and not weight.all():
+        assert weight is not None
+        if not weight.all():
             raise ValueError(
                 "sample_weight of new targets must be positive, got a zero: a target of weight "
                 "zero has a noise without bound. Leave such rows out."
             )
-        return rows, None if weight is None else weight / self.weight_unit_
+        return rows, weight / self.weight_unit_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,14 +12,15 @@ from bochner._base.arrays import Array, as_array
 from bochner._base.checks import check_classes, check_targets, labels, named, numbers, of_numpy
 from bochner._base.converted import as_frame, refuse_masked, refuse_no_rows, shown
 from bochner._base.warn import warn_user
-from bochner.features.weight_meaning import are_whole
+from bochner.engines import PartitionedRows
+from bochner.features.targets import are_whole
 from bochner.files.columns import read_column, rows_of
 from bochner.files.stamps import sortable_times
 from bochner.linear.inputs import checked_weight
 from bochner.tables.encoder import read_columns
 from bochner.tables.removal import Removal
 from bochner.tables.row_keys import entry_order, row_keys
-from bochner.tables.table_partitions import Others, collected_table, is_partitioned
+from bochner.tables.table_partitions import Others, collected_table
 
 _GREATEST_RATIO = 1e8
 """Greatest weight over the smallest: noise variances have this ratio. Standard deviations that are
@@ -146,6 +147,12 @@ def training_rows(
         return rows
     elsewhere = Others(partitions, rows.unit, classes)
     return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
+
+
+def is_partitioned(X: object) -> bool:
+    """Return whether rows are in the partitions of an engine or a collection of Dask."""
+    package = type(X).__module__.partition(".")[0]
+    return package in ("dask", "dask_expr") or isinstance(X, PartitionedRows)
 
 
 def _refuse_in_partitions(has_base_models: bool, *roles: ArrayLike | str | None) -> None:

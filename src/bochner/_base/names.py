@@ -1,0 +1,125 @@
+"""Names of columns in messages, misspelled names, and parameters that take a name or an object."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+ColumnDetails = Sequence[tuple[str, str]]
+"""Pairs of a column's name and a detail, which may be empty."""
+
+MOST_NAMED = 5
+"""Columns that a message names before it counts the rest: a message stays within a few lines."""
+
+_LEAST_SIMILARITY = 0.5
+"""difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8."""
+
+_MOST_LETTERS = 60
+"""Letters of a name that a message shows: most of a line."""
+
+
+def naming(columns: ColumnDetails) -> str:
+    """Return the names and details of at most five columns, and the number of further columns."""
+    shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in columns]
+    n_unnamed = len(shown) - MOST_NAMED
+    shown = [*shown[:MOST_NAMED], f"{n_unnamed} more"] if n_unnamed > 0 else shown
+    listed = " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+    return f"column{'s' if len(columns) > 1 else ''} {listed}"
+
+
+def _brief(name: str) -> str:
+    """Format a name for a message, shortened if it does not fit into a line."""
+    return repr(name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}…")
+
+
+def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:
+    """Raise ValueError for names that a table has more than once."""
+    counts = Counter(names)
+    repeated = [(name, f"{count} times") for name, count in counts.items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"Duplicate {naming(repeated)} in {place}: expected distinct names. "
+            f"Rename or delete one of each.{hint}"
+        )
+
+
+def looks_like_numbers(names: Sequence[str]) -> str:
+    """Return a hint if every name of a header is a number, else an empty text."""
+    plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
+    if not all(name.isdigit() for name in plain):
+        return ""
+    return " The first line holds numbers only: is the line of column names missing?"
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate most similar to a name, ignoring case, or None."""
+    folded = {candidate.casefold(): candidate for candidate in candidates}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
+    return folded[close[0]] if close else None
+
+
+Kind = TypeVar("Kind")
+
+
+def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[str, Kind]) -> Kind:
+    """Return the choice with the given name, or an object of the class ``kind`` unchanged.
+
+    Raises ``ValueError``, which names the ``parameter``, for anything else.
+    """
+    if isinstance(value, kind):
+        instance: Kind = value
+        return instance
+    if isinstance(value, str) and value in choices:
+        return choices[value]
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise ValueError(
+        f"{parameter} must be one of {', '.join(map(repr, choices))} or {article} {kind.__name__}, "
+        f"got {value!r}."
+    )
+
+
+_SHOWN_LENGTH = 40
+"""Most characters of an entry that a note shows."""
+
+_PLURALS = {"has": "have", "holds": "hold", "is": "are", "differs": "differ", "counts": "count"}
+
+
+def shown(entry: object) -> str:
+    """Return an entry for a note, without control characters, and cut if it is long."""
+    text = str(entry)
+    text = text if text.isprintable() else repr(text)[1:-1]
+    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 3] + "..."
+
+
+class Remarks:
+    """Remarks on columns: one sentence for all columns of which the same is to be said."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, list[tuple[str, str]]] = {}
+
+    def add(self, name: str, words: str, example: str = "") -> None:
+        """Add a remark that begins with a verb, to follow the name of a column."""
+        self._entries.setdefault(words, []).append((name, example))
+
+    def forget(self, name: str) -> None:
+        """Remove the remarks on a column."""
+        remaining = {words: [entry for entry in entries if entry[0] != name]
+                     for words, entries in self._entries.items()}  # fmt: skip
+        self._entries = {words: entries for words, entries in remaining.items() if entries}
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return a sentence for each kind of remark, with the example of its first column."""
+        return tuple(map(_sentence, self._entries, self._entries.values()))
+
+
+def _sentence(words: str, entries: ColumnDetails) -> str:
+    names = [repr(name) for name, _ in entries]
+    n_unnamed = len(names) - MOST_NAMED
+    names = [*names[:MOST_NAMED], f"{n_unnamed} more"] if n_unnamed > 0 else names
+    subject = " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    if len(entries) > 1:
+        verb, _, rest = words.partition(" ")
+        words = f"{_PLURALS[verb]} {rest.replace(' and is ', ' and are ')}"
+    name, example = next((entry for entry in entries if entry[1]), ("", ""))
+    example = f"{name!r}: {example}" if example and len(entries) > 1 else example
+    return f"{subject} {words}{f' ({example})' if example else ''}."

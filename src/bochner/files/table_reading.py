@@ -1,0 +1,396 @@
+"""Reading of tables from files of many programs."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bochner._base.names import Remarks, refuse_repeated, shown
+from bochner.files.binary import SPREADSHEETS, WITH_TABLES, read_frame
+from bochner.files.column_types import (
+    Conventions,
+    Guess,
+    PlainNumbers,
+    decide_conventions,
+    guess,
+)
+from bochner.files.column_values import column_values
+from bochner.files.columns import kind_of, labels
+from bochner.files.errors import InputError
+from bochner.files.headings import without_repeated_names, without_summaries
+from bochner.files.identifiers import is_index, leave_out
+from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
+from bochner.files.text_files import (
+    TEXT_ENDINGS,
+    content_of,
+    find,
+    find_layout,
+    place,
+    read_columns,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_AUTOMATIC = ReadOptions()
+
+_WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
+"""Endings of files that people write, with sums below the rows."""
+
+_BOTH = re.compile(r"(\w+=\S*) \(--[^)]*\)")
+"""A parameter of Python, followed by the option of the command."""
+
+_PARAMETERS = {
+    "--types FILE": "types={column: kind}",
+    "--drop leaves it out": "frame.drop(columns=name) leaves it out",
+}
+"""Options of the command that stand alone in notes, and what does the same in Python."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableRead:
+    """The table of a file, notes on oddities and guesses, and the layout to read later files.
+
+    ``first`` has the entries of the first row if the file has no names of columns.
+    """
+
+    frame: pd.DataFrame
+    notes: tuple[str, ...]
+    layout: ReadOptions
+    first: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RawColumns:
+    """Columns (n,) by name, Arrow arrays of texts or pandas Series of anything else.
+
+    ``delimiter`` is that of a text file, ``n_names`` the number of lines of names, and ``first``
+    has the entries of the first row if there are no names.
+    """
+
+    columns: dict[str, Any]
+    notes: tuple[str, ...] = ()
+    delimiter: str = ""
+    n_names: int | None = None
+    first: tuple[str, ...] = ()
+
+
+def read(
+    path: str | os.PathLike[str] | pd.DataFrame,
+    options: ReadOptions = _AUTOMATIC,
+    text: Collection[str] = (),
+    keep: Collection[str] = (),
+) -> TableRead:
+    r"""Read a table from a file, as `read_table` does, and return its layout as well.
+
+    ``path`` may also be "-", for CSV from standard input. ``options`` may be the layout of an
+    earlier reading. Columns of ``keep``, such as the target, stay even if they seem to be
+    identifiers.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "houses.csv"
+    ...     _ = path.write_text("size;sold\n52,5;31.01.2021\n110;28.02.2021\n")
+    ...     table = read(path)
+    >>> print(*table.notes, sep="\n")
+    'size' has decimal commas (52,5 is read as 52.5).
+    'sold' holds days before months (31.01.2021).
+    >>> table.layout.decimal, table.layout.dates
+    (',', 'dayfirst')
+    """
+    try:
+        import pandas as pd
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
+        ) from None
+    remarks, ending, source, index = Remarks(), "", "The table", None
+    if isinstance(path, pd.DataFrame):
+        index = path.index
+        refuse_repeated(list(map(str, path.columns)))
+        raw = _RawColumns({str(n): series for n, series in path.reset_index(drop=True).items()})
+        _refuse_broken_names(raw.columns)
+    else:
+        path, ending = find(path)
+        source = str(place(path))
+        raw = _load(path, ending, options)
+    if not options.recorded:
+        check_names(options.types, raw.columns)
+    notes, columns = raw.notes, raw.columns
+    if options.skip is None and ending in _WITH_SUMMARIES:
+        columns, note = without_summaries(columns)
+        notes = (*notes, note) if note else notes
+    table = _convert(columns, raw.delimiter, options, text, remarks)
+    keep_names = {*text, *options.types, *table.mixed, *(named_by(raw.first, n) for n in keep)}
+    left = leave_out(table.columns, keep_names, remarks, options.recorded)
+    frame = pd.DataFrame({n: column for n, column in table.columns.items() if n not in left})
+    if frame.empty:
+        raise InputError(f"{source} has no rows or no columns: expected at least one of each.")
+    if index is not None:
+        frame.index = index
+    # A recorded kind keeps a column that is named like an index when the next file is read.
+    stay = {name: "number" for name, column in table.columns.items()
+            if is_index(name) and column.dtype.kind in "iuf"}  # fmt: skip
+    order = "none" if options.dates == "none" else table.conventions.order or "iso"
+    layout = ReadOptions(
+        decimal=table.conventions.decimal,
+        dates=order,
+        types={**stay, **table.kinds, **dict.fromkeys(left, "ignore"), **options.types},
+        table=options.table,
+        recorded=True,
+        missing=options.missing,
+        skip=options.skip,
+        header=raw.n_names if options.header is None else options.header,
+        units={**options.units, **table.units},
+        words={**options.words, **table.words},
+        delimiter=raw.delimiter or options.delimiter,
+    )
+    return TableRead(frame, (*notes, *remarks.sentences()), layout, raw.first)
+
+
+def read_table(
+    path: str | os.PathLike[str] | pd.DataFrame,
+    text: Collection[str] = (),
+    *,
+    decimal: str = "auto",
+    dates: str = "auto",
+    types: Mapping[str, str] | None = None,
+    table: str | None = None,
+    missing: Sequence[str] = (),
+    skip: int | None = None,
+    header: int | None = None,
+) -> pd.DataFrame:
+    r"""Return the table of a file or frame; a warning lists what was odd or guessed.
+
+    Delimited text may have any of the usual encodings, delimiters, decimal marks and dates, and
+    may be compressed. Options that are not given are decided by all entries of the file. A
+    saved index, columns that number the rows, and text that differs in nearly every row are left
+    out, with a note.
+
+    Parameters
+    ----------
+    path : path-like or pandas.DataFrame
+        A file of text (.csv, .tsv, .txt, perhaps with .gz, .bz2, .xz, .zst or .zip), or a
+        .parquet, .feather, .xlsx, .xls, .ods, .sqlite, .sqlite3 or .db file; or a data frame, whose
+        text is read by the same rules.
+    text : collection of str, default=()
+        Columns that are text even if their entries look like numbers or dates, such as the code
+        007. Other names are ignored.
+    decimal : {"auto", ".", ","}, default="auto"
+        Decimal mark.
+    dates : {"auto", "iso", "dayfirst", "monthfirst", "none"}, default="auto"
+        Dates that are recognised. "iso" reads 2021-12-31 only; "dayfirst" and "monthfirst" also
+        read names of months, and 31/12/2021 or 12/31/2021; "none" leaves dates as text.
+    types : mapping of str to str, default=None
+        Kind of some columns, in place of the guessed kind: "number", "text", "date" or "ignore",
+        which leaves the column out. "decimal point", "decimal comma", "dayfirst" and "monthfirst"
+        are for columns that differ from the rest of the file.
+    table : str, default=None
+        Table of an SQLite file, or sheet of an Excel file.
+    missing : sequence of str, default=()
+        Entries that are missing in every column, such as "NA" among text, or "-99".
+    skip : int, default=None
+        Lines to leave out before the names. With a number, no line is left out because it seems to
+        be a title, a total or a footer. None finds such lines.
+    header : int, default=None
+        Lines of column names: 0 if the first line is data, 2 if names have two lines. None decides.
+
+    Returns
+    -------
+    pandas.DataFrame of shape (n, d)
+        Numbers, truth values, text, and dates as datetime64, with a zone if the file has one offset
+        from UTC. Dates with several offsets are timestamps with an offset each.
+
+    Raises
+    ------
+    InputError
+        If the file has an unknown ending, is damaged or empty, has rows of other lengths than the
+        header, or does not agree with the options.
+    FileNotFoundError, IsADirectoryError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bochner import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "houses.csv"
+    ...     _ = path.write_text("size,sold\n52.5,2021-01-31\n110,2021-02-28\n")
+    ...     read_table(path)
+        size       sold
+    0   52.5 2021-01-31
+    1  110.0 2021-02-28
+    """
+    options = ReadOptions(
+        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
+    )
+    try:
+        table_read = read(path, options, text)
+    except InputError as error:
+        error.args = (in_python(str(error)),)
+        raise
+    if table_read.notes:
+        source = "the table" if hasattr(path, "columns") else path
+        notes = in_python(" ".join(table_read.notes))
+        warnings.warn(f"Read {source}: {notes}", stacklevel=2)
+    return table_read.frame
+
+
+def in_python(text: str) -> str:
+    """Return a note or a refusal with parameters of Python in place of options of the command.
+
+    >>> in_python("skip=0 (--skip 0) keeps all lines"), in_python("a type text (--types FILE)")
+    ('skip=0 keeps all lines', 'a type text (types={column: kind})')
+    """
+    text = _BOTH.sub(r"\1", text)
+    for option, parameter in _PARAMETERS.items():
+        text = text.replace(option, parameter)
+    return text
+
+
+def named_by(first: Sequence[str], name: str) -> str:
+    """Return the name of a column, which may be given by its entry in the first row.
+
+    ``first`` has the entries of the first row of a file without names. Such a row looks like names.
+    """
+    return f"column {list(first).index(name) + 1}" if first.count(name) == 1 else name
+
+
+def _refuse_broken_names(names: Collection[str]) -> None:
+    """Raise InputError for a name that is no Unicode, as of a file read in another encoding."""
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"The name {name!a} is no Unicode: rename the column.") from None
+
+
+def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
+    if options.table is not None and not options.recorded and ending not in WITH_TABLES:
+        raise InputError(
+            f"{place(path)} holds one table: table= (--table) is for Excel and SQLite. Leave it "
+            "out."
+        )
+    if ending not in TEXT_ENDINGS:
+        contents = read_frame(path, ending, options.table, options)
+        columns = {str(name): series for name, series in contents.frame.items()}
+        return _RawColumns(columns, contents.notes, n_names=contents.n_names, first=contents.first)
+    content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
+    layout = find_layout(place(path), content, preferred, options)
+    columns, notes = read_columns(place(path), layout), layout.notes
+    if options.skip is None:
+        columns, note = without_repeated_names(columns)
+        notes = (*notes, note) if note else notes
+    return _RawColumns(columns, notes, layout.delimiter, layout.n_names, layout.first)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Converted:
+    """Converted columns, and kinds, units and missing words to record, by name.
+
+    ``mixed`` has the names of columns of text that seem to hold numbers or dates with errors.
+    """
+
+    columns: dict[str, pd.Series]
+    conventions: Conventions
+    kinds: dict[str, str]
+    units: dict[str, str]
+    words: dict[str, tuple[str, ...]]
+    mixed: list[str]
+
+
+def _convert(
+    raw: Mapping[str, Any],
+    delimiter: str,
+    options: ReadOptions,
+    text: Collection[str],
+    remarks: Remarks,
+) -> _Converted:
+    """Return converted columns by the conventions of the file."""
+    if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
+        # Fields between commas have no decimal commas, and those between semicolons often do.
+        options = replace(options, decimal="auto")
+    requested = {**dict.fromkeys(text, "text"), **options.types}
+    columns, guesses = {}, []
+    for name, column in raw.items():
+        kind = requested.get(name)
+        if kind == "ignore":
+            continue
+        is_typed = hasattr(column, "iloc")
+        prepared = _prepared(name, column, kind, options) if is_typed else column
+        columns[name] = prepared
+        if not hasattr(prepared, "iloc"):
+            guesses.append(guess(name, prepared, kind, options))
+    guesses, conventions = decide_conventions(guesses, options, has_semicolons=delimiter == ";")
+    table = _Converted(columns, conventions, {}, {}, {}, [])
+    for some in guesses:
+        values = column_values(some, conventions, options, remarks)
+        columns[some.name] = values.series
+        if values.kind is not None:
+            table.kinds[some.name] = values.kind
+        if values.unit is not None:
+            table.units[some.name] = values.unit
+        if values.words:
+            table.words[some.name] = values.words
+        if values.is_mixed:
+            table.mixed.append(some.name)
+        if isinstance(some.type, PlainNumbers) and hasattr(raw[some.name], "iloc"):
+            _remark_on_stored_text(some, values.series, remarks)
+    numbers = []
+    for word in options.missing:  # Numbers are missing however a column writes them
+        with suppress(ValueError):
+            numbers.append(float(word))
+    for name, series in columns.items() if numbers else ():
+        if series.dtype.kind in "iuf" and (is_missing := series.isin(numbers)).any():
+            columns[name] = series.mask(is_missing)
+    return table
+
+
+def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:
+    """Note numbers that a spreadsheet or another typed table holds as text."""
+    if series.dtype.kind in "iuf" and some.kind is None and not series.isna().all():
+        words = "has numbers that are stored as text: read as numbers; a type text (--types FILE)"
+        remarks.add(some.name, f"{words} keeps them", shown(some.cleaned.drop_null()[0]))
+
+
+def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:
+    """Return a typed column (n,) for a requested kind, or for a guess if None; text as Arrow array.
+
+    Dates keep their zone. Numbers among text become text, because spreadsheets may hold both.
+    Raises InputError if numbers are requested and the column holds dates.
+    """
+    is_date, is_number = series.dtype.kind == "M", series.dtype.kind in "iuf"
+    if kind in NUMBER_KINDS and is_date:
+        advice = "Convert them." if options.recorded else "Give it another type (--types FILE)."
+        raise InputError(
+            f"Column {name!r} should hold numbers, but holds dates (row 1: {series.iloc[0]}). "
+            f"{advice}"
+        )
+    if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
+        return series
+    if kind is None and (series.dtype.kind != "O" or series.dtype == "category"):
+        return series
+    kinds = {kind_of(entry) for entry in set(map(type, series[series.notna()]))}
+    if not kinds <= {"text", "numeric", "date"} or (kind is None and "text" not in kinds):
+        return series
+    import pyarrow as pa
+
+    texts = labels(np.asarray(series, dtype=object), series.notna().to_numpy())
+    try:
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Column {series.name!r} holds text that is no Unicode ({error.object!r}): read the "
+            "file with its encoding, or replace the text."
+        ) from None

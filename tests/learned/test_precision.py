@@ -1,0 +1,110 @@
+"""Moves of the precision leave its posterior as it is, by quadrature."""
+
+import numpy as np
+import pytest
+from laws.inference_laws import log_density, problem
+from learned.test_dirichlet_mixture import standard_errors
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from bochner._base.limits import LARGEST_ENTRY
+from bochner.learned import moves as module
+from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise, evidence_of
+from bochner.learned.chain_state import StepSizes
+from bochner.learned.moves import ChainState, LogNormalPrecision, PrecisionWalk
+
+# Shared evenly (Bonferroni) among the functions of each chain.
+FAMILY_ALPHA = 1e-3
+PRIOR = LogNormalPrecision(mean=1.0, std=0.7)
+
+
+def precision_step(rng, evidence, prior, step_size, n_steps=2):
+    """The evidence after a move, and its acceptance."""
+    state = ChainState(None, evidence, None, StepSizes({"precision": step_size}))
+    info = PrecisionWalk(prior, n_steps)(rng, state)
+    return state.evidence, info["acceptance_precision"]
+
+
+def functions(t):
+    """Moments and a histogram of the log precision."""
+    t = np.asarray(t)
+    edges = np.array([-1.0, 0.0, 1.0])
+    return np.column_stack((t, t**2, np.tanh(t), *(t < edge for edge in edges)))
+
+
+@pytest.mark.parametrize(
+    "noise", [InverseGammaNoise(0.7, 0.2), KnownNoise()], ids=["unknown", "known"]
+)
+def test_steps_leave_the_posterior_as_it_is(noise, n=3000, step_size=1.2):
+    case = problem(n=12, m=2, q=1)
+    grid = np.linspace(-4.0, 5.0, 301)
+    log_posterior = np.array([log_density(case, case.omega, np.exp(t), noise) for t in grid])
+    log_posterior += stats.norm(PRIOR.mean, PRIOR.std).logpdf(grid)
+    density = np.exp(log_posterior - log_posterior.max())
+    assert max(density[0], density[-1]) < 1e-4
+    expected = density @ functions(grid) / density.sum()
+    rng = np.random.default_rng(30)
+    evidence = evidence_of(case.rows(), case.omega, np.exp(expected[0]), noise)
+    chain, rates = [], []
+    for _ in range(n):
+        evidence, rate = precision_step(rng, evidence, PRIOR, step_size)
+        chain.append(np.log(evidence.precision))
+        rates.append(rate)
+    values = functions(chain)
+    z = (values.mean(axis=0) - expected) / standard_errors(values)
+    assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
+    assert 0.2 < np.mean(rates) < 0.9
+    # What is returned is the posterior at the precision it names.
+    fresh = evidence_of(case.rows(), case.omega, evidence.precision, noise)
+    assert_allclose(evidence.log_evidence(), fresh.log_evidence(), rtol=1e-10)
+    assert_allclose(evidence.covariance, fresh.covariance, rtol=1e-8)
+
+
+def test_the_rate_counts_steps_that_were_taken(monkeypatch):
+    case = problem()
+    evidence = evidence_of(case.rows(), case.omega, 0.5, KnownNoise())
+    rng = np.random.default_rng(0)
+    still, rate = precision_step(rng, evidence, PRIOR, 0.0, n_steps=4)
+    assert rate == 1.0
+    assert_allclose(still.precision, 0.5)
+    monkeypatch.setattr(module, "log_evidence_at", lambda evidence, precision: -np.inf)
+    same, rate = precision_step(rng, evidence, PRIOR, 1.0, n_steps=4)
+    assert (same is evidence, rate) == (True, 0.0)
+
+
+def test_a_precision_too_small_for_the_sums_is_refused():
+    """Copies of one frequency: without the precision the sums have no inverse."""
+    case = problem()
+    omega = np.repeat(case.omega[:1], 4, axis=0)
+    evidence = evidence_of(case.rows(), omega, 1e-3, KnownNoise())
+    vague = LogNormalPrecision(0.0, 1e6)
+    same, rate = precision_step(Downwards(), evidence, vague, 100.0)
+    assert (same is evidence, rate) == (True, 0.0)
+
+
+class Downwards:
+    """Draws that always propose less, and would accept anything."""
+
+    def normal(self):
+        return -1.0
+
+    def random(self):
+        return 1e-300
+
+
+def test_the_prior_is_log_normal():
+    t = np.array([-9.0, -4.0, 0.5, 3.0])
+    prior = LogNormalPrecision(-2.0, 1.7)
+    expected = stats.norm(-2.0, 1.7).logpdf(t)
+    assert_allclose(np.diff([prior.log_density(x) for x in t]), np.diff(expected))
+
+
+@pytest.mark.parametrize("towards", [-500.0, 500.0])
+def test_precisions_stay_where_they_have_a_posterior(towards):
+    """From the rounding of the sums to the largest numbers, wherever the prior wants to go."""
+    case = problem(n=30, m=2)
+    evidence = evidence_of(case.rows(), case.omega, 1.0, KnownNoise())
+    rng, prior = np.random.default_rng(0), LogNormalPrecision(towards, 10.0)
+    moved, rate = precision_step(rng, evidence, prior, 30.0, n_steps=60)
+    assert 0.0 < rate < 1.0
+    assert evidence.least_precision <= moved.precision <= LARGEST_ENTRY
