@@ -4,8 +4,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from bochner.tables.residual_laws import ResidualLaw
-from bochner.tables.shapley import Game
 from cli import test_choosing
 from comparison import test_outcomes, test_split
 from comparison import test_past_origins as test_origins

@@ -9,8 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.checks import check_classes, check_targets, labels, named, numbers, of_numpy
-from bochner._base.converted import as_frame, refuse_masked, refuse_no_rows, shown
+from bochner._base.checks import (
+    check_classes,
+    check_targets,
+    labels,
+    numbers,
+    of_numpy,
+    refuse_masked,
+    refuse_no_rows,
+    shown,
+)
+from bochner._base.frames import as_frame
 from bochner._base.warn import warn_user
 from bochner.engines import PartitionedRows
 from bochner.features.targets import are_whole
@@ -125,7 +134,7 @@ def training_rows(
     refuse_masked("y", y)
     read = of_numpy(y) if is_numeric else labels(y)
     # Memory order changes rounding.
-    with named("y"):
+    with np.errstate(over="ignore", invalid="ignore"):
         complete = check_array(read, ensure_2d=False, dtype=None, order="C", input_name="y")
     checked = _checked_numbers if is_numeric else partial(_checked_labels, name=name)
     target = checked(np.asarray(complete))
