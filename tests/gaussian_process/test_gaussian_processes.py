@@ -304,14 +304,6 @@ def test_text_and_names_of_kernels_lead_to_what_takes_them(model):
         model("rbf").fit(X, LABELS)
 
 
-def test_a_failed_fit_leaves_the_earlier_one():
-    model = GaussianProcessRegressor(KERNEL, optimizer=None).fit(X, Y)
-    before = model.predict(NEW)
-    with pytest.raises(ValueError, match="different from the parameter `n_targets`"):
-        model.set_params(n_targets=2).fit(X[:, :1], Y)
-    np.testing.assert_array_equal(model.set_params(n_targets=None).predict(NEW), before)
-
-
 def test_fits_of_either_kind_follow_each_other():
     model = GaussianProcessRegressor(KERNEL, optimizer=None, **APPROXIMATE).fit(X, Y)
     model.set_params(solver="exact").fit(X, Y)

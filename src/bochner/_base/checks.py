@@ -277,7 +277,8 @@ def not_numbers(values: object) -> str | None:
             return f"dates or durations ({part.dtype}){where}"
         for entry in part.flat if part.dtype.kind in "OSU" else ():
             if isinstance(entry, _NO_NUMBERS):
-                return f"{shown(entry)} of type {type(entry).__name__}{where}"
+                kind = next(kind for kind in _NO_NUMBERS if isinstance(entry, kind))
+                return f"{shown(entry)} of type {kind.__name__}{where}"
     return None
 
 
