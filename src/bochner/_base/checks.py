@@ -310,7 +310,12 @@ def refuse_no_rows(name: str, X: object) -> None:
 
 
 def refuse_lazy(name: str, X: object) -> None:
-    """Raise TypeError for a lazy table of polars."""
+    """Raise TypeError for a lazy table of polars or a collection of Dask."""
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        raise TypeError(
+            f"{name} is a Dask collection: expected rows in memory. Map the method over its "
+            f"partitions, as in {name}.map_partitions(model.predict), or give {name}.compute()."
+        )
     if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
         raise TypeError(f"{name} is a lazy table: expected rows in memory. Give {name}.collect().")
 

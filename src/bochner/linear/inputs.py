@@ -90,7 +90,7 @@ def row_chunks(
     """
     _refuse_unread(X)
     if is_dask(X):
-        from bochner.engines.dask_rows import collect
+        from bochner.engines.dask import collect
 
         return collect(X, y, sample_weight, numeric=numeric).validated(check)
     if isinstance(X, PartitionedRows):
