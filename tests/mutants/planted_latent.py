@@ -13,7 +13,7 @@ from bochner.features import landmarks
 from bochner.gaussian_process import gaussian_process_classifier, kernel_glm
 from bochner.gaussian_process import latent_rows as laplace_rows
 from bochner.gaussian_process.laplace import LaplacePosterior, ProfileCurvature
-from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
+from bochner.gaussian_process.laplace_evidence import EvidenceSlopes
 
 COUNTS = next(case for case in test_laplace.cases() if type(case[0]).__name__.startswith("Neg"))
 labels = partial(laws.test_few_landmarks_are_calibrated, "bernoulli", "exponential", 2, 30)

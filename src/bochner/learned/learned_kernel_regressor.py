@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from bochner._base.arrays import Array, MatrixLike, as_array, as_level, as_levels
 from bochner._base.registry import register
+from bochner.gaussian_process.law_predictions import LikelihoodMixture
 from bochner.gaussian_process.likelihood import checked_targets
-from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood
 from bochner.learned.chain_parameters import documented
 from bochner.learned.learned_kernel_models import LearnedRegression, function_moments
