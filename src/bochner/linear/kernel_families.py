@@ -24,9 +24,8 @@ from bochner.kernels import (
     SpectralMixture,
     Sum,
 )
-from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.kernel_names import has_length_scale, named_kernel
-from bochner.kernels.kernel_parameters import SEPARATOR
+from bochner.kernels.kernel_parameters import SEPARATOR, indices_of
 from bochner.kernels.levels import Levels
 from bochner.linear.composite_families import Family, ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import FixedKernel, LineWeights, MappedKernel
