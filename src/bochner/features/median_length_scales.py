@@ -10,8 +10,7 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
-from bochner._base.arrays import Array, InputRows, LengthScale, as_positive
-from bochner._base.spreads import spreads
+from bochner._base.arrays import Array, InputRows, LengthScale, as_positive, spreads
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import kernel_called, native
 

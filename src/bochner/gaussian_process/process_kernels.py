@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as sk
 
-from bochner._base.arrays import Array, InputRows
-from bochner._base.spreads import spreads
+from bochner._base.arrays import Array, InputRows, spreads
 from bochner.features.median_length_scales import auto_length_scale
 from bochner.gaussian_process.covariance import Covariance, rates
 from bochner.gaussian_process.process_search import learned_gaussian, noise_of_near_rows

@@ -379,9 +379,7 @@ def learn(
     rows_of_fits = [rows] * len(fits)
     if fit is not unbroken:
         fits, rows_of_fits = [*fits, unbroken], [*rows_of_fits, all_rows]
-        log_weights = np.append(
-            log_weights + np.log1p(-NEW_BREAKS), np.log(NEW_BREAKS)
-        )
+        log_weights = np.append(log_weights + np.log1p(-NEW_BREAKS), np.log(NEW_BREAKS))
     plan.progress("drawing from the posterior of the parameters")
     return SeriesLaw.of(fits, log_weights, rows_of_fits, outliers, name, units, rng, plan.n_threads)
 

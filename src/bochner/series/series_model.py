@@ -8,9 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array, Index, Mask, as_array
+from bochner._base.arrays import Array, Index, Mask, as_array, rounded, spreads
 from bochner._base.registry import register
-from bochner._base.spreads import rounded, spreads
 from bochner.series.components import RealOrComplex, Remainder, SeriesProcess, StateTransition
 from bochner.series.priors import OWN_PRIORS, NormalPrior, PriorTable
 from bochner.series.regular import regular_series

@@ -9,9 +9,8 @@ from typing import Any, Generic, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.progress import Progress
-from bochner._base.spreads import rounded
 from bochner._base.threads import single_threaded_blas, threads_for
 from bochner.features.parameters import generators
 from bochner.tables.base_laws import ScoredLaws
