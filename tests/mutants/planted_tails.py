@@ -5,7 +5,7 @@ from series.test_calibration import assert_calibration
 from series.test_calibration import assert_tails as assert_tails_of_errors
 from series.test_law import assert_tails, assert_widened_draws
 
-from bochner.series import component_search as calibration
+from bochner.series import calibration
 from bochner.series.law import SeriesLaw
 
 for name, old, new in (

@@ -8,7 +8,7 @@ from scipy.special import expit
 from scipy.stats import norm
 from series.models import model_and_theta, rows_of
 
-from bochner.series import component_search as calibration
+from bochner.series import calibration
 from bochner.series.calibration import calibrated
 from bochner.series.components import Remainder, Variation
 from bochner.series.series_model import ScaledSeries, SeriesModel
