@@ -25,9 +25,10 @@ from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,
     fitted_process,
+    kernel_of_classes,
     refuse_gradient,
+    without_noise,
 )
-from bochner.gaussian_process.process_kernels import kernel_of_classes, without_noise
 from bochner.kernels import Kernel
 
 _MOST_LEARNED = 1000

@@ -27,10 +27,8 @@ from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,
     fitted_process,
-    refuse_gradient,
-)
-from bochner.gaussian_process.process_kernels import (
     learned_kernel,
+    refuse_gradient,
     start_kernel,
     with_noise_of_near_rows,
 )
@@ -49,6 +47,12 @@ _BLOCK_VALUES = 2**24
 _MOST_LACKING = 0.1
 """Estimated deficit of the log evidence per row, in nats, from which on there is a warning: it is
 that of a variance given the other rows that is a fifth too large."""
+
+
+_TAKEN = (
+    *("kernel_", "X_train_", "y_train_", "L_", "alpha_", "_y_train_mean", "_y_train_std"),
+    "log_marginal_likelihood_value_",
+)
 
 
 class _ExactOnly:
@@ -258,11 +262,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
     def _take(self, attributes: Mapping[str, object]) -> None:
         """Take over the fitted attributes of scikit-learn's process."""
-        names = (
-            *("kernel_", "X_train_", "y_train_", "L_", "alpha_", "_y_train_mean", "_y_train_std"),
-            "log_marginal_likelihood_value_",
-        )
-        for name in names:
+        for name in _TAKEN:
             self.__dict__.pop(name, None)
             if name in attributes:
                 setattr(self, name, attributes[name])
@@ -352,15 +352,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     def sample_y(self, X: MatrixLike, n_samples: int = 1, random_state: RandomState = 0) -> Array:
         """Return draws of the function at rows, from the posterior or, before a fit, the prior.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-
-        Returns
-        -------
-        draws : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
+        Draws have the shape (n, n_samples) or (n, n_targets, n_samples).
         """
         return as_array(super().sample_y(X, n_samples, random_state))
 
@@ -373,18 +365,14 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Parameters
         ----------
         X : array-like of shape (n, d), or list of objects that the kernel takes
-        return_std : bool, default=False
-            Whether to return standard deviations.
-        return_cov : bool, default=False
-            Whether to return the joint covariance of all rows.
+        return_std, return_cov : bool, default=False
+            Whether to return standard deviations, or the joint covariance of all rows.
 
         Returns
         -------
         mean : ndarray of shape (n,) or (n, n_targets)
-        std : ndarray of shape (n,) or (n, n_targets)
-            Only if ``return_std``.
-        cov : ndarray of shape (n, n) or (n, n, n_targets)
-            Only if ``return_cov``.
+        std or cov : ndarray of shape (n,) or (n, n_targets), or (n, n) or (n, n, n_targets)
+            Only if ``return_std`` or ``return_cov``.
 
         Raises
         ------
