@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from bochner import (
     GaussianProcessClassifier,
-    GaussianProcessRegressor,
     KernelGLMClassifier,
     KreinRidgeClassifier,
     LearnedKernelClassifier,
@@ -120,12 +119,6 @@ def test_weights_of_another_number_of_rows_are_refused_in_plain_words():
     for model in (FITTED[0], TableClassifier(effort="quick")):
         with pytest.raises(ValueError, match=r"sample_weight must have .* the 40 rows, got 39"):
             clone(model).fit(X, Y, sample_weight=np.ones(39))
-
-
-def test_complex_rows_of_a_process_are_refused_in_one_line():
-    for model in (GaussianProcessRegressor(), GaussianProcessClassifier()):
-        with pytest.raises(ValueError, match=r"not supported: X must hold real numbers[^\n]*$"):
-            model.fit(X + 0j, Y)
 
 
 def test_partitions_that_cannot_be_read_are_named():

@@ -6,7 +6,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from bochner.tables.residual_laws import ResidualLaw
 from bochner.tables.shapley import Game
-from cli import test_choosing
 from comparison import test_outcomes, test_split
 from comparison import test_past_origins as test_origins
 from features import test_positive_features_features as test_positive_features
@@ -27,7 +26,6 @@ from tables import (
     test_widths,
 )
 
-from bochner.cli import choosing
 from bochner.comparison import coverage, split, study, verdict
 from bochner.comparison import forecast_errors as forecasts
 from bochner.features import median_length_scales as length_scales
@@ -180,8 +178,8 @@ plant_edits(
 plant_edits(
     date_order,
     "is_sorted",
-    test_choosing.check_fewest_dates,
-    users=(choosing,),
+    test_split.check_fewest_dates,
+    users=(split,),
     ten_dates_are_too_few=("+ 1 >= _FEWEST_DATES", "+ 1 > _FEWEST_DATES"),
 )
 

@@ -17,7 +17,7 @@ from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner.features.median_length_scales import AnyKernel, median_distance, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel, median_distance
 from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
@@ -27,6 +27,7 @@ from bochner.features.parameters import (
     count_frequencies,
     generators,
     optional,
+    resolve_kernel,
 )
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.exact_inference import Exact
