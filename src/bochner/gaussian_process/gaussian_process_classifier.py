@@ -350,16 +350,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         With features it is that of the approximation at landmarks, which are chosen anew for each
         kernel.
 
-        Parameters
-        ----------
-        theta : array-like of shape (q,) or (n_classes * q,), default=None
-            Logarithms of hyper-parameters, of one kernel for all classes or of each; ``None``
-            means those of ``kernel_``.
-        eval_gradient : bool, default=False
-            Whether to return the gradient, too; for an exact process of two classes.
-        clone_kernel : bool, default=True
-            Whether ``kernel_`` is left as it is; ``False`` sets its ``theta``. With features it is
-            left.
+        Parameters are as in scikit-learn; the gradient is that of an exact process of two classes.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, steps
+from bochner._base.arrays import Array, RandomState, as_array, steps
 from bochner._base.registry import register
 from bochner.features.parameters import drawn_seed
 from bochner.gaussian_process.covariance import (
@@ -349,13 +349,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         sizes = (self.n_landmarks, self.n_neighbors)
         return FullScaleProcess.of(covariance, given, sizes, self._seed)
 
-    def sample_y(self, X: MatrixLike, n_samples: int = 1, random_state: RandomState = 0) -> Array:
-        """Return draws of the function at rows, from the posterior or, before a fit, the prior.
-
-        Draws have the shape (n, n_samples) or (n, n_targets, n_samples).
-        """
-        return as_array(super().sample_y(X, n_samples, random_state))
-
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
 
@@ -427,14 +420,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         An approximation returns an estimate from below, with the landmarks and the order of rows
         of the same seed.
 
-        Parameters
-        ----------
-        theta : array-like of shape (q,), default=None
-            Logarithms of hyper-parameters, as ``kernel_.theta``, which ``None`` means.
-        eval_gradient : bool, default=False
-            Whether to return the gradient, of shape (q,), too; for an exact process.
-        clone_kernel : bool, default=True
-            Whether ``kernel_`` is left as it is; ``False`` sets its ``theta``.
+        Parameters are as in scikit-learn; the gradient is that of an exact process.
 
         Raises
         ------
