@@ -18,6 +18,7 @@ from bochner._base.number_texts import number
 from bochner.cli import demo_table
 from bochner.cli.model_files import _unlike
 from bochner.comparison.verdict import FUNCTIONS
+from bochner.learned import Chains
 
 COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "inspect", "diagnose", "demo")
@@ -250,7 +251,9 @@ def test_intervals_and_quantiles_are_those_of_the_model(regressor):
 
 def test_inspect_a_learned_model_of_python(tmp_path):
     path, X = tmp_path / "m.bochner", table()[["a", "b"]].to_numpy()
-    model = library.LearnedKernelRegressor(12, n_burn_in=20, n_samples=20, random_state=0)
+    model = library.LearnedKernelRegressor(
+        12, random_state=0, chains=Chains(n_burn_in=20, n_samples=20)
+    )
     with warnings.catch_warnings(action="ignore"):
         library.save(model.fit(X, X[:, 0]), path)
     flat = " ".join(bochner("inspect", path).stdout.split())
