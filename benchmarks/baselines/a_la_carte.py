@@ -16,7 +16,6 @@ from benchmarks.baselines.mixture_frequencies import (
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
 from bochner._base.checks import validated_with_numbers
 from bochner._base.spreads import rounded
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.stats import feature_sums
 from bochner.kernels import SpectralMixture
 from bochner.spectral import Frequencies
@@ -112,7 +111,6 @@ class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.covariance = covariance
         self.random_state = random_state
 
-    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn the mixture from rows ``X`` (n, d) and ``y`` (n,), and the weights given it."""
         rows, y = validated_with_numbers(self, X, y, dtype=np.float64)

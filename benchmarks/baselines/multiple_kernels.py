@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_consistent_length
 from benchmarks.baselines.mixture_frequencies import means_and_deviations
 from bochner._base.arrays import FLOATS, Array, Floats, RandomState, as_positive
 from bochner._base.checks import validated
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.median_length_scales import median_distance
 from bochner.features.nystroem import KernelFeatures
 from bochner.features.parameters import check_choice, count_frequencies, generators
@@ -110,7 +109,6 @@ class MultipleKernelFeatures(KernelFeatures):
         self.weights = weights
         self.random_state = random_state
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies and, given targets, learn the weights of the kernels.
 

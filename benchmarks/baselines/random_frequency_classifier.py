@@ -17,9 +17,7 @@ from benchmarks.baselines.mixture_frequencies import (
     wave_blocks,
 )
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_positive_scalar
-from bochner._base.checks import validated_with_labels
-from bochner._base.converted import shown
-from bochner._base.whole_fits import all_or_nothing
+from bochner._base.checks import shown, validated_with_labels
 from bochner.spectral import Frequencies
 
 
@@ -102,7 +100,6 @@ class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         self.covariance = covariance
         self.random_state = random_state
 
-    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Learn the frequencies and the weights from rows ``X`` (n, d) and labels ``y`` (n,).
 

@@ -6,8 +6,7 @@ import pytest
 from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bochner._base import threads
-from bochner._base.threads import in_a_thread, in_order, single_threaded_blas, threads_for
+from bochner._base.threads import in_order, single_threaded_blas, threads_for
 
 
 def blas_threads():
@@ -54,64 +53,6 @@ def test_linear_algebra_has_one_thread_inside_and_its_own_again():
         assert blas_threads() == before
 
 
-def check_division():
-    """Fits in two threads of the user have a thread each, and one alone has both again."""
-    first_in, both_in, one_out = (Barrier(2) for _ in range(3))
-    found = {}
-
-    def first():
-        with single_threaded_blas() as found["alone"]:
-            first_in.wait(10.0)
-            both_in.wait(10.0)
-            with single_threaded_blas() as found["again"]:
-                pass
-        one_out.wait(10.0)
-
-    def second():
-        first_in.wait(10.0)
-        with single_threaded_blas() as found["second"]:
-            both_in.wait(10.0)
-            one_out.wait(10.0)
-            with single_threaded_blas() as found["last"]:
-                pass
-
-    with threadpool_limits(4, user_api="blas"):
-        users = [Thread(target=target) for target in (first, second)]
-        for user in users:
-            user.start()
-        for user in users:
-            user.join(20.0)
-    assert (found["alone"], found["second"], found["again"], found["last"]) == (4, 2, 2, 4)
-
-
-def test_threads_of_the_user_divide_those_of_linear_algebra():
-    check_division()
-
-
-def check_sharing():
-    """Threads that share blocks are not the user's: a fit next to them has all threads."""
-    inside, done, found = Barrier(3), Barrier(3), {}
-
-    def hold(number):
-        with single_threaded_blas() as found[number]:
-            inside.wait(10.0)
-            done.wait(10.0)
-
-    user = Thread(target=lambda: list(in_order(hold, range(2), 2)))
-    with threadpool_limits(4, user_api="blas"):
-        user.start()
-        inside.wait(10.0)
-        with single_threaded_blas() as n_threads:
-            pass
-        done.wait(10.0)
-        user.join(20.0)
-    assert (n_threads, found) == (4, {0: 1, 1: 1})
-
-
-def test_threads_that_share_blocks_take_none_of_the_users():
-    check_sharing()
-
-
 def test_a_context_may_end_in_another_thread():
     """As that of a generator: the limit is lifted all the same."""
     with threadpool_limits(2, user_api="blas"):
@@ -122,22 +63,6 @@ def test_a_context_may_end_in_another_thread():
         other.start()
         other.join(20.0)
         assert blas_threads() == before
-
-
-def check_least():
-    """The library with the fewest threads decides, except one that has none by construction."""
-    pools = [
-        {"num_threads": 8, "threading_layer": "pthreads"},
-        {"num_threads": 2, "threading_layer": "pthreads"},
-        {"num_threads": 1, "threading_layer": "disabled"},
-        {"num_threads": 4},  # Such as MKL's
-    ]
-    assert threads._least_threads(pools) == 2
-    assert threads._least_threads(pools[2:3]) == threads._least_threads([]) == 1
-
-
-def test_the_least_number_of_threads_counts():
-    check_least()
 
 
 def test_the_users_own_limit_counts():
@@ -206,9 +131,3 @@ def test_limits_of_other_threads_count_after_threads_that_overlap(again):
             with single_threaded_blas() as n_threads:
                 assert n_threads == count
                 assert blas_threads() == {1}
-
-
-def test_a_thread_returns_or_raises():
-    assert in_a_thread(divmod, 7, 2) == (3, 1)
-    with pytest.raises(ZeroDivisionError):
-        in_a_thread(divmod, 1, 0)

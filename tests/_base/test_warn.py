@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from flat_parameters import flat
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -48,9 +49,9 @@ CALLS = {
     "pipeline": partial(make_pipeline(StandardScaler(), MAP).fit(X).transform, FAR),
     "least squares": partial(FourierFeatures(rough, **FITTED).fit, X),
     "fit_transform": partial(FourierFeatures(rough, **FITTED).fit_transform, X),
-    "head": partial(KreinRidge(rough, **FITTED).fit, X, X[:, 0]),
-    "classifier": partial(KreinRidgeClassifier(rough, **FITTED).fit, X, LABELS),
-    "asymmetric head": partial(AsymmetricKernelRidge(rough, **FITTED).fit, X, X[:, 0]),
+    "head": partial(flat(KreinRidge, rough, **FITTED).fit, X, X[:, 0]),
+    "classifier": partial(flat(KreinRidgeClassifier, rough, **FITTED).fit, X, LABELS),
+    "asymmetric head": partial(flat(AsymmetricKernelRidge, rough, **FITTED).fit, X, X[:, 0]),
     "poor draw": partial(FourierFeatures(kernels.TL1(0.5), 4).fit, X),
     "poor head": partial(KreinRidge(kernels.TL1(0.5), 4).fit, X, X[:, 0]),
 }

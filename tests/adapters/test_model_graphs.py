@@ -21,7 +21,7 @@ from bochner import (
     export_onnx,
     kernels,
 )
-from bochner.adapters.onnx import graph as graphs
+from bochner.adapters import onnx as graphs
 from bochner.learned import Chains
 
 RNG = np.random.default_rng(0)

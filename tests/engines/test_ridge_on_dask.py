@@ -3,7 +3,17 @@
 import dask.array as da
 import numpy as np
 import pytest
-from engines.rows import LABELS, NEW, SIGNAL, WEIGHT, X, Y, arrays, frames, relative_error
+from engines.rows import (
+    LABELS,
+    NEW,
+    SIGNAL,
+    WEIGHT,
+    X,
+    Y,
+    arrays,
+    frames,
+    relative_error,
+)
 from flat_parameters import flat
 
 from bochner import KreinRidge, KreinRidgeClassifier

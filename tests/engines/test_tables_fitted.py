@@ -24,7 +24,7 @@ from engines.tables import (
 )
 
 from bochner.engines import PartitionedRows
-from bochner.engines.table_pieces import TablePiece
+from bochner.engines.partition_rows import TablePiece
 from bochner.tables import table_learners, weighted_sum
 from bochner.tables.encoder import TableEncoder
 
@@ -259,7 +259,6 @@ def test_targets_of_two_kinds_and_rare_classes_are_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("fit", "message"),
     [
-        (lambda: regressor(kernel="gaussian").fit(*on_dask(Y)), "kernel='gaussian'"),
         (lambda: regressor().fit(*on_dask(Y)[:2], time="day"), "groups and time need rows in mem"),
         (lambda: regressor().fit(*on_dask(Y)[:2], groups="b"), "groups and time need rows in mem"),
         (lambda: regressor().fit(on_dask(Y)[0]), "the target y is None"),

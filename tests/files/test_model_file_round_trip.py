@@ -36,7 +36,9 @@ from bochner import (
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.kernels.levels import Levels
 from bochner.learned import Chains, LearnedEnvelope
-from bochner.spectral import SCHEMES, HadamardRows, Iid
+from bochner.spectral import Iid
+from bochner.spectral.hadamard import HadamardRows
+from bochner.spectral.schemes import SCHEMES
 from bochner.tables.encoder import TableEncoder
 
 TAYLOR = papers.digmm.Taylor(1.2)

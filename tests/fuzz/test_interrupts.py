@@ -100,61 +100,6 @@ def test_stopped_at_any_time(folder, name, kind):
     assert codes - {0}, "no command was stopped"
 
 
-LOOPS = """
-import signal
-
-import numpy as np
-from scipy.stats import qmc
-
-from bochner.series.state_loops import Steps, component_moments, filtered, slopes
-from bochner._base.threads import in_a_thread, in_order
-
-steps = Steps(np.zeros(300, dtype=int), *np.full((4, 1, 2), 0.1), np.array([1, 0]))
-y, weights, groups = np.ones(300), np.ones((300, 2)), np.array([0, 1])
-
-
-def loops():
-    _, states = filtered(y, weights, steps, np.zeros(2), np.eye(2), 1.0)
-    slopes(weights, steps, states)
-    component_moments(weights, steps, states, groups, 2)
-
-
-def ignored():  # As Cython code without a return value does
-    try:
-        assert (qmc.Sobol(3, rng=0).random(4096) == expected).all()
-    except KeyboardInterrupt:
-        pass
-
-
-def shared():
-    found = [part for _, part in in_order(lambda number: number**2, range(40), 3)]
-    assert found == [number**2 for number in range(40)]
-
-
-heard = []
-
-
-def handler(*args):
-    heard.append(args)
-    raise KeyboardInterrupt
-
-
-loops()
-expected, stopped = qmc.Sobol(3, rng=0).random(4096), 0
-signal.signal(signal.SIGALRM, handler)
-for seconds in np.random.default_rng(0).uniform(1e-4, 4e-3, 300):
-    for function in (loops, lambda: in_a_thread(ignored), shared):
-        heard.clear()
-        try:
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            while not heard:
-                function()
-        except KeyboardInterrupt:
-            stopped += 1
-print(stopped)
-"""
-"""Compiled loops, code that ignores exceptions, and threads, interrupted 900 times."""
-
 FORECAST = """
 import signal
 
@@ -178,14 +123,6 @@ model.predict_quantiles(9, [0.8])
 model.sample(9, 5)
 print("unheard" if heard else "ends", flush=True)
 """
-
-
-def test_loops_are_stopped_at_any_time():
-    done = subprocess.run(
-        [sys.executable, "-c", LOOPS], capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 855  # Python itself ignores those in callbacks of its own
 
 
 def stopped_forecast(seconds):

@@ -92,7 +92,7 @@ def test_bad_parameters_are_refused(make, parameters, error, message):
     model = make(**parameters)
     with pytest.raises(error, match=message):
         model.fit(X, THREE)
-    assert not hasattr(model, "n_features_in_")
+    assert not hasattr(model, "learned_")
 
 
 @pytest.mark.parametrize("make", [modulated, modulated_classifier])

@@ -6,7 +6,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from bochner.tables.residual_laws import ResidualLaw
 from bochner.tables.shapley import Game
-from cli import test_choosing
 from comparison import test_outcomes, test_split
 from comparison import test_past_origins as test_origins
 from features import test_positive_features_features as test_positive_features
@@ -20,9 +19,13 @@ from mutants.registry import edited, plant_edits, planted
 from report import test_checks, test_drift
 from series import test_breaks, test_forecaster, test_summed_series, test_timelines
 from series import test_component_search as test_search
-from tables import test_estimator_laws, test_shapley, test_table_rows, test_widths
+from tables import (
+    test_estimator_laws,
+    test_shapley,
+    test_table_rows,
+    test_widths,
+)
 
-from bochner.cli import choosing
 from bochner.comparison import coverage, split, study, verdict
 from bochner.comparison import forecast_errors as forecasts
 from bochner.features import median_length_scales as length_scales
@@ -31,8 +34,8 @@ from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
 from bochner.files import column_values, packing
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
-from bochner.gaussian_process import likelihood_quantiles as quantiles
-from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
+from bochner.gaussian_process import law_predictions as quantiles
+from bochner.gaussian_process.law_predictions import LikelihoodMixture
 from bochner.learned import dirichlet_mixture as mixture
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
@@ -175,8 +178,8 @@ plant_edits(
 plant_edits(
     date_order,
     "is_sorted",
-    test_choosing.check_fewest_dates,
-    users=(choosing,),
+    test_split.check_fewest_dates,
+    users=(split,),
     ten_dates_are_too_few=("+ 1 >= _FEWEST_DATES", "+ 1 > _FEWEST_DATES"),
 )
 

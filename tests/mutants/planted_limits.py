@@ -1,11 +1,9 @@
 """Bugs of limits of time and of threads, each with the test that must notice it."""
 
-from _base import test_threads
 from mutants.registry import plant_edits
 from tables import test_efforts, test_tree_laws
 from tables import test_memory_limits as test_memory
 
-from bochner._base import threads
 from bochner.tables import estimator_laws, fit_plan, learner, tree_laws
 from bochner.tables import fit_plan as memory
 
@@ -43,25 +41,6 @@ plant_edits(
     test_tree_laws.check_n_fits,
     folds_without_the_fit_to_all=("1 + _N_FOLDS", "_N_FOLDS"),
     few_scored_observations_in_folds=("2 if n_scored <= _FEW_SCORED * n_samples else", ""),
-)
-plant_edits(
-    threads,
-    "_least_threads",
-    test_threads.check_least,
-    the_greatest_number_of_threads=("min(counts", "max(counts"),
-    libraries_without_threads=('if p.get("threading_layer") != "disabled"', ""),
-)
-plant_edits(
-    threads._OneThread,
-    "acquire",
-    test_threads.check_division,
-    all_threads_for_each_user=("// max(1, n_users)", ""),
-)
-plant_edits(
-    threads._OneThread,
-    "acquire",
-    test_threads.check_sharing,
-    sharing_threads_count_as_users=(" - {_SHARING}", ""),
 )
 plant_edits(
     memory,

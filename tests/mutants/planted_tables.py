@@ -1,7 +1,12 @@
 """Bugs in the encoding of tables, each with the test that must notice it."""
 
 from mutants.registry import edit, planted
-from tables.test_encoder import TestDates, TestManyLevels, TestText, in_tokyo
+from tables.test_encoder import (
+    TestDates,
+    TestManyLevels,
+    TestText,
+    in_tokyo,
+)
 
 from bochner.files import clocks, columns
 from bochner.tables import cycles, encodings, level_means

@@ -4,7 +4,7 @@ from files import test_kinds_of_tables
 from mutants.registry import plant_edits, replaces
 from tables import test_table_weights
 
-from bochner._base import converted as foreign
+from bochner._base import frames
 from bochner.files import model_file
 from bochner.tables import table_base, table_rows
 from bochner.tables.table_regressor import TableRegressor
@@ -41,7 +41,7 @@ plant_edits(
 )
 
 
-@replaces(foreign, "of_arrow", test_kinds_of_tables.check_names)
+@replaces(frames, "of_arrow", test_kinds_of_tables.check_names)
 def arrays_of_arrow(X):
     return X.to_pandas().astype(object).to_numpy() if hasattr(X, "column_names") else X
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from numbers import Integral, Real
+from threading import local
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
@@ -227,3 +228,20 @@ def check_dim(name: str, value: LengthScale, dim: int) -> None:
             f"{name} has {len(value)} entries, but the data have {dim} inputs; "
             f"give one number, or one per input."
         )
+
+
+class Scratch(local):
+    """Memory for blocks, each thread's own.
+
+    The operating system maps new memory page by page, which may take longer than the computation.
+    """
+
+    def __init__(self) -> None:
+        self._memory = np.empty(0, dtype=np.byte)
+
+    def block(self, n: int, p: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+        """Return an array (n, p) in C order, which overwrites the thread's earlier blocks."""
+        n_bytes = n * p * np.dtype(dtype).itemsize
+        if len(self._memory) < n_bytes:
+            self._memory = np.empty(n_bytes, dtype=np.byte)
+        return np.asarray(self._memory[:n_bytes].view(dtype).reshape(n, p))

@@ -1,13 +1,13 @@
-"""Validation of rows, targets and labels of users, with error messages in plain words.
+"""Validation of rows, targets and labels of users.
 
 Numbers are bounded so that squares and products stay finite floats: by `LARGEST_ENTRY` for rows, by
-`LARGEST_TARGET` and its inverse for targets. All other checks are scikit-learn's validation, to
-whose messages the name of the argument is added if it is missing.
+`LARGEST_TARGET` and its inverse for targets. The other checks are scikit-learn's, beside entries
+that NumPy would silently convert to numbers.
 """
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+import datetime
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,36 +19,69 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from bochner._base.arrays import Array
-from bochner._base.converted import (
-    NUMBERS,
-    complex_words,
-    is_frame,
-    not_numbers,
-    refuse_complex,
-    refuse_masked,
-    refuse_no_rows,
-    shown,
-)
 from bochner._base.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
-from bochner._base.naming import refuse_repeated
+from bochner._base.names import refuse_repeated
 
-_FOREIGN = ("could not convert", "float() argument", "setting an array element", "Cannot cast")
-"""Beginnings of NumPy's conversion errors, which do not name the converted argument."""
+NUMBERS = (Real, Decimal, np.bool_)
+"""Types of entries of object arrays that are numbers."""
 
-_FLAT = re.compile(r"Expected 2D array, got \w+ array instead:")
-"""Beginning of scikit-learn's error for arrays of fewer dimensions."""
+_SHOWN_LENGTH = 40
+"""Most characters of an entry that an error message shows: two entries fit on one line."""
 
-_TABLES_MASKED = " TableRegressor, TableClassifier and TableEncoder take masked entries."
-_TABLES = " TableRegressor, TableClassifier and TableEncoder take text and dates."
+_MOST_BITS = 128
+"""Most bits of a whole number that a message shows: they have 39 digits; Python writes no 4,301."""
+
+_NO_NUMBERS = (str, bytes, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+_TABLES = " TableRegressor, TableClassifier and TableEncoder take text, dates and missing entries."
 
 
 def check_rows_given(X: object, name: str = "X", **options: object) -> Any:
     """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
-    refuse_foreign(name, X)
-    with named(name):
+    refuse_no_numbers(name, X)
+    with np.errstate(over="ignore", invalid="ignore"):  # of sums that tell whether all is finite
         rows = check_array(in_memory(X), input_name=name, **options)
     check_size(name, rows)
     return rows
+
+
+def validated(model: object, X: object, **options: Any) -> Any:
+    """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise.
+
+    Rows to fit remove the attributes of an earlier fit.
+    """
+    refuse_no_numbers("X", X)
+    is_fit = options.get("reset", True)
+    if is_fit:
+        unfit(model)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = validate_data(model, in_memory(X), **options)
+    check_size("X", rows[0] if isinstance(rows, tuple) else rows, fitted=is_fit)
+    return rows
+
+
+def validated_with_numbers(
+    model: object, X: object, y: object, **options: Any
+) -> tuple[Any, NDArray[Any]]:
+    """Return rows and numeric targets (n,) or (n, t), both checked, or raise."""
+    rows, targets = validated(model, X, y=numbers(y), y_numeric=True, **options)
+    check_targets(targets)
+    return rows, targets
+
+
+def validated_with_labels(
+    model: object, X: object, y: object, **options: Any
+) -> tuple[Any, NDArray[Any]]:
+    """Return rows and the labels (n,) of classes, both checked, or raise."""
+    rows, checked_labels = validated(model, X, y=labels(y), **options)
+    check_classes(checked_labels)
+    return rows, checked_labels
+
+
+def unfit(model: object) -> None:
+    """Remove the attributes of an earlier fit, so that a failing fit leaves no mixture of two."""
+    for name in tuple(vars(model)):
+        if name.endswith("_"):
+            delattr(model, name)
 
 
 def in_memory(values: Any) -> Any:
@@ -63,39 +96,18 @@ def column_names(X: object) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def validated(model: object, X: object, **options: Any) -> Any:
-    """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise in plain words."""
-    refuse_foreign("X", X)
-    with named("X"):
-        rows = validate_data(model, in_memory(X), **options)
-    check_size("X", rows, fitted=options.get("reset", True))
-    return rows
+def shown(entry: object) -> str:
+    """Format an entry for a message: short, and without NumPy's name of its type."""
+    plain = entry.item() if isinstance(entry, np.generic) else entry
+    if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
+        return f"a whole number of {plain.bit_length()} bits"
+    text = repr(plain)
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[: _SHOWN_LENGTH - 4]}...{text[-1]}"
 
 
-def validated_with_numbers(
-    model: object, X: object, y: object, **options: Any
-) -> tuple[Any, NDArray[Any]]:
-    """Return rows and numeric targets (n,) or (n, t), both checked, or raise in plain words."""
-    refuse_foreign("X", X)
-    y = numbers(y)
-    with named("X"):
-        rows, targets = validate_data(model, in_memory(X), y, y_numeric=True, **options)
-    check_size("X", rows, fitted=options.get("reset", True))
-    check_targets(targets)
-    return rows, targets
-
-
-def validated_with_labels(
-    model: object, X: object, y: object, **options: Any
-) -> tuple[Any, NDArray[Any]]:
-    """Return rows and the labels (n,) of classes, both checked, or raise in plain words."""
-    refuse_foreign("X", X)
-    y = labels(y)
-    with named("X"):
-        rows, checked_labels = validate_data(model, in_memory(X), y, **options)
-    check_size("X", rows, fitted=options.get("reset", True))
-    check_classes(checked_labels)
-    return rows, checked_labels
+def is_frame(X: object) -> bool:
+    """Return whether ``X`` is a data frame of pandas or polars, or of the same methods."""
+    return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))
 
 
 def numbers(y: object) -> Any:
@@ -116,8 +128,7 @@ def numbers(y: object) -> Any:
                     f"y must hold numbers for a regression, got {shown(plain)} of type "
                     f"{type(plain).__name__}. Labels are learned by a classifier."
                 )
-        with named("y"):
-            return values.astype(np.float64)
+        return values.astype(np.float64)
     return y
 
 
@@ -250,17 +261,80 @@ def check_weights(weight: Array) -> None:
         )
 
 
-def refuse_foreign(name: str, X: Any) -> None:
-    """Raise for inputs that scikit-learn would read as numbers or reject without explanation."""
+def refuse_no_numbers(name: str, X: Any) -> None:
+    """Raise for rows that scikit-learn would read as numbers or reject without explanation."""
+    if type(X) is np.ndarray and X.dtype.kind in "biuf":
+        return
     refuse_no_rows(name, X)
-    refuse_masked(name, X, _TABLES_MASKED if name == "X" else "")
+    refuse_masked(name, X)
     if is_frame(X):
         refuse_repeated(list(map(str, X.columns)))
-    with named(name):
-        foreign_entries = not_numbers(X)
-    if foreign_entries:
-        also = _TABLES if name == "X" else " Convert it."
-        raise ValueError(f"{name} must hold numbers, got {foreign_entries}.{also}")
+    if entries := not_numbers(X):
+        raise ValueError(f"{name} must hold numbers, got {entries}.{_TABLES}")
+
+
+def not_numbers(values: object) -> str | None:
+    """Return which text, date or duration an array, a list or a table holds, if there is one."""
+    for where, part in _parts(values):
+        if part.dtype.kind in "mM":
+            return f"dates or durations ({part.dtype}){where}"
+        for entry in part.flat if part.dtype.kind in "OSU" else ():
+            if isinstance(entry, _NO_NUMBERS):
+                kind = next(kind for kind in _NO_NUMBERS if isinstance(entry, kind))
+                return f"{shown(entry)} of type {kind.__name__}{where}"
+    return None
+
+
+def _parts(values: Any) -> Iterator[tuple[str, Any]]:
+    """Yield arrays that may hold something else than numbers, with the column they are in."""
+    kinds = "biufc"
+    if sparse.issparse(values) or getattr(getattr(values, "dtype", None), "kind", "O") in kinds:
+        return
+    if not is_frame(values):
+        yield "", np.asarray(values)
+        return
+    for place, (name, dtype) in enumerate(zip(values.columns, values.dtypes, strict=True)):
+        if getattr(dtype, "kind", "O") not in kinds:
+            column = values.iloc[:, place] if hasattr(values, "iloc") else values[name]
+            yield f" in column {str(name)!r}", np.asarray(column)
+
+
+def refuse_no_rows(name: str, X: object) -> None:
+    """Raise TypeError for mappings of columns or of rows, and for lazy tables."""
+    refuse_lazy(name, X)
+    of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
+    if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):  # one of scipy's is a dict
+        description = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
+        raise TypeError(
+            f"{name} is {description}: expected an array or a table. Give pandas.DataFrame({name})."
+        )
+
+
+def refuse_lazy(name: str, X: object) -> None:
+    """Raise TypeError for a lazy table of polars or a collection of Dask."""
+    if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
+        raise TypeError(
+            f"{name} is a Dask collection: expected rows in memory. Map the method over its "
+            f"partitions, as in {name}.map_partitions(model.predict), or give {name}.compute()."
+        )
+    if hasattr(X, "collect_schema") and not hasattr(X, "get_column"):
+        raise TypeError(f"{name} is a lazy table: expected rows in memory. Give {name}.collect().")
+
+
+def refuse_masked(name: str, values: Any, also: str = "") -> None:
+    """Raise ValueError if entries of a masked array are masked; ``also`` ends the message."""
+    count = int(np.count_nonzero(np.ma.getmaskarray(values))) if np.ma.is_masked(values) else 0
+    if count:
+        raise ValueError(
+            f"{name} must not have masked entries, which count as missing, got {count}. Leave "
+            f"their rows out, or fill them in.{also}"
+        )
+
+
+def refuse_complex(name: str, values: object) -> None:
+    """Raise ValueError for an array of complex numbers."""
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
 
 
 def _entries(y: object, name: str = "y") -> NDArray[np.generic]:
@@ -268,8 +342,7 @@ def _entries(y: object, name: str = "y") -> NDArray[np.generic]:
         raise TypeError(f"{name} is sparse, and dense targets were expected: {name}.toarray().")
     refuse_no_rows(name, y)
     refuse_masked(name, y)
-    with named(name):
-        values = np.asarray(y)
+    values = np.asarray(y)
     refuse_complex(name, values)
     return values
 
@@ -281,35 +354,3 @@ def largest_size(values: Any) -> float:
     if values.size == 0 or values.dtype.kind not in "fiu":
         return 0.0
     return max(float(np.max(values)), -float(np.min(values)))
-
-
-@contextmanager
-def named(name: str) -> Iterator[None]:
-    """Add the name of the argument to NumPy's conversion errors, and drop its warnings."""
-    try:
-        # Sums that tell whether all is finite overflow; a cast to float32 makes infinity, refused.
-        with np.errstate(over="ignore", invalid="ignore"):
-            yield
-    except OverflowError as error:
-        raise ValueError(f"{name} must hold numbers that fit into a float: {error}.") from error
-    except (TypeError, ValueError) as error:
-        message = str(error)
-        if message.startswith("Complex data not supported\n"):
-            raise ValueError(complex_words(name)) from None
-        if flat := _FLAT.match(message):  # and then the whole array
-            raise ValueError(
-                f"{flat[0]} {name} must have shape (n, d). Reshape your data either using "
-                f"{name}.reshape(-1, 1) if it has a single feature or {name}.reshape(1, -1) if it "
-                f"is a single sample."
-            ) from None
-        if message.startswith(f"Input {name} contains NaN.\n"):
-            # What follows recommends models of scikit-learn.
-            raise ValueError(
-                f"Input {name} contains NaN. Impute missing entries, as "
-                f"sklearn.impute.SimpleImputer does, or use TableRegressor or TableClassifier, "
-                f"which take them."
-            ) from None
-        if not message.startswith(_FOREIGN):
-            raise
-        also = _TABLES if name == "X" else ""
-        raise type(error)(f"{name} must hold numbers: {message.rstrip('.')}.{also}") from error

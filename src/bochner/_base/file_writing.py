@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 
 _TOKEN_BYTES = 8
 """Random bytes in the name of an unfinished file: two of one name occur once in 2^64."""

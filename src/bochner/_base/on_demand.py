@@ -16,7 +16,7 @@ def on_demand(
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with names by their module.
 
     A module without names is public itself. Other modules of the package are attributes as well,
-    as they are once they are imported.
+    which ``dir`` does not show.
     """
     module_of = {name: module for module, names in homes.items() for name in names}
     submodules = {module.rpartition(".")[2] for module, names in homes.items() if not names}
@@ -30,10 +30,7 @@ def on_demand(
         setattr(sys.modules[package], name, value)  # Found without this function from now on
         return value
 
-    def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *listed})
-
-    return attribute, names, listed
+    return attribute, listed.copy, listed
 
 
 def _submodule(package: str, name: str) -> ModuleType:

@@ -22,7 +22,6 @@ from bochner._base.arrays import (
     as_positive_scalar,
 )
 from bochner._base.checks import check_rows_given, validated
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.landmarks import (
     LANDMARKS,
     best_tol,
@@ -63,7 +62,6 @@ class KernelFeatures(
         self.n_components = n_components
         self.random_state = random_state
 
-    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Fit the map to rows ``X`` (n, d); ``y`` is ignored."""
         return self._fitted(X, self._draw)
@@ -317,7 +315,6 @@ class AsymmetricNystroem(KernelFeatures):
         self.tol = tol
         self.n_candidates = n_candidates
 
-    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike | None = None, right: Any = None) -> Self:
         """Choose landmarks and decompose the kernel's values between them.
 

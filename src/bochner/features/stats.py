@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from bochner._base import limits
-from bochner._base.arrays import Array, as_array, row_blocks
+from bochner._base.arrays import Array, Scratch, as_array, row_blocks
 from bochner._base.registry import register
-from bochner._base.scratch import Scratch
 from bochner.features.chunks import Chunk
 from bochner.features.residual import FeatureMap
 from bochner.features.targets import Numbers, Targets
@@ -39,7 +38,7 @@ class FeatureSums:
 
     Sums of disjoint sets of rows add, so chunks, batches and workers can be merged in any
     order and give the sums of all rows. Whether weights are counts or precisions, see
-    :class:`~bochner.features.weight_meaning.Units`, is decided by all rows together.
+    :class:`~bochner.features.targets.Units`, is decided by all rows together.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sklearn.utils import _safe_indexing
 
 from bochner._base.arrays import decimal_years
-from bochner._base.converted import shown
+from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.files.clocks import (
     Stamps,

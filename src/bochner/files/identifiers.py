@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.naming import Remarks, shown
+from bochner._base.names import Remarks, shown
 from bochner.files.column_types import MARKERS
 
 if TYPE_CHECKING:

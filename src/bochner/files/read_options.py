@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bochner._base.file_writing import as_path
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 from bochner.files.errors import InputError
 
 DECIMALS = ("auto", ".", ",")

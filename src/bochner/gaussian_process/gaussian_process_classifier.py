@@ -17,8 +17,7 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_array
 from bochner._base.checks import check_classes
 from bochner._base.checks import labels as class_labels
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
-from bochner.features.landmark_features import LandmarkFeatures
+from bochner.features.landmarks import LandmarkFeatures
 from bochner.features.parameters import drawn_seed
 from bochner.features.targets import Indicators
 from bochner.gaussian_process.kernel_glm_classifier import KernelGLMClassifier
@@ -161,7 +160,6 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         self.solver = solver
         self.n_landmarks = n_landmarks
 
-    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the process.
 

@@ -12,16 +12,14 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from bochner._base.amounts import as_bytes
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, steps
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import drawn_seed
-from bochner.gaussian_process.covariance import Covariance
-from bochner.gaussian_process.exact_process import (
+from bochner.gaussian_process.covariance import (
     MOST_EXACT,
+    Covariance,
+    ObservedRows,
     covariance_factor,
-    exact_rows,
     exact_solution,
 )
 from bochner.gaussian_process.full_scale import FullScaleProcess
@@ -36,7 +34,6 @@ from bochner.gaussian_process.process_kernels import (
     start_kernel,
     with_noise_of_near_rows,
 )
-from bochner.gaussian_process.residual_process import ObservedRows
 
 _MOST_SEARCHED = 2000
 """Rows on which scikit-learn learns the hyper-parameters of a given kernel: a step takes n^3
@@ -70,8 +67,7 @@ class _ExactOnly:
             raise AttributeError(f"{type(model).__name__!r} object has no attribute {self._name!r}")
         raise AttributeError(
             f"{self._name} belongs to an exact process, and this one of {len(model.X_train_):,} "
-            f"rows is approximate: solver='auto' is exact up to {MOST_EXACT:,} rows, or what "
-            f"memory_limit allows. See process_."
+            f"rows is approximate: solver='auto' is exact up to {MOST_EXACT:,} rows. See process_."
         )
 
 
@@ -103,8 +99,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Seed of restarts, of the rows that hyper-parameters are learned on, and of the order of rows
         in an approximation.
     solver : {"auto", "exact", "approximate"}, default="auto"
-        ``"exact"`` fits are those of scikit-learn. ``"auto"`` is exact up to 16,500 rows, or what
-        ``memory_limit`` allows, and for kernels of objects. ``"approximate"`` takes time
+        ``"exact"`` fits are those of scikit-learn. ``"auto"`` is exact up to 16,500 rows, whose
+        covariance takes 2.5 GB, and for kernels of objects. ``"approximate"`` takes time
         proportional to the number of rows: the function is the sum of one that landmarks determine
         and a residual, which is conditioned on the nearest rows. Its variance is part of the
         predicted one.
@@ -113,9 +109,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     n_neighbors : int, default=256
         Number of training rows that a prediction of an approximation is conditioned on, next to
         the landmarks. Training rows are conditioned on a fourth of it.
-    memory_limit : int, str or None, default=None
-        Memory for the covariance of an exact process, in bytes or as "4GB"; 16,500 rows, the most
-        for ``"auto"``, take 2.5 GB.
 
     Attributes
     ----------
@@ -161,10 +154,9 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         **gaussian_process.GaussianProcessRegressor._parameter_constraints,
         **CONSTRAINTS,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "memory_limit": [Integral, str, None],
     }
     _exact_class = gaussian_process.GaussianProcessRegressor
-    _new_parameters = ("solver", "n_landmarks", "n_neighbors", "memory_limit")
+    _new_parameters = ("solver", "n_landmarks", "n_neighbors")
 
     kernel_: Any
     X_train_: Any
@@ -193,7 +185,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         solver: str = "auto",
         n_landmarks: int = 256,
         n_neighbors: int = 256,
-        memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
             kernel,
@@ -208,9 +199,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors
-        self.memory_limit = memory_limit
 
-    @all_or_nothing
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the process.
 
@@ -249,10 +238,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             self._fit_many(process, rows, targets, is_exact=len(rows) <= n_exact)
         return self
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        as_bytes(self.memory_limit)
-
     def _n_exact(self, kernel: sk.Kernel | None) -> int | None:
         """Return the number of rows of an exact fit at most; ``None`` if it is scikit-learn's."""
         takes_rows = kernel is None or kernel.requires_vector_input
@@ -260,7 +245,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
         if self.solver == "exact" or not takes_rows:
             return None
-        return 0 if self.solver == "approximate" else exact_rows(as_bytes(self.memory_limit))
+        return 0 if self.solver == "approximate" else MOST_EXACT
 
     def _default(self, X: Array, y: Array, seed: int) -> tuple[sk.Kernel, object]:
         """Return the default kernel, and the optimizer that it is left to."""

@@ -14,7 +14,6 @@ from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_arra
 from bochner._base.checks import validated_with_numbers
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
-from bochner._base.whole_fits import all_or_nothing
 from bochner.gaussian_process.count_likelihoods import NegativeBinomialLikelihood, PoissonLikelihood
 from bochner.gaussian_process.kernel_glm_head import (
     KernelGLM,
@@ -23,9 +22,8 @@ from bochner.gaussian_process.kernel_glm_head import (
     weighted_rows,
 )
 from bochner.gaussian_process.latent_rows import distinct_rows
-from bochner.gaussian_process.law_predictions import LawPredictions, check_shape
+from bochner.gaussian_process.law_predictions import LawPredictions, LikelihoodMixture, check_shape
 from bochner.gaussian_process.likelihood import Likelihood, NumberLikelihood
-from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, StudentTLikelihood
 
 NUMBERS: Mapping[str, type[Likelihood]] = {
@@ -85,12 +83,6 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
         target, with a standard deviation of ten units of the latent function. If ``False``, the
         constant is fixed at the link of the mean target.
-    time_limit : float or None, default=None
-        Seconds for the fit. The number of features is reduced to what the machine can do in the
-        time, with a warning, but not below 32. The search for ``alpha``, the parameters of the
-        likelihood and those of the kernel begins no further step after the limit; a step in
-        progress and the mode of the weights are completed. With a limit, the result depends on the
-        speed of the machine.
 
     Attributes
     ----------
@@ -136,7 +128,6 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     def _check_likelihood(self) -> None:
         self._resolved_likelihood()
 
-    @all_or_nothing
     def fit(
         self,
         X: MatrixLike,

@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import FLOATS, Array, MatrixLike, as_array
-from bochner._base.checks import validated_with_labels
-from bochner._base.converted import shown
+from bochner._base.checks import shown, validated_with_labels
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.gaussian_process.kernel_glm_head import KernelGLM, resolve_likelihood, weighted_rows
 from bochner.gaussian_process.label_likelihoods import (
     BernoulliLikelihood,
@@ -52,7 +50,7 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         ``"softmax"`` for more, with one latent function per class. ``"ordinal"`` takes numbers as
         labels, which define the order of the classes, with one latent function and learned
         cutpoints.
-    kernel, n_components, alpha, length_scale, random_state, time_limit
+    kernel, n_components, alpha, length_scale, random_state
         As in :class:`bochner.KernelGLMRegressor`. With ``"softmax"`` and ``C`` classes a Newton
         step takes :math:`n (p C)^2` operations and :math:`8 (p C)^2` bytes.
     fit_intercept : bool, default=True
@@ -94,7 +92,6 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     def _check_likelihood(self) -> None:
         self._resolved_likelihood(n_classes=2)
 
-    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 

@@ -9,7 +9,6 @@ from scipy.stats import qmc
 
 from bochner._base.arrays import Array, as_array, as_count, row_blocks
 from bochner._base.registry import register
-from bochner._base.threads import in_a_thread
 from bochner.gaussian_process.likelihood import NODE_WEIGHTS, LabelLikelihood, nodes
 
 _N_DRAWS = 256
@@ -122,7 +121,7 @@ class SoftmaxLikelihood(LabelLikelihood):
     def probabilities(self, mean: Array, covariance: Array) -> Array:
         """Return the averages of softmax probabilities over quasi-random normal vectors."""
         C = self.n_latent
-        engine = in_a_thread(qmc.MultivariateNormalQMC, np.zeros(C), rng=_DRAWS_SEED)
+        engine = qmc.MultivariateNormalQMC(np.zeros(C), rng=_DRAWS_SEED)
         draws = engine.random(_N_DRAWS)
         probabilities = np.empty_like(mean)
         for rows in row_blocks(len(mean), 8 * C * _N_DRAWS):

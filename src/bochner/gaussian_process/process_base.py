@@ -13,7 +13,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from bochner._base.checks import named, refuse_foreign
+from bochner._base.checks import refuse_no_numbers, unfit
 from bochner.features.parameters import KernelParameters
 from bochner.gaussian_process.process_kernels import as_process_kernel, refuse_names
 from bochner.kernels import Kernel
@@ -41,9 +41,10 @@ class ScikitProcess(KernelParameters, ABC):
         refuse_mixed(self.kernel)
         takes_objects = is_sklearn_kernel(self.kernel) and not self.kernel.requires_vector_input
         if not takes_objects:
-            refuse_foreign("X", X)
+            refuse_no_numbers("X", X)
+        unfit(self)
         dtype = None if takes_objects else "numeric"
-        with named("X"):
+        with np.errstate(over="ignore", invalid="ignore"):
             rows, targets = validate_data(
                 self, X, y, dtype=dtype, ensure_2d=not takes_objects, **options
             )

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from sklearn.gaussian_process import kernels as sk
 
 from bochner._base.arrays import Array, LengthScale, as_array
-from bochner._base.intervals import Interval
 from bochner.kernels.base import Kernel, Scaled, Sum
 from bochner.kernels.kernel_parameters import refuse_mixed
 from bochner.kernels.linear import Constant, Linear, White
+from bochner.kernels.parameter_intervals import Interval
 from bochner.kernels.stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 
 BOUNDS = (1e-5, 1e5)

@@ -20,10 +20,10 @@ from bochner._base.arrays import (
     frozen_array,
     steps,
 )
-from bochner._base.intervals import POSITIVE
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, checked_rows
 from bochner.kernels.kernel_parameters import convert_fields
+from bochner.kernels.parameter_intervals import POSITIVE
 from bochner.kernels.stationary import Gaussian, LagKernel
 
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from bochner._base.arrays import Array, InputRows, as_array, row_blocks
 from bochner._base.checks import check_rows_given, column_names
-from bochner._base.intervals import POSITIVE
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.column_kernels import Columns, as_columns, indices_of, named_columns, shown
 from bochner.kernels.kernel_parameters import NamedParameters, check_kernel, joined, refuse_sklearn
+from bochner.kernels.parameter_intervals import POSITIVE
 
 
 def checked_rows(X: ArrayLike) -> Array:

@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 
 _MOST_SHOWN = 20  # Columns in full: two lines of a screen
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bochner._base.arrays import LengthScale
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 from bochner._base.registry import registered_kernel_names, reserve_kernel_names
 from bochner.kernels.asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel

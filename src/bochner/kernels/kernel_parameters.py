@@ -6,8 +6,8 @@ from dataclasses import Field, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from bochner._base.intervals import Interval
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
+from bochner.kernels.parameter_intervals import Interval
 
 SEPARATOR = "__"
 

@@ -19,9 +19,9 @@ from bochner._base.arrays import (
     check_dim,
     column_extremes,
 )
-from bochner._base.intervals import POSITIVE, PROPORTION, Interval
 from bochner.kernels.base import Kernel, decay
 from bochner.kernels.kernel_parameters import convert_fields
+from bochner.kernels.parameter_intervals import POSITIVE, PROPORTION, Interval
 from bochner.kernels.stationary import LagKernel
 
 Counts = int | tuple[int, ...] | None

@@ -20,10 +20,10 @@ from bochner._base.arrays import (
     check_dim,
     column_extremes,
 )
-from bochner._base.intervals import POSITIVE
 from bochner._base.warn import warn_user
 from bochner.kernels.base import Kernel, checked_rows
 from bochner.kernels.kernel_parameters import convert_fields
+from bochner.kernels.parameter_intervals import POSITIVE
 from bochner.kernels.stationary import LagKernel
 
 

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import Array, as_array, frozen_array, row_blocks
-from bochner._base.intervals import POSITIVE, Interval
 from bochner._base.limits import EIGENVALUE_ROUNDING
 from bochner.kernels.base import Kernel, checked_rows
 from bochner.kernels.kernel_parameters import nested_tuples
+from bochner.kernels.parameter_intervals import POSITIVE, Interval
 from bochner.kernels.stationary import LagKernel
 
 

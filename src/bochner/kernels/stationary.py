@@ -1,6 +1,7 @@
 """Stationary, positive definite kernels in closed form."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -10,6 +11,7 @@ from scipy.special import gammaln, ive, kve
 
 from bochner._base.arrays import (
     Array,
+    InputRows,
     LengthScale,
     as_array,
     as_positive,
@@ -17,10 +19,10 @@ from bochner._base.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner._base.distances import distances
-from bochner._base.intervals import POSITIVE, PROPORTION
 from bochner.kernels.base import Kernel, checked_rows, checked_shape, decay
+from bochner.kernels.distances import distances
 from bochner.kernels.kernel_parameters import convert_fields
+from bochner.kernels.parameter_intervals import POSITIVE, PROPORTION
 
 
 class LagKernel(Kernel):
@@ -63,6 +65,9 @@ class Correlation(LagKernel):
 
     def check_dim(self, dim: int) -> None:
         check_dim("length_scale", self.length_scale, dim)
+
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
+        return self
 
 
 @dataclass(frozen=True, slots=True, repr=False)

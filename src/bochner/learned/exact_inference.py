@@ -22,7 +22,7 @@ from bochner.learned.mixture_inference import (
     observed,
     spread_rows,
 )
-from bochner.spectral import ByMass
+from bochner.spectral.measure import ByMass
 
 # Candidate frequencies of each sign. The time and memory of their waves are proportional to it;
 # half leaves gaps between the frequencies twice as wide on a line.

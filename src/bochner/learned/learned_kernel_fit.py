@@ -18,10 +18,9 @@ from bochner._base.checks import validated
 from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import check_dtype, drawn_seed
+from bochner.features.targets import Units
 from bochner.features.transformer import FourierFeatures
-from bochner.features.weight_meaning import Units
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.chain_models import BANK, Model
 from bochner.learned.chain_parameters import Chains, settings_of
@@ -131,7 +130,6 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         weight = frequencies.weight / len(waves)
         return FourierFeatures.of(frequencies.with_weights(weight), self.kernel_)
 
-    @all_or_nothing
     def fit(
         self,
         X: MatrixLike,

@@ -22,9 +22,9 @@ from bochner._base.arrays import (
 from bochner._base.checks import validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.parameters import generators
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
+from bochner.gaussian_process.law_predictions import LikelihoodMixture
 from bochner.gaussian_process.likelihood import checked_targets
-from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood
 from bochner.learned.chain_parameters import documented
 from bochner.learned.draws import Draws, drawn_functions

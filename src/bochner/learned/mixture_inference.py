@@ -14,7 +14,9 @@ from scipy.spatial.distance import cdist
 from bochner._base.arrays import Array
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.wishart import GaussianComponent, covariance_factor
-from bochner.spectral import Allocation, SpectralMeasure, closed_form
+from bochner.spectral import SpectralMeasure
+from bochner.spectral.closed_forms import closed_form
+from bochner.spectral.measure import Allocation
 
 # Random rows at the start of a spread sketch: their 45 pairs give differences of typical length.
 _N_RANDOM = 10

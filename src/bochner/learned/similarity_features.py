@@ -16,16 +16,18 @@ from bochner._base.limits import FUNCTION_ROUNDING
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner._base.whole_fits import all_or_nothing
-from bochner.features.median_length_scales import AnyKernel, median_distance, resolve_kernel
-from bochner.features.parameter_checks import (
+from bochner.features.median_length_scales import AnyKernel, median_distance
+from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
+    KernelParameters,
     check_each,
     check_kernel,
+    count_frequencies,
+    generators,
     optional,
+    resolve_kernel,
 )
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.exact_inference import ExactInference
 from bochner.learned.mixture_inference import Inference, LearnedMixture, Sketch
@@ -187,7 +189,6 @@ class SimilarityFeatures(
     n_iter_: int = field(init=False)
     _n_features_out: int = field(init=False)
 
-    @all_or_nothing
     def fit(self, X: MatrixLike, y: ArrayLike | None = None, *, similarity: object = None) -> Self:
         """Infer the mixtures and draw the frequencies.
 

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from bochner._base.arrays import FLOATS, InputRows, MatrixLike
 from bochner._base.checks import validated, validated_with_numbers
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
-from bochner.features.region import check_rows
+from bochner.features.approximation import check_rows
 from bochner.linear.inputs import checked_right
 from bochner.linear.pairs import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
 from bochner.linear.two_sided import TwoSidedRidge
@@ -81,7 +80,6 @@ class AsymmetricPairRidge(TwoSidedRidge):
 
     posterior_: PairSolution = field(init=False)
 
-    @all_or_nothing
     def fit(
         self, X: MatrixLike, y: Any, right: MatrixLike, sample_weight: ArrayLike | None = None
     ) -> Self:

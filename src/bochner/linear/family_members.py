@@ -9,19 +9,19 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.intervals import Interval
 from bochner.kernels import Bilinear, Kernel, OnColumns, Periodic
 from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.levels import Levels
+from bochner.kernels.parameter_intervals import Interval
 from bochner.kernels.stationary import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import FACTORS, BaseDraws, ParameterisedKernel
-from bochner.spectral import Lattice, SpectralMeasure
-from bochner.spectral.choice import resolve_scheme
+from bochner.spectral import SpectralMeasure
 from bochner.spectral.factors import separated
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.lattice_measure import Lattice
+from bochner.spectral.schemes import Scheme, resolve_scheme
 
 
 @dataclass(frozen=True, slots=True, eq=False)

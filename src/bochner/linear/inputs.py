@@ -11,19 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
 from bochner._base.arrays import FLOATS, Array, as_finite_scalar, as_scale
-from bochner._base.checks import check_rows_given, check_weights, labels, named
-from bochner._base.converted import not_numbers, refuse_masked
+from bochner._base.checks import check_rows_given, check_weights, labels, not_numbers, refuse_masked
 from bochner.engines.collected import Collected
 from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.median_length_scales import AnyKernel
-from bochner.features.parameter_checks import (
+from bochner.features.parameters import (
     KERNEL_CHECKS,
     check_each,
     length_scale_check,
     one_of,
 )
-from bochner.features.parameter_checks import (
+from bochner.features.parameters import (
     Check as ParameterCheck,
 )
 from bochner.features.transformer import OUTPUTS, FourierFeatures
@@ -91,7 +90,7 @@ def row_chunks(
     """
     _refuse_unread(X)
     if is_dask(X):
-        from bochner.engines.dask_rows import collect
+        from bochner.engines.dask import collect
 
         return collect(X, y, sample_weight, numeric=numeric).validated(check)
     if isinstance(X, PartitionedRows):
@@ -200,7 +199,7 @@ def checked_weight(sample_weight: ArrayLike | None, X: Any) -> Array | None:
     if sample_weight is None:
         return None
     refuse_masked("sample_weight", sample_weight)
-    with named("sample_weight"):
+    with np.errstate(over="ignore", invalid="ignore"):
         if foreign_entries := not_numbers(sample_weight):
             raise ValueError(f"sample_weight must hold numbers, got {foreign_entries}. Convert it.")
         _check_number_of_weights(sample_weight, X.shape[0])

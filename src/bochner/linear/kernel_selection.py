@@ -19,7 +19,7 @@ from bochner.linear.kernel_families import in_units, parameterised
 from bochner.linear.landmark_search import shortened
 from bochner.linear.reparameterised import ParameterisedKernel
 from bochner.linear.ridge_search import FeatureSearch, GramSearch, RidgeSearch
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 
 @dataclass(frozen=True, slots=True)

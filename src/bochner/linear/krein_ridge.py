@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count, as_flag
 from bochner._base.checks import validated_with_numbers
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
-from bochner.features.checks import N_CHECKS
 from bochner.features.chunks import Chunk
 from bochner.features.parameters import generators
+from bochner.features.residual import N_CHECKS
 from bochner.features.targets import Numbers
 from bochner.linear.functions import SampledFunctions, linear_functions
 from bochner.linear.inputs import check_one_spread, checked_forgetting, checked_weight, first_rows
@@ -147,7 +146,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     True
     """
 
-    @all_or_nothing
     def fit(
         self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -182,7 +180,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         """
         return self._fit_first(X, y, sample_weight, keep_sums=False)
 
-    @all_or_nothing
     def partial_fit(
         self,
         X: object,
@@ -229,7 +226,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         self._add_rows(rows, Numbers(self._target_origin), forgetting)
         return self
 
-    @all_or_nothing
     def forget(
         self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
     ) -> Self:

@@ -9,10 +9,8 @@ from sklearn.base import ClassifierMixin
 
 from bochner._base import limits
 from bochner._base.arrays import FLOATS, Array, MatrixLike, as_array
-from bochner._base.checks import labels, validated_with_labels
-from bochner._base.converted import shown
+from bochner._base.checks import labels, shown, validated_with_labels
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
 from bochner.features.targets import Indicators
@@ -74,7 +72,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     softmax_: SoftmaxWeights | None = None
     left_out_: RowSample | None = None
 
-    @all_or_nothing
     def fit(
         self, X: object, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -97,7 +94,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         """
         return self._fit_first(X, y, None, sample_weight, keep_sums=False)
 
-    @all_or_nothing
     def partial_fit(
         self,
         X: object,

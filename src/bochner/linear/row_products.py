@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from bochner._base import limits
-from bochner._base.arrays import Array, Floats, steps
-from bochner._base.scratch import Scratch
+from bochner._base.arrays import Array, Floats, Scratch, steps
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.residual import ResidualFeatures

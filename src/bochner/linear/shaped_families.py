@@ -8,13 +8,13 @@ from typing import Self
 import numpy as np
 
 from bochner._base.arrays import Array, LengthScale, as_array
-from bochner._base.intervals import Interval
 from bochner.kernels import Anova, Kernel
+from bochner.kernels.parameter_intervals import Interval
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import LengthScales
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 Seeded = tuple[int, int, Scheme | str]
 """Number, seed and scheme of draws."""

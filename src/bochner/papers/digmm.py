@@ -40,7 +40,7 @@ from bochner.learned.mixture_inference import (
     LearnedPart,
     Sketch,
 )
-from bochner.spectral import Allocation
+from bochner.spectral.measure import Allocation
 
 # Pairs of rows in one block of the data's bound: 32 KiB for each group of frequencies.
 _BLOCK = 4_096

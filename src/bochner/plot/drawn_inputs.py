@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array
-from bochner._base.converted import as_frame, of_arrow
+from bochner._base.frames import as_frame, of_arrow
 from bochner.files.columns import Column, read_column
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 

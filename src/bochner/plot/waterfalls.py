@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
-from bochner._base.converted import as_frame
+from bochner._base.frames import as_frame
 from bochner._base.number_texts import PLAIN_ENTRIES, may_be_years, number
 from bochner.files.columns import Column, rows_of
 from bochner.plot.axis_texts import (
@@ -278,9 +278,8 @@ def waterfall(
         Explained quantity, with its unit; by default "prediction" or "probability of" a class.
     random_state : int, RandomState instance or None, default=None
         Seed of the contributions.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------

@@ -11,8 +11,8 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.checks import check_targets, labels, numbers
-from bochner._base.converted import as_frame
 from bochner._base.file_writing import as_path, replacing
+from bochner._base.frames import as_frame
 from bochner._base.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, own_outcomes, studies_of, table_facts

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import RandomState, as_count, as_flag, as_level, as_levels
+from bochner._base.checks import unfit
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import check_choice, check_seed, generators
 from bochner.series.fitted_series import FittedSeries, check_periods, fitted_series
 from bochner.series.law import SeriesLaw
@@ -123,7 +123,6 @@ class Forecaster(BaseEstimator):
     is_single_: bool = field(init=False)
     reconciliation_: Reconciliation | None = field(init=False, default=None)
 
-    @all_or_nothing
     def fit(
         self, y: object, X: object = None, *, times: object = None, callback: Callback | None = None
     ) -> Self:
@@ -157,6 +156,7 @@ class Forecaster(BaseEstimator):
             its parts, or a parameter is out of range.
         """
         self._check_parameters()
+        unfit(self)
         group = several(y)
         parts = check_sums(self.sums, group)
         group = group and with_sums(group, parts)

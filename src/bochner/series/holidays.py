@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._base.naming import nearest
+from bochner._base.names import nearest
 from bochner.files.errors import InputError
 from bochner.files.stamps import read_dates
 

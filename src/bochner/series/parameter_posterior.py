@@ -9,7 +9,6 @@ from scipy.stats import chi2, qmc
 
 from bochner._base.arrays import Array, Index
 from bochner._base.descent import minimised
-from bochner._base.threads import in_a_thread
 from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesModel
 
 _FARTHEST = 5.0
@@ -124,7 +123,7 @@ def draws(
     """
     k = len(mode.theta)
     # The last coordinate draws the chi-squared variate of the Student law.
-    points = in_a_thread(qmc.Sobol, k + 1, rng=rng).random(count)
+    points = qmc.Sobol(k + 1, rng=rng).random(count)
     points = np.clip(points, np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
     stretch = np.sqrt(chi2.ppf(points[:, k], _DEGREES) / _DEGREES)
     steps = ndtri(points[:, :k]) / stretch[:, None]

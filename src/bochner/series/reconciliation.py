@@ -23,7 +23,6 @@ from scipy.stats import qmc
 
 from bochner._base.arrays import Array
 from bochner._base.registry import register
-from bochner._base.threads import in_a_thread
 from bochner.series.predictive_mixture import PredictiveMixture
 from bochner.series.value_transformations import TRANSFORMATIONS
 
@@ -112,7 +111,7 @@ class Reconciliation:
 
     def forecast(self, laws: Sequence["ScoredLaw"]) -> list["DrawnForecast"]:
         """Return forecasts that add up, from the law of each series alone."""
-        points = in_a_thread(qmc.Sobol, len(laws), rng=np.random.default_rng(_SEED))
+        points = qmc.Sobol(len(laws), rng=np.random.default_rng(_SEED))
         tiny = np.finfo(np.float64).eps
         scores = ndtri(np.clip(points.random(_N_POINTS), tiny, 1.0 - tiny)) @ self.root.T
         centres = np.column_stack([law.centre for law in laws])

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bochner._base.arrays import Array
-from bochner._base.checks import check_targets
-from bochner._base.converted import (
+from bochner._base.checks import (
+    check_targets,
     not_numbers,
-    of_arrow,
     refuse_complex,
     refuse_lazy,
     refuse_masked,
 )
+from bochner._base.frames import of_arrow
 from bochner.series.timelines import Future, Timeline, Times, steps, timed
 from bochner.series.value_transformations import TRANSFORMATIONS
 

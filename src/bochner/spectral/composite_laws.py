@@ -11,12 +11,12 @@ from types import MappingProxyType
 import numpy as np
 
 from bochner._base.arrays import Array
-from bochner._base.name_checks import resolved
+from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner.spectral.factors import Amplitudes
 from bochner.spectral.hadamard import Matrix
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError, Pairing
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 
 @dataclass(frozen=True, slots=True)

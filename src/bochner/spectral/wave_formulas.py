@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base import limits
-from bochner._base.arrays import Array, Floats, row_blocks
-from bochner._base.scratch import Scratch
+from bochner._base.arrays import Array, Floats, Scratch, row_blocks
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner._base.waves import write_waves
 from bochner.spectral.factors import FeatureFactor

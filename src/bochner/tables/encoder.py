@@ -14,12 +14,11 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._base.arrays import Array, InputRows, as_scale
-from bochner._base.checks import named
-from bochner._base.converted import as_frame, is_frame
-from bochner._base.naming import naming, refuse_repeated
+from bochner._base.checks import is_frame, unfit
+from bochner._base.frames import as_frame
+from bochner._base.names import naming, refuse_repeated
 from bochner._base.registry import register
 from bochner._base.spreads import rounded_to
-from bochner._base.whole_fits import all_or_nothing
 from bochner.files.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
     KnownEntries,
@@ -125,7 +124,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
         self.n_quantiles = n_quantiles
 
-    @all_or_nothing
     def fit(self, X: object, y: object = None) -> Self:
         """Learn the encoding of each column.
 
@@ -151,7 +149,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._learn(X, y, Removal())
         return self
 
-    @all_or_nothing
     def fit_transform(
         self, X: object, y: object = None, *, removal: Removal | None = None
     ) -> Array:
@@ -174,6 +171,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _learn(self, X: Any, y: object, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
         """Learn the states of the columns, and return the columns and their means out of fold."""
         self._check_parameters()
+        unfit(self)
         columns = self._read(X, reset=True)
         refuse_unreadable(columns)
         refuse_infinite(columns)
@@ -299,7 +297,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)
             options = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
-            with named("X"):
+            with np.errstate(over="ignore", invalid="ignore"):
                 series = list(validate_data(self, table, reset=reset, **options).T)
             names = [f"x{i}" for i in range(len(series))]
         else:

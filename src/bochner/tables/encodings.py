@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.naming import naming
+from bochner._base.names import naming
 from bochner.files.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
 from bochner.tables.level_means import level_scores

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy.linalg import cho_solve, lapack
 
-from bochner._base import unlocked
 from bochner._base.arrays import Array, as_array, row_blocks, steps
 from bochner._base.linalg import jittered_cholesky
 from bochner._base.threads import in_order, single_threaded_blas
+from bochner.tables import unlocked_loops
 from bochner.tables.kernel_columns import Blocks, LoopedKernel, suffices_single
 from bochner.tables.kernel_loops import (
     Codes,
@@ -146,7 +146,7 @@ class _Passes:
             return out * np.sqrt(rows.weights[part, None])
 
         for (part, factor), K in in_order(values, parts, self.n_threads):
-            unlocked.add_products_of_rows(inner, K.T, factor)
+            unlocked_loops.add_products_of_rows(inner, K.T, factor)
             Y = np.sqrt(rows.weights[part, None]) * rows.Y[part]
             cross += factor * (K.T @ Y)
             squares += factor * np.sum(Y**2, axis=0)

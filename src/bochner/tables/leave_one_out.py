@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from bochner._base import unlocked
 from bochner._base.arrays import Array, as_array
 from bochner._base.compiling import compiled
-from bochner._base.distances import distances
 from bochner._base.linalg import floored, jittered_cholesky
 from bochner._base.registry import register
 from bochner._base.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.kernels.distances import distances
 from bochner.kernels.stationary import matern_profile
+from bochner.tables import unlocked_loops
 from bochner.tables.observations import CellObservations, Rows
 
 _TINY = 1e-6
@@ -128,7 +128,7 @@ def error_and_slope(
         )
         # V is diagonal and not negative: M V M is a matrix times its transpose, half the work.
         half = inverse * np.sqrt(v).astype(dtype)
-        change = unlocked.products_of_columns(half.T)
+        change = unlocked_loops.products_of_columns(half.T)
     else:
         error, u, residuals = _without_groups(rows, inverse, coefficients)
         # Products with one column per group and target are cheaper if there are few groups.
@@ -141,12 +141,12 @@ def error_and_slope(
                 for part in (u, residuals)
             )
             change = np.zeros((len(rows), len(rows)), dtype=dtype, order="F")
-            unlocked.add_products(change, left.T, right.T, 0.5)
+            unlocked_loops.add_products(change, left.T, right.T, 0.5)
         else:
             blocks = (u @ residuals.T) * (rows.groups[:, None] == rows.groups)
             change = (inverse @ (blocks + blocks.T).astype(dtype) @ (0.5 * inverse)).T
     pair = (inverse @ u.astype(dtype)).T, coefficients.T
-    unlocked.add_products(change, *pair, -0.5)
+    unlocked_loops.add_products(change, *pair, -0.5)
     noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha + by_noise
     # Minus the slope of the kernel, times the derivative of the error by kernel values.
     slope *= change.T
@@ -182,7 +182,7 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
         gram = learned(training.X, training.X)
         gram[np.diag_indices(len(training))] += learned.alpha / training.weights
         coefficients = np.array(training.Y, order="F")
-        if not unlocked.solve(gram.T, coefficients):
+        if not unlocked_loops.solve(gram.T, coefficients):
             return np.inf
         errors = new.Y - learned(new.X, training.X) @ coefficients
         total += float(np.sum(new.weights[:, None] * errors**2)) + new.scatter()
@@ -195,12 +195,12 @@ def shifted_inverse(gram: Array, alpha: float, weights: Array) -> Array | None:
     It is ``None`` if the matrix is not positive definite.
     """
     gram[np.diag_indices(len(gram))] += alpha / weights
-    return factor_inverse(gram.T) if unlocked.factorise(gram.T) else None
+    return factor_inverse(gram.T) if unlocked_loops.factorise(gram.T) else None
 
 
 def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
     """Return the inverse of the matrix with a lower Cholesky factor, which is overwritten."""
-    unlocked.invert_factor(lower)
+    unlocked_loops.invert_factor(lower)
     _mirror(lower.T)
     return lower.T
 

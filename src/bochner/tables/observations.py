@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.keys import bits, mixed
+from bochner.tables.keys import bits, mixed
 
 Chosen = NDArray[np.int64]
 """Indices of rows or of columns."""

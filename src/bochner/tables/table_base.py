@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from bochner._base.amounts import as_bytes
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
-from bochner._base.checks import named
-from bochner._base.converted import as_frame, refuse_lazy, refuse_masked, refuse_no_rows
+from bochner._base.checks import refuse_lazy, refuse_masked, refuse_no_rows, unfit
 from bochner._base.file_writing import as_path
+from bochner._base.frames import as_frame
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_seed, generators
-from bochner.features.weight_meaning import MEANINGS
+from bochner.features.targets import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.learned.chain_parameters import check_name
 from bochner.linear.inputs import checked_weight
@@ -113,6 +113,7 @@ class TableModel(BaseEstimator, ABC):
         time: Any,
     ) -> TableRows:
         """Return the validated rows of a fit; for a table in partitions, a sample of its rows."""
+        unfit(self)
         partitions = None
         if is_partitioned(X):
             learner.check_in_partitions(groups, time)
@@ -128,7 +129,7 @@ class TableModel(BaseEstimator, ABC):
         refuse_no_rows("y", y)
         refuse_masked("y", y)
         # Memory order changes rounding.
-        with named("y"):
+        with np.errstate(over="ignore", invalid="ignore"):
             complete = check_array(
                 task.read(y), ensure_2d=False, dtype=None, order="C", input_name="y"
             )

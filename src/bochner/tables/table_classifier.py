@@ -10,10 +10,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from bochner._base.arrays import Array, MatrixLike, as_array, as_finite_scalar
-from bochner._base.checks import labels, named
+from bochner._base.checks import labels
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.linear.inputs import checked_weight
 from bochner.linear.labelled import LabelledClassifier
 from bochner.tables.table_base import TableModel
@@ -104,7 +103,6 @@ class TableClassifier(LabelledClassifier, TableModel):
             )
         super()._check_parameters()
 
-    @all_or_nothing
     def fit(
         self,
         X: object,
@@ -180,7 +178,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         return self._new_rows(X).averaged(self._predictor.outputs)
 
     def _checked_costs(self, n_classes: int) -> Array:
-        with named("costs"):
+        with np.errstate(over="ignore", invalid="ignore"):
             costs = check_array(
                 self.costs, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="costs"
             )

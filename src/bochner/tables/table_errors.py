@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
-from bochner._base.naming import MOST_NAMED, ColumnDetails, naming, nearest
+from bochner._base.names import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.files.columns import Column, kind_of
 from bochner.files.local_dates import are_dates, find_times
 from bochner.files.local_numbers import Quantities, are_decimals, find_quantities

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.converted import shown
+from bochner._base.checks import shown
 from bochner._base.spreads import rounded
 from bochner.engines.collected import Collected, PartitionLayout
-from bochner.engines.partition_rows import FrameParts, Names, TupleParts
+from bochner.engines.partition_rows import CheckTable, Names, PieceSplit, TablePiece
 from bochner.engines.partitioned_rows import PartitionedRows
-from bochner.engines.table_pieces import CheckTable, TablePiece
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.linear.inputs import is_dask
 from bochner.tables.encoder import TableEncoder, joined, read_part
@@ -41,14 +40,12 @@ def collected_table(
                 "Targets and weights of PartitionedRows are in the partitions: pass fit(rows), "
                 "without y and sample_weight."
             )
-        split = TupleParts() if X.target is None else FrameParts(X.target, X.sample_weight)
-        check = CheckTable(split, numeric)
+        check = CheckTable(X.split, numeric)
         collected = Collected.of(X.executor, X.parts, check, layouts=TableLayout)
     else:
-        from bochner.engines.partitions import partitions_of
-        from bochner.engines.passes import DaskExecutor
+        from bochner.engines.dask import DaskExecutor, partitions_of
 
-        check, parts = CheckTable(TupleParts(), numeric), partitions_of(X, y, sample_weight)
+        check, parts = CheckTable(PieceSplit(), numeric), partitions_of(X, y, sample_weight)
         collected = Collected.of(DaskExecutor(), parts, check, layouts=TableLayout)
     if not numeric and not collected.is_whole:
         _check_labels(collected)

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
-from bochner._base.whole_fits import all_or_nothing
 from bochner.features.parameters import generators
 from bochner.learned.chain_parameters import check_name
 from bochner.linear.inputs import check_one_spread, checked_weight
@@ -155,7 +154,6 @@ class TableRegressor(RegressorMixin, TableModel):
         check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
         super()._check_parameters()
 
-    @all_or_nothing
     def fit(
         self,
         X: object,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._base.arrays import Array
 from bochner._base.checks import labels
 from bochner._base.warn import warn_user
-from bochner.features.weight_meaning import are_whole
+from bochner.features.targets import are_whole
 from bochner.files.columns import rows_of
 from bochner.files.stamps import sortable_times
 from bochner.tables.encoder import read_columns

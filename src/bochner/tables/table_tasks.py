@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from bochner._base.arrays import Array, MatrixLike, as_array
-from bochner._base.checks import check_classes, check_targets, labels, numbers, of_numpy
-from bochner._base.converted import shown
+from bochner._base.checks import check_classes, check_targets, labels, numbers, of_numpy, shown
 from bochner.tables.base_laws import ScoredLaws
 from bochner.tables.encoder import read_columns
 from bochner.tables.predictive import Predictive

@@ -1,8 +1,9 @@
-"""Names in messages, suggestions for misspelled ones, and the check of unique column names."""
+"""Names of columns in messages, misspelled names, and parameters that take a name or an object."""
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 ColumnDetails = Sequence[tuple[str, str]]
 """Pairs of a column's name and a detail, which may be empty."""
@@ -42,11 +43,39 @@ def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = 
         )
 
 
+def looks_like_numbers(names: Sequence[str]) -> str:
+    """Return a hint if every name of a header is a number, else an empty text."""
+    plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
+    if not all(name.isdigit() for name in plain):
+        return ""
+    return " The first line holds numbers only: is the line of column names missing?"
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate most similar to a name, ignoring case, or None."""
     folded = {candidate.casefold(): candidate for candidate in candidates}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
     return folded[close[0]] if close else None
+
+
+Kind = TypeVar("Kind")
+
+
+def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[str, Kind]) -> Kind:
+    """Return the choice with the given name, or an object of the class ``kind`` unchanged.
+
+    Raises ``ValueError``, which names the ``parameter``, for anything else.
+    """
+    if isinstance(value, kind):
+        instance: Kind = value
+        return instance
+    if isinstance(value, str) and value in choices:
+        return choices[value]
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise ValueError(
+        f"{parameter} must be one of {', '.join(map(repr, choices))} or {article} {kind.__name__}, "
+        f"got {value!r}."
+    )
 
 
 _SHOWN_LENGTH = 40

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 
-from bochner._base.distances import distances
+from bochner.kernels.distances import distances
 
 
 @pytest.mark.parametrize("metric", ["cityblock", "euclidean", "sqeuclidean"])

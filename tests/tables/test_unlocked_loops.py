@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._base import unlocked
+from bochner.tables import unlocked_loops as unlocked
 
 RNG = np.random.default_rng(0)
 PRECISION = {np.float32: 1e-4, np.float64: 1e-12}

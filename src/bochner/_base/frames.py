@@ -1,0 +1,60 @@
+"""Tables of several libraries as data frames."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from scipy import sparse
+
+from bochner._base.checks import refuse_no_rows, shown
+
+
+def of_arrow(X: Any) -> Any:
+    """Return an Arrow table or record batch as a pandas data frame; other objects unchanged."""
+    if not (hasattr(X, "column_names") and hasattr(X, "to_pandas")):
+        return X
+    _pandas("an Arrow table")
+    return X.to_pandas()
+
+
+def as_frame(name: str, X: Any) -> Any:
+    """Return the table that all readers of columns take; raise TypeError for lists of mappings.
+
+    Arrow tables and mappings of columns become pandas data frames. Data frames of pandas and
+    polars, arrays and lists of rows are returned unchanged.
+    """
+    if isinstance(X, Mapping) and not sparse.issparse(X):  # one of scipy's is a dict
+        return _of_mapping(name, X)
+    refuse_no_rows(name, X)
+    return of_arrow(X)
+
+
+def _of_mapping(name: str, X: Mapping[Any, Any]) -> Any:
+    """Return the columns of a mapping as a data frame, whose rows are in the order of entries."""
+    pandas = _pandas("a dictionary of columns")
+    columns = {}
+    for key, values in X.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+            raise TypeError(
+                f"{name} is a dictionary, whose entry {key!r} is no column: expected a sequence "
+                f"for each column, got {shown(values)}."
+            )
+        column = values.to_pandas() if hasattr(values, "to_pandas") else pandas.Series(values)
+        columns[key] = column.reset_index(drop=True)
+    if len(lengths := {len(column) for column in columns.values()}) > 1:
+        raise ValueError(
+            f"{name} is a dictionary, whose columns must have equal lengths, got "
+            f"{min(lengths)} and {max(lengths)} entries."
+        )
+    return pandas.DataFrame(columns)
+
+
+def _pandas(what: str) -> Any:
+    """Return the module pandas; raise ImportError if it is not installed."""
+    try:
+        # By name, because the core does not need it.
+        return import_module("pandas")
+    except ImportError:
+        raise ImportError(
+            f"A table that is {what} needs pandas, which is not installed: run pip install pandas."
+        ) from None
