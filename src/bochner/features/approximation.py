@@ -134,7 +134,9 @@ def approximate(
         measure = _plain_measure(kernel, X, right)
         if measure is not None:
             frequencies = measure.sample(n_frequencies, draw_rng, scheme)
-            checks = _checks(measure, n_frequencies, n_checks, draw_rng, scheme)
+            checks = None
+            if n_checks:
+                checks = _checks(measure, n_frequencies, n_checks, draw_rng, scheme)
             return Approximation(frequencies, max_error=0.0, checks=checks)
     if weights == masses:
         raise ValueError(
@@ -166,9 +168,11 @@ def _plain_measure(
         measure = closed_form(kernel, X.shape[1])
     except NoMeasureError:
         return None
-    is_exact = measure.max_error == 0.0 and measure.predicted_error is None
-    if not (is_exact and measure.is_positive and measure.mass > 0.0):
+    if measure.max_error or measure.predicted_error is not None:
         return None
+    for part in measure.parts:
+        if not (part.mass > 0.0 and part.law.is_positive):
+            return None
     if right is not None:
         kernel.check_right_inputs(right)
     return measure
@@ -178,7 +182,7 @@ def _checks(
     measure: SpectralMeasure, m: int, n_checks: int, draw_rng: Generator, scheme: Scheme
 ) -> Frequencies | None:
     """Return check frequencies of a positive measure, ``None`` if its features are exact."""
-    if not n_checks or _is_exact(measure, m):
+    if _is_exact(measure, m):
         return None
     check_rng = draw_rng.spawn(2)[0]
     return reduce(add, sample_parts_with_tails(measure, n_checks, check_rng, scheme))

@@ -190,7 +190,12 @@ class Frequencies:
         ValueError
             If rows or ``out`` have another shape, or ``out`` another type.
         """
-        rows = check_rows_given(X, accept_sparse="csr", dtype=FLOATS)
+        return self.map_rows(check_rows_given(X, accept_sparse="csr", dtype=FLOATS), dtype, out)
+
+    def map_rows(
+        self, rows: Any, dtype: DTypeLike | None = None, out: NDArray[np.floating] | None = None
+    ) -> NDArray[Any]:
+        """Return the left features of rows, dense or CSR, that are known to be finite numbers."""
         omega, m = self.omega_blocks, len(self.weight)
         if rows.shape[1] != omega.shape[1]:
             raise ValueError(

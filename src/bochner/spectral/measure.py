@@ -320,13 +320,13 @@ class SpectralMeasure:
             counts, weights = self._shares(m, rng)
         streams = rng.spawn(len(self.parts))
         shares = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
-        return [
-            _drawn(part, 2 * count, 0.5 * weight, stream, scheme)
-            if halved and not part.law.is_two_sided
-            else _drawn(part, count, weight, stream, scheme)
-            for part, count, weight, stream in shares
-            if count
-        ]
+        drawn = []
+        for part, count, weight, stream in shares:
+            if count and halved and not part.law.is_two_sided:
+                drawn.append(_drawn(part, 2 * count, 0.5 * weight, stream, scheme))
+            elif count:
+                drawn.append(_drawn(part, count, weight, stream, scheme))
+        return drawn
 
     def _shares(self, m: int, rng: np.random.Generator) -> tuple[Counts, Array]:
         """Return the number of frequencies of each part, and the weight each of them carries."""
