@@ -33,7 +33,7 @@ ENGINES := tests/engines/test_engines.py tests/engines/test_many_rows_on_engines
 TORCH := tests/torch_modules
 
 # Modules whose examples need libraries that `make test` does not install.
-ADAPTERS := adapters/sktime.py adapters/skpro.py adapters/torch adapters/botorch.py engines/ray.py engines/spark.py
+ADAPTERS := adapters/sktime.py adapters/skpro.py adapters/torch.py adapters/botorch.py
 
 .PHONY: help demo test test-all test-slow test-bounds test-ecosystem test-engines test-torch coverage lint types imports doctest check docs dist lowest audit \
         bench bench-published bench-real bench-unlike bench-forecasts bench-competitions bench-hierarchies bench-gaussian bench-schemes bench-indefinite bench-asymmetric bench-attention bench-bank bench-gabasr bench-digmm bench-processes bench-glm bench-evidence bench-first bench-speed bench-many bench-payoff clean
@@ -72,7 +72,7 @@ test-torch: | $(BIN)/python  ## Run the tests of torch modules and the BoTorch m
 	$(VENV)/torch/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)/torch/bin/python -m pip install --quiet --editable '.[botorch,test]'
 	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(TORCH) $(PYTEST_FLAGS)
-	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/adapters/torch src/bochner/adapters/botorch.py
+	$(SERIAL) $(VENV)/torch/bin/python -m pytest -q -p no:cacheprovider --doctest-modules src/bochner/adapters/torch.py src/bochner/adapters/botorch.py
 
 coverage: $(VENV)/.test  ## Run the tests and report the lines they miss
 	$(SERIAL) $(BIN)/python -m pytest -q $(WORKERS) -m "not slow" --cov $(PYTEST_FLAGS)

@@ -16,7 +16,8 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, median_table, medians
 from bochner import PositiveFeatures
 from bochner._base.arrays import Array
-from bochner.spectral import Iid, Orthogonal, PositiveFrequencies
+from bochner.spectral import Iid, Orthogonal
+from bochner.spectral.positive_measure import PositiveFrequencies
 
 FAVOR, SAMPLED, FITTED = "FAVOR+", "sampled", "fitted"
 TRIGONOMETRIC, UNIFORM = "trigonometric", "uniform"

@@ -7,7 +7,9 @@ from scipy.special import ndtr
 from scipy.stats import chi
 
 from bochner._base.arrays import Array
-from bochner.spectral import Coordinates, Layout, Matrix, Orthogonal, Scheme, Uniforms
+from bochner.spectral import Coordinates, Orthogonal, Scheme, Uniforms
+from bochner.spectral.hadamard import Matrix
+from bochner.spectral.schemes import Layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,11 +63,10 @@ def _rows(n: int, d: int, client: Any) -> tuple[Any, Any]:
 
 
 def _sums(model: KreinRidge, X: Any, y: Any) -> None:
-    from bochner.engines.partition_rows import Check, TupleParts
-    from bochner.engines.partitions import partitions_of
-    from bochner.engines.passes import DaskExecutor
+    from bochner.engines.dask import DaskExecutor, partitions_of
+    from bochner.engines.partition_rows import Check, PieceSplit
 
-    executor, check = DaskExecutor(), Check(TupleParts(), numeric=True)
+    executor, check = DaskExecutor(), Check(PieceSplit(), numeric=True)
     sums = partial(_sums_of, model.frequencies_, check)
     executor.tree_reduce(add, executor.map(sums, partitions_of(X, y)))
 

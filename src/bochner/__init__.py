@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bochner import plot as plot
     from bochner._base.progress import FitProgress as FitProgress
     from bochner._base.registry import register as register
-    from bochner.adapters.onnx.export import export_onnx as export_onnx
+    from bochner.adapters.onnx import export_onnx as export_onnx
     from bochner.features.positive_features import PositiveFeatures as PositiveFeatures
     from bochner.features.transformer import FourierFeatures as FourierFeatures
     from bochner.files.model_file import load as load

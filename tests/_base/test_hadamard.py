@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
 
-from bochner.spectral import HadamardRows
+from bochner.spectral.hadamard import HadamardRows
 
 
 @pytest.mark.parametrize("n_rounds", [1, 2, 3])

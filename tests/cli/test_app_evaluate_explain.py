@@ -50,22 +50,6 @@ def test_errors_on_a_table_are_those_of_its_predictions(regressor, tmp_path):
     assert "for the rows of this file" in " ".join(printed.split())
 
 
-def test_intervals_of_another_level_are_judged(regressor, tmp_path):
-    check_other_level(regressor, tmp_path)
-
-
-def check_other_level(path_of_model, folder):
-    """Half of the rows should be in the intervals of 50 %, of which the level is shown."""
-    frame, model = fresh(), library.load(path_of_model)
-    path = write(frame, folder / "new.csv")
-    shown = json.loads(run("evaluate", path_of_model, path, "--interval", 50, "--json").stdout)
-    lower, upper = model.predict_interval(frame.drop(columns="y"), 0.5)
-    (target,) = shown["targets"]
-    scores = target["methods"][0]["scores"]
-    assert target["level"] == 0.5
-    assert scores["coverage"]["value"] == np.mean((lower <= frame["y"]) & (frame["y"] <= upper))
-
-
 def test_rows_without_a_target_are_passed_over(regressor, tmp_path):
     frame = fresh()
     frame.loc[::4, "y"] = np.nan
@@ -173,7 +157,7 @@ def test_ten_contributions_and_the_rest_are_shown(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(150, 13)).round(3), columns=[f"c{i}" for i in range(13)])
     frame["y"] = 1e5 * (frame["c0"] + 0.1 * frame.sum(axis=1))
-    model = fit(tmp_path, frame, "--no-analysis")
+    model = fit(tmp_path, frame)
     path = write(frame, tmp_path / "new.csv")
     ((row,),) = [json.loads(run("explain", model, path, "--row", 2, "--json").stdout)["rows"]]
     values = np.array(row["contributions"][0])
@@ -255,7 +239,7 @@ def test_columns_are_kept(named, tmp_path, keep, columns):
 
 def test_a_kept_column_and_a_prediction_of_one_name(named, tmp_path):
     path = write(fresh(5).assign(who="x", prediction=1.0), tmp_path / "new.csv")
-    message = refusal(tmp_path, "predict", named, path, "--keep", "all", "--quiet")
+    message = refusal(tmp_path, "predict", named, path, "--keep", "all")
     assert "keeps a column 'prediction'" in message
 
 
@@ -263,9 +247,9 @@ def test_the_table_comes_from_standard_input(regressor, tmp_path):
     from cli.command import CliRunner, app
 
     text = fresh().to_csv(index=False)
-    result = CliRunner().invoke(app, ["predict", str(regressor), "-", "--quiet"], input=text)
+    result = CliRunner().invoke(app, ["predict", str(regressor), "-"], input=text)
     assert result.exit_code == 0, result.output
-    expected = run("predict", regressor, write(fresh(), tmp_path / "x.csv"), "--quiet")
+    expected = run("predict", regressor, write(fresh(), tmp_path / "x.csv"))
     assert result.stdout == expected.stdout
 
 
@@ -276,7 +260,7 @@ def test_several_targets(tmp_path):
     assert loaded.record_["target"] == ["y", "z"]
     features = frame[["a", "b", "colour"]].head(6)
     path = write(features, tmp_path / "new.csv")
-    text = run("predict", model, path, "--interval", "90", "--quiet").stdout
+    text = run("predict", model, path, "--interval", "90").stdout
     found = pd.read_csv(pd.io.common.StringIO(text))
     np.testing.assert_allclose(
         found[["y_prediction", "z_prediction"]], loaded.predict(features), rtol=1e-12

@@ -8,7 +8,7 @@ from cli.command import SMALL, bochner, fit, predict, refusal, table, write
 
 from bochner import TableRegressor, read_table
 
-QUICK = (*SMALL, "--no-analysis")
+QUICK = SMALL
 
 
 def flat(text):
@@ -39,7 +39,7 @@ def test_a_unit_is_that_of_the_fit(tmp_path):
     assert "'x' holds quantities with the unit kg" in shown
     new = tmp_path / "new.csv"
     new.write_text("x\n5 kg\n2 kg\n")
-    found = bochner("predict", model, new, "--quiet").stdout.split()[1:]
+    found = bochner("predict", model, new).stdout.split()[1:]
     np.testing.assert_allclose(list(map(float, found)), [15.0, 6.0], atol=0.2)
     new.write_text("x\n5000 g\n2000 g\n")
     assert "had the unit kg at the fit, and has the unit g here" in refusal(
@@ -56,7 +56,7 @@ def test_a_file_without_names(tmp_path):
     assert "'column 2'" in shown
     new = tmp_path / "new.csv"
     new.write_text("5,0\n2,0\n3,0\n")
-    assert len(bochner("predict", model, new, "--quiet").stdout.split()) == 1 + 3
+    assert len(bochner("predict", model, new).stdout.split()) == 1 + 3
     _, shown = fitted(tmp_path, text, "--header", "1", target=str(y[0]))
     assert "59 rows" in shown
 
@@ -84,7 +84,7 @@ def test_blank_lines_of_one_column_have_predictions(tmp_path):
     model, _ = fitted(tmp_path, text)
     new = tmp_path / "new.csv"
     new.write_text("x\n5\n\n2\n3\n1.5\n")
-    assert len(bochner("predict", model, new, "--quiet").stdout.split()) == 1 + 5
+    assert len(bochner("predict", model, new).stdout.split()) == 1 + 5
 
 
 def test_a_class_may_be_called_none(tmp_path):
@@ -95,14 +95,14 @@ def test_a_class_may_be_called_none(tmp_path):
     assert "'None'" in shown or "'Brick'" in shown
     new = tmp_path / "new.csv"
     new.write_text("x\n2\n-2\n")
-    found = bochner("predict", model, new, "--quiet").stdout.split()[1:]
+    found = bochner("predict", model, new).stdout.split()[1:]
     assert [line.split(",")[0] for line in found] == ["None", "Brick"]
 
 
 def test_a_word_that_is_missing_is_named(tmp_path):
     frame = table().assign(colour=lambda one: one["colour"].replace("red", "NA"))
     model = fit(tmp_path, frame, "--missing", "NA")
-    assert "NA" not in bochner("inspect", model, "--json").stdout.split('"levels"')[0][:200]
+    assert "NA" not in bochner("explain", model, "--json").stdout.split('"levels"')[0][:200]
     assert len(predict(model, frame)) == len(frame)
 
 
@@ -146,7 +146,7 @@ def test_a_constant_column_is_noted_and_not_used(tmp_path):
 
 @pytest.fixture(scope="module")
 def split_model(tmp_path_factory):
-    return fit(tmp_path_factory.mktemp("split"), table(), "--no-analysis")
+    return fit(tmp_path_factory.mktemp("split"), table())
 
 
 def test_rows_of_the_fit_are_named_and_the_others_have_their_errors(split_model, tmp_path):
@@ -155,7 +155,7 @@ def test_rows_of_the_fit_are_named_and_the_others_have_their_errors(split_model,
     shown = flat(result.stderr)
     assert "120 of the 150 rows were used in the fit" in shown
     assert "The 30 other rows have RMSE" in shown
-    result = bochner("evaluate", split_model, path, "--no-analysis")
+    result = bochner("evaluate", split_model, path)
     shown = flat(result.stdout)
     assert "120 of the 150 rows were used in the fit" in shown
     assert "Errors of the 30 rows that the fit did not have" in shown
@@ -176,7 +176,7 @@ def test_a_later_file_has_its_own_words_and_lines(tmp_path):
     assert "--types" not in said
     new.write_text("1,2\n" + content)
     options = ("--missing", "unclear", "--skip", "1")
-    found = bochner("predict", model, new, "--quiet", *options).stdout.split()[1:]
+    found = bochner("predict", model, new, *options).stdout.split()[1:]
     np.testing.assert_allclose([float(found[0]), float(found[2])], [15.0, 6.0], atol=0.2)
     assert bochner("explain", model, new, "--row", "1", *options).exit_code == 0
     new.write_text("x;y;r\n5,5 kg;16,5;a\n2,5 kg;7,5;b\n2,25 kg;6,75;c\n10,25 kg;30,75;Total\n")
@@ -184,4 +184,4 @@ def test_a_later_file_has_its_own_words_and_lines(tmp_path):
     found = result.stdout.split()[1:]
     np.testing.assert_allclose(list(map(float, found)), [16.5, 7.5, 6.75], atol=0.3)
     assert "The last row (Total) is left out" in flat(result.stderr)
-    assert bochner("evaluate", model, new, "--no-analysis", "--skip", "0").exit_code == 0
+    assert bochner("evaluate", model, new, "--skip", "0").exit_code == 0

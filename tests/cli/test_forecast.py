@@ -94,13 +94,13 @@ def test_the_figures_of_a_report_have_the_width_and_the_text_of_all_reports(made
 
 
 def test_a_model_of_a_series_says_what_it_is_for(made, tmp_path):
-    """`bochner predict` names the ways to use it, and `inspect` has the words of `forecast`."""
+    """`bochner predict` names the ways to use it, and `explain` has the words of `forecast`."""
     result, _, files = made
     path = write(sales(), tmp_path / "new.csv")
     said = refusal(tmp_path, "predict", files["bochner"], path)
     assert "holds a model of a series" in said
-    assert "`bochner inspect`" in said
-    shown = " ".join(bochner("inspect", files["bochner"]).stdout.split())
+    assert "`bochner explain`" in said
+    shown = " ".join(bochner("explain", files["bochner"]).stdout.split())
     law = next(iter(library.load(files["bochner"]).series_.values())).law
     for name, text in model_facts(law).items():
         assert f"{name.lower()} {text}" in shown
@@ -255,9 +255,6 @@ REFUSED = {
     ),
     "names below the rows": (sales(), ("--horizon", 3, "--header", 90), "give a smaller header"),
     "a picture of no kind": (sales(), ("--horizon", 3, "--picture", "s.gif"), "must end in .png"),
-    "an unknown transformation": (
-        sales(), ("--horizon", 3, "--transformation", "lgo"), "Did you mean 'log'?"
-    ),
     "the table twice on standard output": (
         sales(), ("--horizon", 3, "--json", "--out", "-"), "both write to standard output"
     ),

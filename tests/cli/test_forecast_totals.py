@@ -11,7 +11,7 @@ from cli.test_forecast import MONTHS, SALES, TWICE, forecast, sales, several
 
 import bochner as library
 from bochner import Forecaster
-from bochner.cli.series_totals import with_total
+from bochner.comparison.forecast_fits import with_total
 from bochner.files.series_table import SeriesColumns, TableSeries
 
 

@@ -92,15 +92,6 @@ def test_several_targets_are_written(tmp_path):
     assert len(found["model"]["score"]) == 2
 
 
-def test_quiet_prints_nothing(tmp_path):
-    path = write(table(), tmp_path / "t.csv")
-    options = "--target", "y", *SMALL, "--out", tmp_path / "m.bochner", "--quiet"
-    result = bochner("fit", path, *options)
-    assert (result.exit_code, result.output) == (0, "")
-    both = bochner("fit", path, *options, "--verbose")
-    assert "exclude each other" in both.stderr
-
-
 def test_a_dated_table_is_split_in_time(tmp_path):
     frame = table(120).assign(day=pd.date_range("2021-01-01", periods=120))
     path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"

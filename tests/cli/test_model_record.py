@@ -32,7 +32,7 @@ def made(tmp_path_factory):
     """Return the paths of a table and of a model."""
     folder = tmp_path_factory.mktemp("record")
     path, model = write(table(60), folder / "t.csv"), folder / "m.bochner"
-    options = ("--target", "y", "--out", model, "--no-analysis", *SMALL)
+    options = ("--target", "y", "--out", model, *SMALL)
     assert bochner("fit", path, *options).exit_code == 0
     return path, model
 
@@ -58,11 +58,11 @@ def changed(model, folder, place, name, value):
 def test_facts_of_other_types_are_refused(place, name, value, made, tmp_path):
     path, model = made
     file = changed(model, tmp_path, place, name, value)
-    for command in (("predict", file, path), ("inspect", file)):
+    for command in (("predict", file, path), ("explain", file)):
         assert "for the fact" in refusal(tmp_path, *command)
 
 
 def test_facts_that_a_user_adds_are_kept(made, tmp_path):
     path, model = made
     file = changed(model, tmp_path, "", "note", "of May")
-    assert bochner("predict", file, path, "--quiet").exit_code == 0
+    assert bochner("predict", file, path).exit_code == 0

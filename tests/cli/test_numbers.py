@@ -17,6 +17,7 @@ from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.records import evaluation_record, fit_record
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import SeriesForecast
+from bochner.comparison.forecast_fits import SeriesFits
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.past_origins import SEASON_REPEATED, OriginScores
 from bochner.comparison.split import Split
@@ -237,8 +238,8 @@ def test_a_forecast_says_the_same_everywhere(count):
     columns = SeriesColumns("sales", "date", "shop" if count > 1 else None, ())
     model = SimpleNamespace(series_=dict.fromkeys(names), sums=None)
     every, scores = [one for one, _ in made], dict(zip(names, (s for _, s in made), strict=True))
-    forecasts = forecasting._Forecasts(model, columns, every, scores, 0.8, {})
-    record = forecasting._record(forecasts, [])
+    forecasts = forecasting._Forecasts(SeriesFits(model, every, {}), columns, scores, 0.8)
+    record = forecasting._record(forecasts, [], {})
     errors = printed(forecasting._scores_table(forecasts))
     shown = forecasting._forecast_rows if count == 1 else forecasting._last_rows
     lines = printed(shown(forecasts))

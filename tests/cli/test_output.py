@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from bochner.cli import main, output
-from bochner.cli.output import cells_table, facts_table, results_table, without_formulas
+from bochner.cli.output import cells_table, facts_table, without_formulas
 
 
 def test_names_are_no_markup():
@@ -16,7 +16,6 @@ def test_names_are_no_markup():
     tables = (
         cells_table(names, [names]),
         facts_table(dict(zip(names, names, strict=True))),
-        results_table({name: {} for name in names}, dict(zip(names, names, strict=True))),
     )
     for table in tables:
         console = Console(file=io.StringIO(), width=200)
@@ -52,17 +51,8 @@ def test_an_interrupted_command_ends_in_one_line(monkeypatch, capsys):
         raise SystemExit(130)
 
     monkeypatch.setattr("bochner.cli.app.app", interrupted)
-    monkeypatch.setattr("bochner.cli.start._START.time", None)  # main() sets it
     monkeypatch.setattr("os._exit", lambda code: codes.append(code))
     codes = []
     main()
     assert codes == [130]
     assert capsys.readouterr().err == "Aborted.\n"
-
-
-def test_results_have_the_numbers_of_all_screens():
-    """The demonstration printed "2.099e-05" seconds, and no commas."""
-    table = results_table({"ours": {"rmse": 12345.678, "seconds": 2.099e-05}},
-                          {"rmse": "RMSE", "seconds": "seconds"})  # fmt: skip
-    cells = [str(next(iter(column.cells))) for column in table.columns]
-    assert cells == ["ours", "12,346", "2.1e-5"]

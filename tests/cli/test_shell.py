@@ -23,7 +23,7 @@ def shell(folder, line):
     return subprocess.run(["bash", "-c", whole], cwd=folder, capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("command", ["inspect model.bochner", "predict model.bochner train.csv"])
+@pytest.mark.parametrize("command", ["explain model.bochner", "predict model.bochner train.csv"])
 def test_a_reader_that_has_enough_is_no_error(folder, command):
     found = shell(folder, f"bochner {command} | head -1")
     assert (found.returncode, found.stdout.count("\n")) == (0, 1)
@@ -31,7 +31,7 @@ def test_a_reader_that_has_enough_is_no_error(folder, command):
 
 
 @pytest.mark.parametrize("end", [">&-", "> /dev/full"])
-@pytest.mark.parametrize("command", ["inspect model.bochner", "predict model.bochner train.csv"])
+@pytest.mark.parametrize("command", ["explain model.bochner", "predict model.bochner train.csv"])
 def test_output_that_cannot_be_written_is_an_error(folder, command, end):
     found = shell(folder, f"bochner {command} {end}")
     assert found.returncode == 2

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from bochner import TableEncoder
-from bochner.comparison import contenders, others
+from bochner.comparison import contenders
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
 
@@ -34,7 +34,7 @@ def split(task="regression", n=160):
 def test_outcomes_are_those_of_each_method_alone(task):
     weighted = replace(split(task), weight=np.linspace(0.5, 1.5, 80))
     found = [{}]
-    assert others.add_others(found, weighted, seed=3) == []
+    assert contenders.add_others(found, weighted, seed=3) == []
     names = list(contenders.CONTENDERS)
     assert list(found[0]) == names
     for name in names:
@@ -54,7 +54,7 @@ def test_each_target_has_its_outcomes():
         both, y=np.stack([both.y, -both.y], 1), y_test=np.stack([both.y_test, -both.y_test], 1)
     )
     found = [{}, {}]
-    others.add_others(found, both)
+    contenders.add_others(found, both)
     first, second = (outcomes[contenders.LINEAR].prediction for outcomes in found)
     np.testing.assert_allclose(first, -second, rtol=1e-6)
 
@@ -69,7 +69,7 @@ def test_the_table_is_encoded_once(monkeypatch):
             return _right(self, *arguments, **options)
 
         monkeypatch.setattr(TableEncoder, name, counted)
-    others.add_others([{}], split())
+    contenders.add_others([{}], split())
     assert calls == ["fit_transform", "transform"]
 
 
@@ -81,15 +81,16 @@ def test_methods_have_the_threads_of_the_fit(n_jobs, monkeypatch):
     def fitted(model, split, **options):
         threads.update(pool["num_threads"] for pool in threadpool_info())
         threads.add(options["n_openmp"])
-        return contenders.timed_fit(model, split, **options)
+        return timed_fit(model, split, **options)
 
-    monkeypatch.setattr(others, "timed_fit", fitted)
-    others.add_others([{}], split(), n_jobs=n_jobs)
+    timed_fit = contenders.timed_fit
+    monkeypatch.setattr(contenders, "timed_fit", fitted)
+    contenders.add_others([{}], split(), n_jobs=n_jobs)
     assert threads == {n_jobs}
 
 
 def test_methods_without_time_are_named():
     found = [{}]
     names = list(contenders.CONTENDERS)
-    assert others.add_others(found, split(), until=0.0) == names
+    assert contenders.add_others(found, split(), until=0.0) == names
     assert found == [{}]

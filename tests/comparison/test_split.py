@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bochner.comparison.split import split_rows
+from bochner.comparison.split import Roles, split_rows, split_table
 from bochner.files.errors import InputError
 
 N = 100
@@ -66,3 +66,75 @@ def check_fewest():
 
 def test_two_rows_are_enough_to_fit():
     check_fewest()
+
+
+def dated(n=40, **columns):
+    days = pd.date_range("2021-01-01", periods=n)
+    parts = {"day": days, "a": np.arange(n), "who": list("pqrs") * (n // 4)}
+    parts["y"] = np.arange(n) % 7.0
+    return pd.DataFrame(parts | columns)
+
+
+def chosen(frame, kind="auto", **roles):
+    return split_table(frame, Roles(("y",), **roles), task="regression", kind=kind)
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["from the earliest", "from the latest"])
+def test_a_column_of_dates_that_sorts_the_rows_chooses_the_latest(step):
+    found = chosen(dated().iloc[::step].reset_index(drop=True))
+    assert (found.kind, found.column) == ("time", "day")
+    assert (step * np.diff(found.time) > 0.0).all()
+    assert found.X["day"].max() < found.X_test["day"].min()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        dated().drop(columns="day"),
+        dated().sample(frac=1.0, random_state=1),
+        dated(day=pd.date_range("2021-01-01", periods=40).where(np.arange(40) != 7)),
+        dated(day=np.repeat(pd.date_range("2021-01-01", periods=2), 20)),
+    ],
+    ids=["no dates", "not sorted", "gaps", "two dates"],
+)
+def test_else_rows_are_chosen_at_random(frame):
+    assert chosen(frame).kind == "random"
+
+
+def test_groups_and_times_that_are_named():
+    by_group = chosen(dated(), group="who")
+    assert (by_group.kind, by_group.column) == ("group", "who")
+    assert set(by_group.groups).isdisjoint(by_group.groups_test)
+    assert list(by_group.X.columns) == ["day", "a"]
+    by_time = chosen(dated(), time="a")
+    assert (by_time.kind, by_time.column) == ("time", "a")
+    assert chosen(dated(), "time").column == "day"
+
+
+@pytest.mark.parametrize(
+    ("frame", "kind", "roles", "message"),
+    [
+        (dated(), "group", {}, "add --group COLUMN"),
+        (dated(), "random", {"time": "day"}, "--split random and --time contradict"),
+        (dated(), "time", {"group": "who"}, "--split time and --group contradict"),
+        (dated(), "auto", {"time": "day", "group": "who"}, "give one of them"),
+        (dated().drop(columns="day"), "time", {}, "(none): add --time COLUMN"),
+        (dated(other=dated()["day"]), "time", {}, "(2: day, other): add --time COLUMN"),
+    ],
+)
+def test_contradictions(frame, kind, roles, message):
+    with pytest.raises(InputError) as error:
+        chosen(frame, kind, **roles)
+    assert message in str(error.value)
+
+
+def check_fewest_dates():
+    """Ten different dates are a course in time, and nine are not."""
+    for n_dates, kind in ((9, "random"), (10, "time"), (11, "time")):
+        days = pd.date_range("2021-01-01", periods=n_dates).repeat(4)
+        frame = pd.DataFrame({"day": days, "a": np.arange(len(days))})
+        assert chosen(frame.assign(y=frame["a"] % 7.0)).kind == kind
+
+
+def test_ten_dates_are_a_course_in_time():
+    check_fewest_dates()

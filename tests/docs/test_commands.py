@@ -74,5 +74,5 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
 
 def test_pages_print_commands():
     names = {page.name: {words[0] for words in found} for page, found in PAGES.items()}
-    assert {"fit", "predict", "evaluate", "explain", "inspect", "diagnose"} <= names["commands.md"]
+    assert {"fit", "predict", "evaluate", "explain", "diagnose"} <= names["commands.md"]
     assert {"fit", "predict"} <= names["README.md"] & names["tables.md"]

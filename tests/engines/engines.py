@@ -31,7 +31,7 @@ class OnRay:
     def __init__(self):
         import ray
 
-        from bochner.engines.ray import RayExecutor
+        from bochner.engines import RayExecutor
 
         self.executor, self._put = RayExecutor(), ray.put
         self.map, self.tree_reduce = self.executor.map, self.executor.tree_reduce
@@ -42,7 +42,7 @@ class OnRay:
 
 class OnSpark:
     def __init__(self, session):
-        from bochner.engines.spark import SparkExecutor
+        from bochner.engines import SparkExecutor
 
         self.executor, self.session = SparkExecutor(), session
         self.map, self.tree_reduce = self.executor.map, self.executor.tree_reduce

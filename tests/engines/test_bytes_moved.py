@@ -8,7 +8,7 @@ from engines.engines import InProcess
 from engines.rows import LABELS, X, Y
 
 from bochner import KreinRidge, KreinRidgeClassifier
-from bochner.engines import PartitionedRows, passes
+from bochner.engines import PartitionedRows, dask
 from bochner.features.chunks import Chunk
 from bochner.features.stats import chunk_sums
 from bochner.features.targets import Numbers
@@ -40,7 +40,7 @@ def test_rows_are_read_for_their_number_a_sample_and_the_sums():
 
 
 def test_dask_is_told_the_size_of_sums_and_rows():
-    assert passes.sizeof is sizeof
+    assert dask.sizeof is sizeof
     p, t = 64, 2
     frequencies = Frequencies(np.ones((p // 2, 3)), np.ones(p // 2))
     chunk = Chunk(np.ones((5, 3)), np.ones((5, t)))

@@ -17,8 +17,7 @@ from bochner import (
     KreinRidgeClassifier,
 )
 from bochner.engines import PartitionedRows, collected
-from bochner.engines.dask_rows import collect
-from bochner.engines.partitions import partitions_of
+from bochner.engines.dask import collect, partitions_of
 from bochner.features.chunks import Chunk
 
 MODEL = KreinRidge(n_components=8, random_state=0)
@@ -153,14 +152,6 @@ def test_the_sample_has_no_row_twice_whatever_the_sizes_of_partitions(monkeypatc
 def test_partitions_that_can_be_read_once_are_refused():
     with pytest.raises(TypeError, match=r"parts is a generator.*pass list\(parts\)"):
         PartitionedRows(InProcess(), ((X, Y) for _ in range(2)))
-
-
-@pytest.mark.parametrize(
-    "names", [{"target": 3}, {"target": ["y", 3]}, {"target": "y", "sample_weight": 3}]
-)
-def test_names_of_columns_are_text(names):
-    with pytest.raises(TypeError, match=r"target and sample_weight are names of columns, got"):
-        PartitionedRows(InProcess(), [], **names)
 
 
 def test_frames_of_polars_are_partitions():

@@ -10,7 +10,8 @@ from scipy import sparse
 from bochner import FourierFeatures, spectral_measure
 from bochner.features import measure_parts as automatic
 from bochner.kernels import Gaussian, Laplacian, Matern, RationalQuadratic
-from bochner.spectral import HadamardRows, Orthogonal
+from bochner.spectral import Orthogonal
+from bochner.spectral.hadamard import HadamardRows
 
 DIM, P = 256, 1024
 X = np.random.default_rng(0).normal(size=(150, DIM))

@@ -13,9 +13,10 @@ from scipy.spatial.distance import cdist, pdist
 from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.spectral import Frequencies, resolve_scheme
+from bochner.spectral import Frequencies
 from bochner.spectral.decompositions import DesignData
 from bochner.spectral.design import broad_proposal
+from bochner.spectral.schemes import resolve_scheme
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(300, 3)), RNG.normal(size=(80, 3))

@@ -11,7 +11,8 @@ from scipy.special import logsumexp
 from bochner import PositiveFeatures
 from bochner.features import positive_features as positive
 from bochner.features.positive_features import attention_error, exact_attention, fitted_weights
-from bochner.spectral import Orthogonal, PositiveFrequencies, PositiveMeasure
+from bochner.spectral import Orthogonal
+from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasure
 
 RNG = np.random.default_rng(0)
 OMEGA, LOG_WEIGHT = RNG.normal(size=(7, 3)), RNG.normal(size=7)

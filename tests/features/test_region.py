@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from bochner import FourierFeatures, kernels
-from bochner.features.region import Region, check_rows
+from bochner.features.approximation import Region, check_rows
 
 RNG = np.random.default_rng(0)
 BALL = Region(np.array([1.0, -2.0]), 0.0, 1.5)

@@ -8,8 +8,9 @@ from files.same import round_trip
 from numpy.testing import assert_array_equal
 
 from bochner import FourierFeatures, kernels
-from bochner.features.region import Region
-from bochner.spectral import DECOMPOSITIONS, Auto, Designed, Jordan, Polar
+from bochner.features.approximation import Region
+from bochner.spectral import Jordan
+from bochner.spectral.decompositions import DECOMPOSITIONS, Auto, Designed, Polar
 
 RNG = np.random.default_rng(0)
 X = RNG.random(size=(60, 5))

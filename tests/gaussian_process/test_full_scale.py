@@ -7,10 +7,9 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
 from bochner import kernels
-from bochner.gaussian_process.covariance import Covariance, rates
+from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates
 from bochner.gaussian_process.full_scale import FullScaleProcess
-from bochner.gaussian_process.neighbours import nearest, nearest_earlier
-from bochner.gaussian_process.residual_process import ObservedRows, Residuals
+from bochner.gaussian_process.residual_process import Residuals, nearest, nearest_earlier
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3.0, 3.0, size=(40, 2))

@@ -273,19 +273,11 @@ def test_features_with_a_sign_are_refused():
         (lambda X, f: KernelGLMRegressor().fit(X, f, exposure=np.ones(40)), "exposure is for"),
         (
             lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=np.zeros(40)),
-            "exposure must hold a positive.*minimum 0",
-        ),
-        (
-            lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=np.full(40, 1e-60)),
-            "exposure must be between 1e-50 and 1e[+]50, got 1e-60: give it in another unit",
+            "exposure must hold a number from 1e-50 to 1e[+]50.*minimum 0",
         ),
         (
             lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=[1.0]),
             r"each of the 40 rows.*shape \(1,\)",
-        ),
-        (
-            lambda X, f: KernelGLMRegressor("poisson").fit(X, f > 0, exposure=["a"] * 40),
-            "exposure must hold numbers",
         ),
         (
             lambda X, f: KernelGLMRegressor().fit(X, f, sample_weight=np.full(40, 1e10)),
@@ -376,22 +368,3 @@ def test_labels_without_errors_are_predicted_with_confidence(d):
     model = KernelGLMClassifier(n_components=64, length_scale="evidence", random_state=0)
     loss = -np.mean(np.log(model.fit(X, y).predict_proba(X)[np.arange(100), y]))
     assert loss < 0.15
-
-
-@pytest.mark.parametrize("length_scale", ["median", "evidence"])
-def test_after_the_time_limit_no_further_step_is_begun(length_scale):
-    """The first step is completed, so that the model has a mode and finite predictions."""
-    rng, X, f = rows(300, 0)
-    y = rng.poisson(np.exp(f))
-    model = KernelGLMRegressor(
-        "negative_binomial", n_components=32, length_scale=length_scale, random_state=0
-    )
-    whole = clone(model).fit(X, y)
-    first = clone(model).set_params(time_limit=1e-9).fit(X, y)
-    assert first.n_iter_ < whole.n_iter_ / 2
-    assert first.log_evidence_ < whole.log_evidence_
-    assert np.isfinite(first.predict(X)).all()
-    later = clone(model).set_params(time_limit=1e6).fit(X, y)
-    assert_allclose(later.predict(X), whole.predict(X))
-    with pytest.raises(ValueError, match="time_limit must be"):
-        model.set_params(time_limit=0.0).fit(X, y)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 from bochner import KernelGLMClassifier, KernelGLMRegressor, kernels
-from bochner.features.landmark_features import LandmarkFeatures
+from bochner.features.landmarks import LandmarkFeatures
 from bochner.gaussian_process import kernel_glm_head
 from bochner.spectral import Frequencies
 

@@ -21,8 +21,7 @@ from bochner.gaussian_process import (
     StudentTLikelihood,
 )
 from bochner.gaussian_process.laplace import LaplacePosterior, find_mode, inverse_root
-from bochner.gaussian_process.laplace_evidence import LaplaceProblem
-from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
+from bochner.gaussian_process.laplace_evidence import EvidenceSlopes, LaplaceProblem
 from bochner.gaussian_process.latent_rows import LatentRows
 from bochner.spectral import spectral_measure
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from bochner.features.chunks import Chunk
 from bochner.gaussian_process import SoftmaxLikelihood
 from bochner.gaussian_process import laplace as laplace
-from bochner.gaussian_process import laplace_slopes as laplace_slopes
+from bochner.gaussian_process import laplace_evidence as laplace_slopes
 from bochner.gaussian_process.laplace import LatentCovariances, LatentPoint
 from bochner.gaussian_process.latent_rows import LatentRows
 from bochner.spectral import Frequencies

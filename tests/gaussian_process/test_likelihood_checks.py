@@ -8,7 +8,7 @@ import pytest
 from gaussian_process.test_laplace import cases, every
 
 from bochner.gaussian_process import PoissonLikelihood, SoftmaxLikelihood
-from bochner.gaussian_process.likelihood_checks import check_derivatives
+from bochner.gaussian_process.likelihood import check_derivatives
 
 N_LATENT = {"SoftmaxLikelihood": 3}
 

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 
 from bochner import KernelGLMRegressor, kernels
 from bochner.features.chunks import Chunk
-from bochner.features.landmark_features import LandmarkFeatures
+from bochner.features.landmarks import LandmarkFeatures
 from bochner.gaussian_process.laplace import ProfileCurvature, find_mode
-from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
+from bochner.gaussian_process.laplace_evidence import EvidenceSlopes
 from bochner.gaussian_process.latent_rows import LatentRows, distinct_rows
 
 KERNEL, ALPHA, PRECISION = kernels.Matern(1.0, nu=0.5), 0.7, 0.01

@@ -14,8 +14,9 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 
 from bochner import kernels
-from bochner.spectral import Independent, Isotropic, Pairs, design, profile
+from bochner.spectral import Independent, Isotropic, design
 from bochner.spectral.laws import Chi, Shell, Student
+from bochner.spectral.profiles import Pairs, profile
 
 FAMILY_ALPHA = 1e-3
 SCHEMES = ("iid", "orthogonal")

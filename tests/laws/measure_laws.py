@@ -11,7 +11,8 @@ from scipy.special import betainc, gamma, jv
 from scipy.stats import chi2, kstest
 
 from bochner import kernels, spectral_measure
-from bochner.spectral import Convolution, Elliptical, Iid, Independent, Isotropic, Mapped
+from bochner.spectral import Elliptical, Iid, Independent, Isotropic
+from bochner.spectral.composite_laws import Convolution, Mapped
 
 FAMILY_ALPHA = 1e-3
 """Chance that a whole battery of goodness-of-fit tests rejects a right implementation."""

@@ -13,8 +13,8 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from bochner.spectral import Component, PhaseFactor, ShiftedGaussian, resolve_scheme
-from bochner.spectral.shifted_gaussian import correction
+from bochner.spectral.schemes import resolve_scheme
+from bochner.spectral.shifted_gaussian import Component, PhaseFactor, ShiftedGaussian, correction
 
 MODULATIONS = {
     "shift": PhaseFactor(0.0, 1.0, 1.0),

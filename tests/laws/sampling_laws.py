@@ -11,7 +11,8 @@ from laws.registry import CASES, LEVELS, check_mean
 from scipy import stats
 
 from bochner import spectral_measure
-from bochner.spectral import Coordinates, Directions, Uniforms, resolve_scheme
+from bochner.spectral import Coordinates, Directions, Uniforms
+from bochner.spectral.schemes import resolve_scheme
 
 FAMILY_ALPHA = 1e-3
 SCHEMES = ("iid", "orthogonal", "qmc", "structured", "energy", "lattice")

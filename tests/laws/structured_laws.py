@@ -7,7 +7,8 @@ from scipy.linalg import hadamard
 
 from bochner import spectral_measure
 from bochner.kernels import Gaussian
-from bochner.spectral import Directions, HadamardRows, Structured
+from bochner.spectral import Directions, Structured
+from bochner.spectral.hadamard import HadamardRows
 
 DIM, ORDER = 100, 128
 

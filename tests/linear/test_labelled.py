@@ -1,7 +1,6 @@
 """Scores of classifiers for labels that scikit-learn's metric cannot compare."""
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,22 +10,21 @@ from sklearn.base import clone
 
 from bochner import (
     GaussianProcessClassifier,
-    GaussianProcessRegressor,
     KernelGLMClassifier,
     KreinRidgeClassifier,
     LearnedKernelClassifier,
     LocallyStationaryClassifier,
     TableClassifier,
 )
-from bochner.engines import PartitionedRows
-from bochner.engines.partition_rows import FrameParts, checked_part_targets
+from bochner.engines.partition_rows import PieceSplit, checked_part_targets
+from bochner.learned import Chains
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0] > 0.0
 FITTED = [
     KreinRidgeClassifier(n_components=32, random_state=0).fit(X, Y),
     KernelGLMClassifier(n_components=32, random_state=0).fit(X, Y),
-    LearnedKernelClassifier(10, n_burn_in=4, n_samples=4, random_state=0).fit(X, Y),
+    LearnedKernelClassifier(10, random_state=0, chains=Chains(n_burn_in=4, n_samples=4)).fit(X, Y),
 ]
 
 
@@ -98,7 +96,7 @@ NO_LABELS = {
         TableClassifier(effort="quick"),
         TableClassifier(class_weight="balanced"),
         GaussianProcessClassifier(),
-        LocallyStationaryClassifier(n_burn_in=2, n_samples=2),
+        LocallyStationaryClassifier(chains=Chains(n_burn_in=2, n_samples=2)),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -124,14 +122,6 @@ def test_weights_of_another_number_of_rows_are_refused_in_plain_words():
             clone(model).fit(X, Y, sample_weight=np.ones(39))
 
 
-def test_complex_rows_of_a_process_are_refused_in_one_line():
-    for model in (GaussianProcessRegressor(), GaussianProcessClassifier()):
-        with pytest.raises(ValueError, match=r"not supported: X must hold real numbers[^\n]*$"):
-            model.fit(X + 0j, Y)
-
-
 def test_partitions_that_cannot_be_read_are_named():
-    with pytest.raises(TypeError, match="parts is None"):
-        PartitionedRows(SimpleNamespace(map=map, tree_reduce=map), None)
     with pytest.raises(TypeError, match=r"A part is a lazy table.*collect"):
-        FrameParts("y", None)(pl.DataFrame({"a": [1.0], "y": [1.0]}).lazy())
+        PieceSplit("y", None)(pl.DataFrame({"a": [1.0], "y": [1.0]}).lazy())

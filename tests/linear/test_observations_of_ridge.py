@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from bochner import KreinRidge, kernels
 from bochner.features import FeatureSums
-from bochner.features.checks import CheckedMap
 from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.residual import CheckedMap
 from bochner.linear.kernel_families import parameterised
 from bochner.linear.kernel_selection import canonical
 from bochner.linear.krein import KreinSpectrum, fit_krein

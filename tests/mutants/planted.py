@@ -18,6 +18,7 @@ from bochner.linear import ridge_posterior as ridge
 from bochner.spectral import Coordinates, Directions, Frequencies, Uniforms, frequencies, schemes
 from bochner.spectral import lattice_points as lattice
 from bochner.spectral.laws import GammaMixture
+from bochner.spectral.measure import HalfByMass
 
 SMALL_ALPHA = 1e-4
 
@@ -260,7 +261,7 @@ def radii_of_twice_as_many_inputs(half_dim, half_square):
     return gammainc(2.0 * half_dim, half_square)
 
 
-@changes(spectral.HalfByMass, "share", check_iid(SUM), check_scheme(SUM, "orthogonal"))
+@changes(HalfByMass, "share", check_iid(SUM), check_scheme(SUM, "orthogonal"))
 def equal_weights_for_all_parts(share, self, mass, m, rng, most):
     counts, _ = share(self, mass, m, rng, most)
     return counts, np.full(len(mass), mass.sum() / m)

@@ -12,18 +12,15 @@ from mutants.registry import changes, deferred, planted, replaces
 
 from bochner import kernels
 from bochner.spectral import (
-    Component,
-    Convolution,
     Draw,
     Elliptical,
     Frequencies,
-    Mapped,
-    PhaseFactor,
-    ShiftedGaussian,
     SpectralMeasure,
     closed_forms,
     shifted_gaussian,
 )
+from bochner.spectral.composite_laws import Convolution, Mapped
+from bochner.spectral.shifted_gaussian import Component, PhaseFactor, ShiftedGaussian
 
 SMALL_ALPHA = 1e-4
 

@@ -11,13 +11,14 @@ from learned import test_learned_kernel_fit_left_out as test_bank_left_out
 from learned import test_learned_kernel_fit_predictions as test_bank_predictions
 from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.learned import draws, pooling, relevance
 from bochner.learned import gaussian_components as components
 from bochner.learned import learned_kernel_fit as bank
 from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.draws import Draws
-from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
+from bochner.learned.learned_kernel_classifier import LearnedClassification
+from bochner.learned.learned_kernel_regressor import LearnedRegression
 from bochner.learned.training_data import Scaling
 
 

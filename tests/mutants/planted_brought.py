@@ -87,17 +87,17 @@ plant("units_are_rows", headings, "_are_second_names", "return n_named > 0 and",
       "a line of units")  # fmt: skip
 plant("totals_are_rows", headings, "without_summaries", "if not any(labels)", "if True", "a total",
       users=[table_reading])  # fmt: skip
-plant("levels_are_totals", headings, "_occurs", "return", "return False and",
+plant("levels_are_totals", headings, "_occurs", "label in above.to_pylist()", "False",
       "a level called average")  # fmt: skip
-plant("names_within_are_rows", text_files, "without_repeated_names", "if is_name is None or",
+plant("names_within_are_rows", headings, "without_repeated_names", "if is_name is None or",
       "if True or", "names within", users=[table_reading])  # fmt: skip
 plant("footers_are_rows", headings, "count_footers", "return 0 if is_usual or not above else count",
-      "return 0", "a footer with delimiters", users=[text_files])  # fmt: skip
+      "return 0", "a footer with delimiters")  # fmt: skip
 plant("blank_lines_are_skipped", text_files, "_parse", "ignore_empty_lines=width > 1",
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
-plant("the_mark_of_the_fit_is_that_of_every_file", column_types, "own_kind",
-      "if not options.recorded or", "if True or", "decimal commas, then points",
-      users=[table_reading])  # fmt: skip
+plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_convert",
+      "if options.recorded and delimiter", "if False and delimiter",
+      "decimal commas, then points")  # fmt: skip
 plant("skipped_lines_are_looked_at", text_files, "find_layout", "if options.skip:", "if False:",
       "lines that are skipped", users=[table_reading])  # fmt: skip
 

@@ -8,7 +8,7 @@ from spectral import test_choice as rule
 
 from bochner import kernels
 from bochner.features import landmarks
-from bochner.spectral import choice
+from bochner.spectral import schemes as choice
 
 check_pivots = partial(
     pivots.test_pivots_are_those_of_one_row_after_the_other, 2, 0.2, 300, kernels.Gaussian

@@ -22,7 +22,8 @@ from bochner.kernels import (
     stationary,
 )
 from bochner.kernels.levels import Levels
-from bochner.spectral import Allocation, Lattice
+from bochner.spectral.lattice_measure import Lattice
+from bochner.spectral.measure import Allocation
 
 ON = Case(Gaussian(0.6).on(0) * Matern(0.8).on(1), 2)
 PERIODIC = Case(Periodic(1.3, (0.7, 0.9)), 2)

@@ -1,24 +1,15 @@
 """Bugs planted in the time that commands take and show, and the tests that must notice them."""
 
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from cli import test_activity, test_app_evaluate_explain, test_screen
-from cli.command import fit, table
+from cli import test_activity, test_screen
 from comparison import test_others
 from mutants.registry import edit, planted
 
-from bochner.cli import evaluating, output, screen
+from bochner.cli import output, screen
 from bochner.cli.activity import Activity
-from bochner.comparison import others
-
-
-def check_levels():
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        test_app_evaluate_explain.check_other_level(fit(folder, table()), folder)
+from bochner.comparison import contenders
 
 
 def check_shared_encoding():
@@ -35,17 +26,12 @@ def check_threads():
 
 check_widths = partial(test_screen.test_no_heading_and_no_number_is_cut, 2.864e-12)
 
-planted(check_levels, name="evaluations_have_the_level_of_the_fit")(
-    edit(evaluating, "evaluate_table", "level = level or interval_level(model)",
-         "level = interval_level(model)")
-)  # fmt: skip
-
 planted(check_shared_encoding, name="each_method_encodes_the_table")(
-    edit(others, "add_others", "if not encodings:", "if encodings.clear() is None:")
+    edit(contenders, "add_others", "if not encodings:", "if encodings.clear() is None:")
 )
 
 planted(check_threads, name="other_methods_have_all_threads")(
-    edit(others, "add_others", "threads_for(n_jobs, n_blas)", "threads_for(None, 2)")
+    edit(contenders, "add_others", "threads_for(n_jobs, n_blas)", "threads_for(None, 2)")
 )
 
 planted(

@@ -11,8 +11,9 @@ from mutants.registry import edit, plant_edits, planted
 from series import test_forecaster, test_holidays
 
 from bochner import Forecaster
-from bochner.cli import forecasting, series_fits
+from bochner.cli import forecasting
 from bochner.comparison import forecast_errors as forecasts
+from bochner.comparison import forecast_fits
 from bochner.comparison import past_origins as origins
 from bochner.comparison.contenders import OURS
 from bochner.files import series_table
@@ -176,19 +177,19 @@ def check_rows_without_a_value():
 
 
 planted(check_the_forecast, name="intervals_have_a_level_of_their_own")(
-    edit(series_fits, "_one_forecast", "predict_interval(horizon, level, later)",
-         "predict_interval(horizon, 0.5, later)")
+    edit(forecast_fits, "forecast_each", "predict_interval(horizon, request.level, later)",
+         "predict_interval(horizon, 0.5, later)", forecasting)
 )  # fmt: skip
 planted(check_known_inputs, name="forecasts_have_the_first_inputs")(
-    edit(series_fits, "_one_forecast", "X.iloc[len(one.values) :]",
-         "X.iloc[: len(X) - len(one.values)].set_axis(X.index[len(one.values) :])")
+    edit(forecast_fits, "forecast_each", "X.iloc[len(one.values) :]",
+         "X.iloc[: len(X) - len(one.values)].set_axis(X.index[len(one.values) :])", forecasting)
 )  # fmt: skip
 planted(check_known_inputs, name="series_have_the_model_of_the_first")(
-    edit(series_fits, "fit_each", "_fitted(clone(unfitted), one, columns",
-         "_fitted(clone(unfitted), all_series[0], columns", forecasting)
+    edit(forecast_fits, "forecast_each", "{one.name: one.values}",
+         "{one.name: all_series[0].values}", forecasting)
 )  # fmt: skip
 planted(check_rows_without_a_value, name="the_last_row_is_not_forecast")(
-    edit(series_fits, "n_steps_of", "steps = n_later if", "steps = n_later - 1 if")
+    edit(forecast_fits.Request, "steps", "steps = n_later if", "steps = n_later - 1 if")
 )
 
 

@@ -7,7 +7,8 @@ from kernels import test_harmonizable as laws
 from laws.registry import HARMONIZABLE_CASES
 from mutants.registry import changes
 
-from bochner.spectral import Amplitudes, WithAmplitude
+from bochner.spectral.composite_laws import WithAmplitude
+from bochner.spectral.factors import Amplitudes
 
 COMPLEX, WINDOWED, GRID = HARMONIZABLE_CASES[4:7]
 

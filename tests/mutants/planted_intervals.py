@@ -5,7 +5,7 @@ from functools import partial
 from laws import feature_interval_laws as laws
 from mutants.registry import plant_edits
 
-from bochner.features.checks import CheckedMap
+from bochner.features.residual import CheckedMap
 from bochner.linear import checked_posterior as checked
 from bochner.linear import ridge_head
 

@@ -9,11 +9,11 @@ from laws import test_latent_processes as laws
 from mutants.registry import edit, plant_edits, planted
 from scipy.linalg import LinAlgError
 
-from bochner.features import landmark_features
+from bochner.features import landmarks
 from bochner.gaussian_process import gaussian_process_classifier, kernel_glm
 from bochner.gaussian_process import latent_rows as laplace_rows
 from bochner.gaussian_process.laplace import LaplacePosterior, ProfileCurvature
-from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
+from bochner.gaussian_process.laplace_evidence import EvidenceSlopes
 
 COUNTS = next(case for case in test_laplace.cases() if type(case[0]).__name__.startswith("Neg"))
 labels = partial(laws.test_few_landmarks_are_calibrated, "bernoulli", "exponential", 2, 30)
@@ -51,7 +51,7 @@ plant_edits(
     residuals_in_units_of_the_kernel=("residual / self.alpha", "residual * 100.0"),
 )
 plant_edits(
-    landmark_features,
+    landmarks,
     "residual_variance",
     evidence,
     users=(laplace_rows,),

@@ -20,11 +20,11 @@ from bochner.gaussian_process import (
     StudentTLikelihood,
 )
 from bochner.gaussian_process import laplace as laplace
-from bochner.gaussian_process import laplace_slopes as laplace_slopes
-from bochner.gaussian_process import likelihood_checks as laplace_derivatives
+from bochner.gaussian_process import laplace_evidence as laplace_slopes
+from bochner.gaussian_process import likelihood as laplace_derivatives
 from bochner.gaussian_process import number_likelihoods as numbers
 from bochner.gaussian_process.count_likelihoods import CountLikelihood
-from bochner.gaussian_process.laplace_slopes import EvidenceSlopes
+from bochner.gaussian_process.laplace_evidence import EvidenceSlopes
 from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 
 CASES = {type(law).__name__: (law, y) for law, y in test_laplace.cases()}

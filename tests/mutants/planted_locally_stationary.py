@@ -7,8 +7,9 @@ from laws import locally_stationary_laws as laws
 from mutants.registry import changes, planted
 
 from bochner.features import measure_parts as one_sided
-from bochner.spectral import CosineFactors, TwoFrequency
+from bochner.spectral import CosineFactors
 from bochner.spectral import composite_laws as composite
+from bochner.spectral.composite_laws import TwoFrequency
 from bochner.spectral.laws import Draw
 
 PLAIN, MIXED = (case for case in laws.CASES if case.dim == 2 and case.name in ("plain", "mixed"))

@@ -5,8 +5,8 @@ from mutants.registry import plant_edits
 from spectral import test_positive_measure as laws
 
 from bochner.features import positive_features as positive
-from bochner.spectral import PositiveFrequencies, PositiveMeasure
 from bochner.spectral import positive_measure as measures
+from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasure
 
 plant_edits(
     PositiveMeasure,

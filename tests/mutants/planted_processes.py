@@ -16,10 +16,10 @@ from laws import test_processes_of_kernels as draws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
-from bochner.files import ModelFileError, sklearn_kernels
+from bochner.files import ModelFileError, tree
 from bochner.gaussian_process import covariance, gaussian_process_regressor, process_kernels
-from bochner.gaussian_process import exact_process as exact
-from bochner.gaussian_process import process_search as search
+from bochner.gaussian_process import covariance as exact
+from bochner.gaussian_process import process_base as search
 from bochner.gaussian_process.full_scale import FullScaleProcess
 from bochner.gaussian_process.process_base import ScikitProcess
 from bochner.gaussian_process.residual_process import Residuals
@@ -126,10 +126,6 @@ planted(check_noise, name="factors_of_noise_are_forgotten")(
 planted(check_many, name="noise_is_added_once_more")(
     edit(exact, "covariance_factor", "+= noise", "+= 2.0 * noise", gaussian_process_regressor)
 )
-planted(laws.test_auto_is_exact_as_far_as_memory_goes, name="fifty_rows_are_many")(
-    edit(exact, "exact_rows", "int(np.sqrt(memory_limit / _OF_EXACT))",
-         "int(np.sqrt(memory_limit / _OF_EXACT)) - 1", gaussian_process_regressor)
-)  # fmt: skip
 planted(test_noise_of_blocks_is_that_of_a_search_over_dense_densities, name="squares_are_doubled")(
     edit(search, "noise_of_near_rows", "+ total / variance", "+ 2.0 * total / variance")
 )
@@ -210,8 +206,8 @@ plant_edits(
     names_of_columns_are_lost=('getattr(self, "feature_names_in_", None)', "None"),
 )
 plant_edits(
-    sklearn_kernels,
-    "_least_columns",
+    tree,
+    "_Decoder._kernel",
     check_named_columns,
     kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"),
 )

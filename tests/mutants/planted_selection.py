@@ -16,7 +16,7 @@ from bochner.linear.composite_families import ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import LineWeights, MappedKernel
 from bochner.linear.reparameterised import LengthScales, MixtureParameters, ParameterisedKernel
 from bochner.linear.shaped_families import ShapedScales
-from bochner.spectral import Lattice
+from bochner.spectral.lattice_measure import Lattice
 
 check_gradient = partial(
     test_feature_evidence.test_value_and_gradient_are_those_of_the_dense_density,

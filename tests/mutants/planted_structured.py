@@ -5,7 +5,8 @@ from laws import structured_laws as laws
 from mutants.planted_evidence import edit
 from mutants.registry import changes, planted, replaces
 
-from bochner.spectral import HadamardRows, schemes
+from bochner.spectral import schemes
+from bochner.spectral.hadamard import HadamardRows
 
 
 @changes(HadamardRows, "angles", laws.check_angles, name="one sign flipped")

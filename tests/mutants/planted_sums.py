@@ -10,7 +10,7 @@ from series import test_summed_series as summed
 
 from bochner import Forecaster
 from bochner.cli import forecasting
-from bochner.cli import series_totals as totals
+from bochner.comparison import forecast_fits as totals
 from bochner.files import series_table
 from bochner.series import forecaster, reconciliation, summed_series
 from bochner.series.fitted_series import SeriesForecasts
@@ -186,7 +186,7 @@ def in_a_folder(test):
 
 
 planted(in_a_folder(totals_tests.test_a_total_may_be_one_of_the_series), name="a_total_has_itself")(
-    edit(totals, "fit_total", "for one in all_series if one.name != name]",
+    edit(totals, "forecast_together", "for one in all_series if one.name != total]",
          "for one in all_series[:1]]", forecasting)
 )  # fmt: skip
 planted(in_a_folder(totals_tests.test_series_in_columns_are_forecast_like_those_below_each_other),

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 import bochner
 from bochner.files import ModelFileError
 from bochner.kernels import Anova, Correlation, Gaussian, Kernel, Metric, Profiled
-from bochner.spectral import Chi, Isotropic, NoMeasureError, closed_form
+from bochner.spectral import Chi, Isotropic, NoMeasureError
+from bochner.spectral.closed_forms import closed_form
 
 
 def bell_law(kernel, dim):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bochner import TableRegressor, plot
+from bochner import plot
 from bochner.files.columns import read_column
-from bochner.plot.waterfalls import _offsets, entry_text, fixed
+from bochner.plot.waterfalls import entry_text
 from bochner.tables.contributions import Contributions
 
 RNG = np.random.default_rng(0)
@@ -63,17 +63,6 @@ def test_classes_have_steps_to_the_probability_of_the_most_probable_one(classifi
         assert chosen.ends[-1] == pytest.approx(share)
 
 
-def test_several_targets_have_steps_to_one_of_them():
-    X = RNG.normal(size=(120, 3))
-    Y = np.column_stack([X[:, 0], 5.0 - X[:, 1]])
-    model = TableRegressor(effort="quick", random_state=0).fit(X, Y)
-    for place, name in enumerate(["target 0", "target 1"]):
-        display = plot.waterfall(model, X, 4, output=name, random_state=0)
-        assert display.label == f"prediction of {name}"
-        np.testing.assert_allclose(display.ends[-1], model.predict(X[4:5])[0, place])
-    assert plot.waterfall(model, X, 4).label == "prediction of target 0"
-
-
 @given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 3))
 @settings(max_examples=40, deadline=None)
 def test_no_contribution_is_lost(n_columns, most, row):
@@ -125,31 +114,6 @@ def test_colours_are_the_ranks_of_the_entries(regressor, test_rows):
     ]
 
 
-def test_columns_that_are_together_are_no_text():
-    known = random_contributions(5, 14)
-    display = plot.beeswarm(known, RNG.normal(size=(5, 14)))
-    assert display.n_left_out == 4
-    assert np.isnan(display.rank[:, -1]).all()
-    assert len(display.ax_.get_legend().get_texts()) == 2
-
-
-def test_equal_entries_have_one_colour():
-    X = np.column_stack([np.zeros(4), [0.0, 0.0, 1.0, 1.0]])
-    rank = plot.beeswarm(random_contributions(4, 2), X).rank
-    assert np.array_equal(rank[:, 0], np.full(4, 0.5))
-    assert np.array_equal(rank[:, 1], [0.0, 0.0, 1.0, 1.0])
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=200))
-@settings(max_examples=50, deadline=None)
-def test_equal_values_lie_above_each_other_within_a_row(values):
-    values = np.asarray(values)
-    heights = _offsets(values, (np.ptp(values) or 1.0) / 50.0)
-    assert np.abs(heights).max() <= 0.4 + 1e-12
-    for value in set(values.tolist()):
-        assert len(set(heights[values == value].tolist())) == (values == value).sum()
-
-
 @pytest.mark.parametrize(
     ("entries", "text"),
     [
@@ -170,30 +134,12 @@ def test_entries_are_written_as_people_write_them(entries, text):
     assert entry_text(read_column("x", pd.Series(entries)), 0) == text
 
 
-def test_numbers_of_a_picture_have_one_number_of_decimals():
-    known = Contributions(
-        ("a", "b"), 12345.6, np.array([[1234.5, -0.2]]), np.zeros((1, 2)), np.array([13579.9])
-    )
-    display = plot.waterfall(known)
-    (side,) = display.ax_.child_axes
-    assert texts_of(side) == ["12,346", "+1,234", "0", "13,580"]
-    assert fixed(0.0004, 3, "+") == "0.000"
-
-
 REFUSED = [
     (lambda m, X: plot.waterfall(m), ValueError, "X must be a table"),
     (lambda m, X: plot.waterfall(m, X, len(X)), ValueError, "row must be a whole number below"),
-    (lambda m, X: plot.waterfall(m, X, True), ValueError, "row must be"),
     (lambda m, X: plot.waterfall(m, X, output="a"), ValueError, "output must be None"),
-    (lambda m, X: plot.waterfall(random_contributions(3, 4), X), ValueError, "the 3 rows"),
     (lambda m, X: plot.beeswarm(random_contributions(3, 4), X), ValueError, "3 and"),
-    (lambda m, X: plot.waterfall(m, X, most=0), ValueError, "most"),
     (lambda m, X: plot.beeswarm(object(), X), TypeError, "got object"),
-    (
-        lambda m, X: plot.waterfall(random_contributions(3, 4, ["a", "b"]), output="c"),
-        ValueError,
-        "output must be one of 'a', 'b', got 'c'",
-    ),
 ]
 
 
@@ -201,12 +147,3 @@ REFUSED = [
 def test_what_cannot_be_explained_is_refused(regressor, test_rows, draw, error, message):
     with pytest.raises(error, match=message):
         draw(regressor, test_rows[0])
-
-
-def test_text_alternatives_name_the_largest_columns():
-    known = random_contributions(3, 12)
-    steps = plot.waterfall(known, label="price").describe()
-    assert steps.startswith("The price is ")
-    assert "12 more" not in steps
-    assert "2 more columns" in steps
-    assert "Contributions to 3 predictions" in plot.beeswarm(known, np.zeros((3, 12))).describe()

@@ -6,16 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import stats
 
 from bochner import (
     FourierFeatures,
-    LearnedKernelClassifier,
     LearnedKernelRegressor,
     plot,
 )
 from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
-from bochner.learned.locally_stationary_models import LocallyStationaryRegressor
+from bochner.learned import Chains
 from bochner.plot.rankings import SharesDisplay
 from bochner.plot.spectra import SpectrumDisplay
 
@@ -23,13 +21,13 @@ RNG = np.random.default_rng(0)
 CENTRE, WIDTHS, LENGTHS = np.array([1.0, -2.0]), np.array([3.0, 5.0]), np.array([0.5, 2.0])
 LOCAL = LocallyStationary(Gaussian(tuple(WIDTHS)), Gaussian(tuple(LENGTHS)), tuple(CENTRE))
 X = RNG.normal(size=(101, 2)) * [2.0, 4.0] + [3.0, 0.0]
-SHORT = {"n_burn_in": 4, "n_samples": 6, "n_chains": 2, "random_state": 0}
+SHORT = {"random_state": 0, "chains": Chains(n_burn_in=4, n_samples=6, n_chains=2)}
 
 
 @pytest.fixture(scope="module", params=[1, 4], ids=["one chain", "pooled chains"])
 def learned(request):
     rows = np.random.default_rng(2).normal(size=(600, 2)) * [2.0, 4.0]
-    options = SHORT | {"n_chains": request.param}
+    options = SHORT | {"chains": Chains(4, 6, request.param)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # One chain as short as this warns
         return LearnedKernelRegressor(8, "dense", **options).fit(rows, np.sin(rows[:, 0]))
@@ -77,18 +75,6 @@ def test_the_band_of_a_learned_kernel_holds_its_share_of_draws(learned, level):
         for end, place in zip((display.lower[i], display.upper[i]), at, strict=True):
             low, part = int(place), place % 1.0
             assert_allclose(end, (1.0 - part) * draws[low] + part * draws[low + 1], atol=1e-12)
-
-
-def test_classifiers_have_the_draws_of_all_their_models():
-    y = np.digitize(X[:, 0], [2.0, 4.0])
-    classifier = LearnedKernelClassifier(6, "sparse", **SHORT).fit(X, y)
-    assert plot.kernel(classifier).lower.shape == (2, 201)
-    few = classifier.learned_[0].draws
-    assert few.frequencies.shape[0] * few.frequencies.shape[1] // 6 > 1
-    with pytest.raises(ValueError, match="The model has 3 traces"):
-        plot.trace(classifier)
-    (first, *_) = plot.trace(classifier.trace_[2]).records.values()
-    assert len(first) == 2
 
 
 def envelope(u):
@@ -143,14 +129,6 @@ def test_envelopes_are_drawn_along_an_input_with_the_others_at_their_medians(i):
     assert axis.get_xlabel() == ("time", "place")[i]
 
 
-def test_envelopes_of_a_learned_model():
-    t = np.linspace(0.0, 1.0, 80)[:, None]
-    model = LocallyStationaryRegressor(8, **SHORT).fit(t, t[:, 0] * RNG.normal(size=80))
-    display = plot.envelope(model, t)
-    assert_allclose(display.curves["noise"][0], model.noise_std(display.places[0][:, None]))
-    assert display.ax_.get_ylabel() == "standard deviation"
-
-
 FREQUENCIES = RNG.normal(size=(2000, 3)) * [1.0, 3.0, 0.1] * (RNG.random((2000, 3)) < 0.7)
 
 
@@ -172,17 +150,6 @@ def test_densities_are_of_the_active_frequencies(weighted):
             inside = (size >= low) & (size < high) & (size > 0.0)
             assert height * (high - low) == pytest.approx(weights[inside].sum() / active, abs=1e-12)
         assert 0.0 < weights[size > edges[-1]].sum() / active <= 0.005
-
-
-def test_the_density_is_that_of_the_law():
-    omega = np.random.default_rng(1).normal(2.0, 1.0, size=(40_000, 1))
-    display = SpectrumDisplay(["x"], omega, np.full(40_000, 1.0 / 40_000)).plot()
-    density, edges = stairs(display.ax_)
-    folded = np.diff(stats.norm.cdf(edges, 2.0) - stats.norm.cdf(-edges, 2.0))
-    counts = np.round(density * np.diff(edges) * len(omega))
-    law = stats.binom(len(omega), folded)
-    p_values = 2.0 * np.minimum(law.cdf(counts), law.sf(counts - 1.0))
-    assert p_values.min() > 1e-4 / len(counts)
 
 
 def test_periods_stand_at_their_frequencies():
@@ -228,12 +195,6 @@ def test_spectra_of_models(learned):
     assert fixed.axis == "frequency"
 
 
-def test_inputs_that_nothing_depends_on():
-    omega = FREQUENCIES * [1.0, 0.0, 1.0]
-    display = SpectrumDisplay(["a", "b", "c"], omega, np.full(2000, 1.0 / 2000)).plot()
-    assert display.axes_[1].texts[0].get_text() == "all frequencies are zero"
-
-
 def test_relevance_of_learned_models(learned):
     display = plot.relevance(learned, names=["time", "place"])
     found = learned.relevance_.inclusion
@@ -263,17 +224,12 @@ def assert_pairs():
 
 
 REFUSED = [
-    (lambda: plot.kernel(Gaussian(), level=1.0), "level must lie between 0 and 1"),
     (lambda: plot.kernel(Gaussian(), extent=(1.0, 2.0)), "or one for each of 1 inputs"),
-    (lambda: plot.kernel(Gaussian(), extent=0.0), "extent must be a positive number"),
     (lambda: plot.kernel(Gaussian(), X, inputs=[2]), r"some of x0, x1, by name or number, got \[2"),
-    (lambda: plot.kernel(Gaussian(), inputs=[]), "some of x0, by name"),
     (lambda: plot.kernel(Gaussian(), X, names=["a"]), "one for each of 2 inputs"),
     (lambda: plot.kernel(lambda X, Y: np.zeros(len(X))), r"return shape \(11, 11\)"),
     (lambda: plot.kernel(Gaussian(), X, ax=[]), "ax must be a sequence of 2 Axes"),
     (lambda: plot.kernel(Gaussian(), theme="blue"), "theme must be one of 'light', 'dark'"),
-    (lambda: plot.envelope(Wavy(), X[:, 0]), "Expected 2D array, got 1D array"),
-    (lambda: plot.envelope(Wavy(), np.full((3, 2), np.nan)), "contains NaN"),
     (lambda: plot.spectrum(Wavy(), axis="time"), "axis must be 'auto', 'frequency' or 'period'"),
 ]
 

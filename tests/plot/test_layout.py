@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from plot.layout import faults
 
 from bochner import plot
-from bochner.plot.axis_texts import columns_of, fitted, text_width
-from bochner.plot.chains import TraceDisplay
+from bochner.plot.axis_texts import fitted, text_width
 from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.kernel_curves import EnvelopeDisplay, KernelDisplay
@@ -165,8 +164,6 @@ def pictures(kind):
                 f"spectrum {count} by {axis}",
                 SpectrumDisplay(names, frequencies, weights, axis, 1e4, "years"),
             )
-        records = {f"acceptance_{i}": RNG.random((count, 50)) for i in range(count)}
-        yield f"trace {count}", TraceDisplay(records, 20)
     methods = ["bochner", "CatBoost", *names_of(kind, 10)]
     yield "comparison", plot.comparison({name: [1e5, 1.2e5] for name in methods})
 
@@ -203,15 +200,6 @@ def test_nor_has_one_in_the_axes_of_a_user(kind):
     ]
     assert all(display.figure_ is figure for display in drawn)
     assert drawn[-1].axes_ == tuple(grid[2, 1:])
-    assert not faults(figure)
-
-
-@pytest.mark.parametrize("size", [(6.9, 3.0), (5.0, 2.0)])
-def test_contributions_next_to_each_other_have_no_faults(size):
-    figure = Figure(figsize=size, layout="constrained")
-    left, right = figure.subplots(1, 2)
-    plot.waterfall(*contributed("medium", 14), ax=left)
-    plot.beeswarm(*contributed("medium", 14), ax=right)
     assert not faults(figure)
 
 
@@ -259,19 +247,3 @@ def test_texts_are_cut_to_the_width_they_have(points):
         if points == 60.0 and kind == "long":
             assert cut.startswith("me")
             assert cut.endswith("7")
-
-
-def test_names_that_fit_stay_as_they_are():
-    assert fitted("a  b\nc", 100.0) == "a b c"
-    pair = fitted("first_long_name × second_long_name", 90.0)
-    assert "×" in pair
-    assert pair.startswith("fi")
-    assert pair.endswith("me")
-
-
-def test_legends_have_as_many_columns_as_fit():
-    widths = [text_width(text) for text in ("aaaa", "b", "c")]
-    each = 3.7 * 7.0  # Handle and gaps, in points of the legend's font
-    assert columns_of(["aaaa", "b", "c"], sum(widths) + 3 * each + 1e-6) == 3
-    assert columns_of(["aaaa", "b", "c"], sum(widths) + 3 * each - 1e-6) == 2
-    assert columns_of(["aaaa", "b", "c"], 1.0) == 1

@@ -168,12 +168,3 @@ def test_values_before_a_forecast_that_are_not_shown_are_counted(n, horizon, sho
     np.testing.assert_array_equal(display.history[1], values.iloc[n - shown :])
     named = display.plot().ax_.get_legend().get_texts()[0].get_text()
     assert named == ("observed" if shown == n else f"last {shown} of {n} values")
-
-
-def test_shares_of_nearly_all_are_written_out():
-    """Two digits of 99.6 are 1e+02."""
-    for rest, text in ((0.996, "together ≤ 100 %"), (1.2, "together ≤ 100 %"), (0.02, "≤ 2 %")):
-        shares = np.array([0.5, *[rest / 3.0] * 3])
-        display = SharesDisplay.largest(["a", "b", "c", "d"], shares, most=2)
-        (axis,) = display.plot().axes_
-        assert axis.get_yticklabels()[-1].get_text().endswith(text)

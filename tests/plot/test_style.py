@@ -16,10 +16,8 @@ from matplotlib.figure import Figure
 from bochner import plot
 from bochner.kernels import Gaussian
 from bochner.plot.axis_texts import number_ticks
-from bochner.plot.kernel_curves import KernelDisplay
 from bochner.plot.regression_errors import PredictionsDisplay
-from bochner.plot.series_plots import ForecastDisplay
-from bochner.plot.style import METHODS, PALETTE, THEMES, looks_of, styled
+from bochner.plot.style import PALETTE, THEMES
 
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
 # deficiency", 2009, table 1: full protanopia, deuteranopia and tritanopia, on linear RGB.
@@ -64,31 +62,6 @@ def test_colours_stand_out_from_light_and_dark_pages(paper, least):
         assert (light + 0.05) / (dark + 0.05) >= least
 
 
-def test_methods_have_one_look_whatever_is_drawn_with_them():
-    for names in (["bochner", "CatBoost"], ["mine", "CatBoost", "bochner"], [*METHODS]):
-        for name, look in zip(names, looks_of(names), strict=True):
-            if name in METHODS:
-                assert look == METHODS[name]
-    assert METHODS["bochner"].color == PALETTE[0]
-    for names in combinations(METHODS, 2):
-        first, second = (METHODS[name] for name in names)
-        is_same = {"gradient-boosted trees", "boosted trees"} == set(names)
-        assert ((first.color, first.is_hollow, first.marker)
-                == (second.color, second.is_hollow, second.marker)) == is_same  # fmt: skip
-
-
-def test_other_methods_take_colours_that_are_free():
-    names = ["bochner", "a", "b", "CatBoost", "c"]
-    colors = [look.color for look in looks_of(names)]
-    assert len(set(colors)) == len(names)
-
-
-def test_dots_of_a_comparison_have_the_colours_of_their_methods():
-    display = plot.comparison({"linear model": 3.0, "bochner": 1.0, "CatBoost": 2.0})
-    colors = [to_hex(line.get_color()).upper() for line in display.ax_.lines]
-    assert colors == [METHODS[name].color for name in ("bochner", "CatBoost", "linear model")]
-
-
 @pytest.mark.parametrize("theme", THEMES)
 def test_parameters_of_matplotlib_stay_as_they_are(theme):
     before = dict(mpl.rcParams)
@@ -100,28 +73,6 @@ def test_parameters_of_matplotlib_stay_as_they_are(theme):
         assert display.ax_.xaxis.label.get_fontsize() == 8.0  # Nor do a user's change the style
     assert dict(mpl.rcParams) == before
     assert to_hex(display.ax_.xaxis.label.get_color()) == THEMES[theme].ink.lower()
-
-
-def test_an_error_leaves_them_as_well():
-    before = dict(mpl.rcParams)
-
-    def interrupted():
-        with styled("dark"):
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        interrupted()
-    assert dict(mpl.rcParams) == before
-
-
-def test_displays_without_a_picture_say_so():
-    display = KernelDisplay(["x"], np.zeros((1, 2)), np.zeros((1, 1, 2)), [["kernel"]])
-    assert display.figure_ is None
-    assert display._repr_html_() is None
-    with pytest.raises(AttributeError, match="call plot"):
-        _ = display.ax_
-    with pytest.raises(TypeError, match=r"call its plot\(\) first; got KernelDisplay"):
-        plot.to_svg(display)
 
 
 def test_matplotlib_is_needed_when_something_is_drawn():
@@ -147,12 +98,6 @@ def svgs():
     yield plot.to_svg(plot.kernel(Gaussian((1.0, 2.0)), names=NAMES, theme="dark"), title="dark")
     yield plot.to_svg(PredictionsDisplay(y, mean, mean - 1.0, mean + 1.0).plot())
     yield plot.to_svg(plot.comparison({"bochner": 1.0}).figure_, title="a <title>")
-
-
-@pytest.mark.filterwarnings("error")
-def test_names_in_any_script_are_texts_of_a_picture():
-    """Matplotlib warns that its own font lacks them, which the page does not use."""
-    assert "価格" in plot.to_svg(plot.kernel(Gaussian((1.0, 2.0)), names=["価格", CONTROL]))
 
 
 def test_several_pictures_are_one_valid_page():
@@ -240,9 +185,3 @@ def test_logarithmic_axes_have_two_to_seven_ticks(low, high):
         if low <= place <= high
     ]
     assert 2 <= len(set(texts)) == len(texts) <= 7
-
-
-def test_the_repr_of_a_picture_is_a_line():
-    times = np.arange(500.0)
-    display = ForecastDisplay(times, times)
-    assert repr(display) == "<ForecastDisplay: Forecast of value for 500 times>"

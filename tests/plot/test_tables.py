@@ -1,7 +1,5 @@
 """Pictures of table models: what is drawn are the model's own numbers."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -93,15 +91,6 @@ def test_dates_of_any_range_have_ticks(days):
         assert 1 <= len(display.ax_.get_xticks()) <= 7
 
 
-def test_dates_are_on_an_axis_of_dates(regressor):
-    display = plot.effect(regressor, "day")
-    (line,) = display.ax_.lines
-    at = line.get_xdata(orig=True)
-    assert at.dtype.kind == "M"
-    np.testing.assert_allclose(decimal_years(at), regressor.effect("day").values[0], atol=1e-9)
-    assert "2020" in display.ax_.get_xticklabels()[0].get_text()
-
-
 def test_decimal_years_are_times_to_the_millisecond():
     times = np.array(["2020-02-29T13:14:15.678", "1969-12-31T23:59:59", "2100-01-01"], "M8[ms]")
     apart = np.abs(dates_of(decimal_years(times)) - times).astype(np.int64)
@@ -118,17 +107,6 @@ def test_levels_are_points_in_order_of_their_averages(regressor):
     np.testing.assert_allclose(line.get_xdata(), found.mean[order])
     segments = np.array(axis.collections[0].get_segments())[:, :, 0]
     np.testing.assert_allclose(segments, np.column_stack([found.lower, found.upper])[order])
-
-
-def test_bars_of_levels_go_with_their_points():
-    """Levels that are not in the order of their averages."""
-    mean, half = np.array([1.0, 3.0, 2.0]), np.array([0.1, 0.2, 0.3])
-    levels = np.array(["a", "b", "<unknown>"], dtype=object)
-    made = Effect(("kind",), (levels,), mean, mean - half, mean + half)
-    axis = EffectDisplay(made).plot().ax_
-    assert rows_of(axis) == ["b", "other or missing", "a"]
-    segments = np.array(axis.collections[0].get_segments())[:, :, 0]
-    np.testing.assert_allclose(segments, [[2.8, 3.2], [1.7, 2.3], [0.9, 1.1]])
 
 
 def test_classes_have_a_curve_each(classifier):
@@ -151,16 +129,6 @@ def test_of_many_classes_those_that_vary_most_are_drawn():
     assert texts == ["k", "l", "m", "x", "y", "z"]
 
 
-def test_of_two_classes_the_second_is_drawn():
-    mean = np.array([[0.2, 0.8], [0.3, 0.7]])
-    made = Effect(("x",), (np.arange(2.0),), mean, mean, mean, np.array(["no", "yes"]))
-    axis = EffectDisplay(made, label="average probability").plot().ax_
-    assert axis.get_ylabel() == "average probability of yes"
-    np.testing.assert_array_equal(axis.lines[0].get_ydata(), [0.8, 0.7])
-    targets = Effect(("x",), (np.arange(2.0),), 2.0 * mean, mean, mean, np.array(["a", "b"]))
-    assert len(EffectDisplay(targets).plot().ax_.lines) == 2
-
-
 def test_few_levels_of_another_column_are_curves(regressor):
     found = regressor.effect("height", "kind")
     axis = plot.effect(regressor, "height", "kind").ax_
@@ -177,17 +145,6 @@ def test_two_columns_of_numbers_are_a_map(regressor):
     drawn = axis.collections[0].get_array().reshape(len(found.values[1]), -1)
     np.testing.assert_allclose(drawn, found.mean[present].T)
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("width", "height")
-
-
-def test_confused_classes_are_counted(classifier, test_labels):
-    X, y = test_labels
-    display = plot.confusion(classifier, X, y)
-    counted = Counter(zip(y, classifier.predict(X), strict=True))
-    for i, j in np.ndindex(3, 3):
-        assert display.counts[i, j] == counted[display.classes[i], display.classes[j]]
-    assert list(display.classes) == sorted(set(y))
-    shown = {text.get_text() for text in display.ax_.texts}
-    assert shown == {str(count) for count in display.counts.ravel()}
 
 
 def test_rare_classes_are_one_in_a_table_of_many():

@@ -3,7 +3,9 @@
 import numpy as np
 
 from bochner import Frequencies
-from bochner.spectral import Amplitudes, CosineFactors, Envelope, FactorProduct, HadamardRows
+from bochner.spectral import CosineFactors, Envelope
+from bochner.spectral.factors import Amplitudes, FactorProduct
+from bochner.spectral.hadamard import HadamardRows
 
 M, DIM = 6, 3
 RNG = np.random.default_rng(0)

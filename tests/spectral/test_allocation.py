@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels
-from bochner.spectral import ByMass, ByVariance, HalfByMass, Pairs, designed_measure
+from bochner.spectral.design import designed_measure
+from bochner.spectral.measure import ByMass, ByVariance, HalfByMass
+from bochner.spectral.profiles import Pairs
 
 
 def random_problems(n, seed):

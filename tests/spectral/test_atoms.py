@@ -7,8 +7,9 @@ from laws.atom_laws import BLOCKED, CASES
 from numpy.testing import assert_allclose
 from scipy.special import hyp0f1, j0
 
-from bochner.spectral import ByVariance, Envelope, Iid
+from bochner.spectral import Envelope, Iid
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
+from bochner.spectral.measure import ByVariance
 
 U = np.linspace(0.0, 60.0, 601)
 

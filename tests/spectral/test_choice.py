@@ -3,17 +3,8 @@
 import numpy as np
 import pytest
 
-from bochner.spectral import (
-    Automatic,
-    Coordinates,
-    Directions,
-    MinimumEnergy,
-    Orthogonal,
-    ShiftedLattice,
-    Uniforms,
-    transforms_pay,
-)
-from bochner.spectral.choice import best_scheme
+from bochner.spectral import Coordinates, Directions, MinimumEnergy, Orthogonal, Uniforms
+from bochner.spectral.schemes import Automatic, ShiftedLattice, best_scheme, transforms_pay
 
 PRODUCT, MIXTURE = "law with independent coordinates", "mixture of scales"
 

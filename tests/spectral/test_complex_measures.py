@@ -6,7 +6,9 @@ from laws.asymmetric_laws import vector
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral, spectral_measure
-from bochner.spectral import resolve_scheme
+from bochner.spectral.composite_laws import Convolution, Mapped
+from bochner.spectral.measure import ByMass, HalfByMass
+from bochner.spectral.schemes import resolve_scheme
 
 X, Y = np.random.default_rng(0).normal(size=(2, 5, 3)) / 2.0
 SHIFT = kernels.ShiftGaussian(0.9, vector(3, 0.8))
@@ -62,14 +64,14 @@ def test_a_kernel_and_its_transpose_add_up_to_a_real_measure(kernel):
 def test_measures_without_phases_are_their_own_jordan_parts(kernel):
     measure = mu(kernel)
     assert measure.jordan() is measure
-    assert isinstance(measure.allocation, spectral.HalfByMass)
+    assert isinstance(measure.allocation, HalfByMass)
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, SHIFT * SINH, SHIFT + kernels.Gaussian()], ids=str)
 def test_jordan_parts_are_real_or_imaginary_and_of_one_sign(kernel):
     split = mu(kernel).jordan()
     assert split.jordan() is split
-    assert split.allocation == spectral.ByMass()
+    assert split.allocation == ByMass()
     assert_allclose(split.mass, mu(kernel).mass, rtol=1e-11)
     m = 40 * len(split.parts)
     sampled = split.sample_parts(m, 0)
@@ -93,7 +95,7 @@ def test_maps_of_measures_are_maps_of_their_parts():
     measure = mu(SHIFT + 2.0 * kernels.Matern())
     mapped = measure.mapped(left, right)
     assert [part.mass for part in mapped.parts] == [part.mass for part in measure.parts]
-    assert all(isinstance(part.law, spectral.Mapped) for part in mapped.parts)
+    assert all(isinstance(part.law, Mapped) for part in mapped.parts)
     assert (mapped.dim, mapped.mass) == (4, measure.mass)
     A, B = np.random.default_rng(2).normal(size=(2, 5, 4))
     inner, outer = measure.sample(30, 0), mapped.sample(30, 0)
@@ -108,7 +110,7 @@ def test_the_total_variation_is_counted_by_the_least_number_of_parts():
     t = 1.5 * np.random.default_rng(0).standard_normal(1_000_000)
     assert_allclose(part.mass, 2.0 * np.abs(np.sin(t)).mean(), rtol=3e-3)
     assert isinstance(mu(SHIFT * SINH), spectral.SpectralMeasure)
-    assert all(isinstance(part.law, spectral.Convolution) for part in mu(SHIFT * SINH).parts)
+    assert all(isinstance(part.law, Convolution) for part in mu(SHIFT * SINH).parts)
 
 
 @pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc", "structured"])

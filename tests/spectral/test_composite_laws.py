@@ -9,19 +9,10 @@ from laws.phase_factor_laws import MODULATIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral_measure
-from bochner.spectral import (
-    Chi,
-    Convolution,
-    Draw,
-    Elliptical,
-    Envelope,
-    Isotropic,
-    Mapped,
-    Part,
-    ShiftedGaussian,
-    SpectralMeasure,
-    resolve_scheme,
-)
+from bochner.spectral import Chi, Draw, Elliptical, Envelope, Isotropic, Part, SpectralMeasure
+from bochner.spectral.composite_laws import Convolution, Mapped
+from bochner.spectral.schemes import resolve_scheme
+from bochner.spectral.shifted_gaussian import ShiftedGaussian
 
 RNG = np.random.default_rng(0)
 EVEN, OTHER = Isotropic(Chi(), 2), Isotropic(Chi(), 2, 0.5)

@@ -26,6 +26,10 @@ from bochner.kernels import (
     Stationary,
     Tanh,
 )
+from bochner.spectral.closed_forms import closed_form
+from bochner.spectral.composite_laws import Convolution
+from bochner.spectral.decompositions import DECOMPOSITIONS, Auto, Decomposition, Designed, Polar
+from bochner.spectral.measure import ByMass, ByVariance, HalfByMass
 
 X = np.random.default_rng(0).random((40, 3))
 DISTANCES = pdist(X)
@@ -33,9 +37,7 @@ FAMILY_ALPHA = 1e-3
 
 
 def is_designed(measure):
-    return (
-        isinstance(measure.allocation, spectral.ByVariance) and measure.predicted_error is not None
-    )
+    return isinstance(measure.allocation, ByVariance) and measure.predicted_error is not None
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,7 @@ def is_designed(measure):
 )
 def test_positive_measures_are_closed_forms(kernel):
     measure = spectral_measure(kernel, 3, DISTANCES)
-    assert measure == spectral.closed_form(kernel, 3)
+    assert measure == closed_form(kernel, 3)
     assert (measure.max_error, measure.predicted_error) == (0.0, None)
 
 
@@ -77,8 +79,8 @@ def test_kernels_of_the_sphere_need_no_distances(kernel):
 def test_signed_closed_forms_serve_where_there_are_no_distances():
     kernel = Gaussian() - 0.5 * Matern(2.0)
     measure = spectral_measure(kernel, 3)
-    assert measure == spectral.closed_form(kernel, 3)
-    assert isinstance(measure.allocation, spectral.HalfByMass)
+    assert measure == closed_form(kernel, 3)
+    assert isinstance(measure.allocation, HalfByMass)
     assert [part.mass for part in measure.parts] == [1.0, -0.5]
     assert not measure.is_positive
     assert (measure.mass, measure.total_variation) == (0.5, 1.5)
@@ -86,7 +88,7 @@ def test_signed_closed_forms_serve_where_there_are_no_distances():
 
 def test_signed_kernels_of_more_than_one_number_are_closed_forms():
     kernel = Gaussian((1.0, 2.0, 3.0)) - Laplacian()
-    assert spectral_measure(kernel, 3, DISTANCES) == spectral.closed_form(kernel, 3)
+    assert spectral_measure(kernel, 3, DISTANCES) == closed_form(kernel, 3)
 
 
 @pytest.mark.parametrize("kernel", [TL1(1.0), Radial(bump), -1.0 * TL1(1.0)], ids=str)
@@ -138,7 +140,7 @@ def test_products_join_envelopes():
     product = spectral_measure(Tanh() * Cauchy(), 3, n_frequencies=16)
     designed = spectral_measure(Tanh(), 3, n_frequencies=16)
     assert [part.envelope for part in product.parts] == [part.envelope for part in designed.parts]
-    assert all(isinstance(part.law, spectral.Convolution) for part in product.parts)
+    assert all(isinstance(part.law, Convolution) for part in product.parts)
 
 
 def test_jordan_parts_split_by_sign():
@@ -180,9 +182,9 @@ def test_asymmetric_kernels_are_drawn_in_polar_form(kernel):
     with_distances, without = (spectral_measure(kernel, 3, given) for given in (DISTANCES, None))
     polar = spectral_measure(kernel, 3, decomposition="polar")
     for measure in (with_distances, without, polar):
-        assert repr(measure) == repr(spectral.closed_form(kernel, 3))
+        assert repr(measure) == repr(closed_form(kernel, 3))
         assert not measure.is_positive
-    assert spectral_measure(kernel, 3, decomposition="jordan").allocation == spectral.ByMass()
+    assert spectral_measure(kernel, 3, decomposition="jordan").allocation == ByMass()
 
 
 def test_jordan_parts_of_complex_measures_are_three():
@@ -246,13 +248,13 @@ def test_features_of_a_transposed_function_of_the_lag_are_those_of_the_transpose
 
 def test_decompositions_have_names():
     by_name = {
-        "auto": spectral.Auto(),
-        "designed": spectral.Designed(),
-        "polar": spectral.Polar(),
+        "auto": Auto(),
+        "designed": Designed(),
+        "polar": Polar(),
         "jordan": spectral.Jordan(),
     }
-    assert dict(spectral.DECOMPOSITIONS) == by_name
-    assert all(isinstance(value, spectral.Decomposition) for value in by_name.values())
+    assert dict(DECOMPOSITIONS) == by_name
+    assert all(isinstance(value, Decomposition) for value in by_name.values())
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from bochner.kernels import (
     Radial,
     Tanh,
 )
-from bochner.spectral import Pairs, designed_measure, profile
-from bochner.spectral.profiles import Geometry
+from bochner.spectral.design import designed_measure
+from bochner.spectral.profiles import Geometry, Pairs, profile
 
 SLOW = pytest.mark.slow
 EVERY = [pytest.param(case, marks=() if case in FEW else SLOW, id=str(case)) for case in CASES]

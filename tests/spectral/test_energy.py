@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
 
 from bochner import kernels, spectral_measure
-from bochner import spectral as sampling
 from bochner.spectral import energy
+from bochner.spectral import schemes as sampling
 
 
 def cosines(directions):
@@ -70,7 +70,7 @@ def test_errors_are_smaller(kernel, most, dim, other):
 
 
 def test_blocks_have_radii_of_all_strata(monkeypatch):
-    monkeypatch.setattr(sampling.schemes, "MOST_ROWS", 8)
+    monkeypatch.setattr(sampling, "MOST_ROWS", 8)
     layout = (sampling.Directions(3), sampling.Uniforms(2))
     directions, uniforms = sampling.MinimumEnergy().sample(layout, 21, np.random.default_rng(0))
     assert_allclose(np.linalg.norm(directions, axis=1), 1.0)

@@ -11,14 +11,9 @@ from scipy import sparse
 
 from bochner import Frequencies
 from bochner._base import limits
-from bochner.spectral import (
-    Amplitudes,
-    CosineFactors,
-    Envelope,
-    FactorProduct,
-    HadamardRows,
-    separated,
-)
+from bochner.spectral import CosineFactors, Envelope
+from bochner.spectral.factors import Amplitudes, FactorProduct, separated
+from bochner.spectral.hadamard import HadamardRows
 
 RNG = np.random.default_rng(0)
 M, D, D2 = 6, 3, 5

@@ -10,7 +10,8 @@ from scipy import sparse
 from spectral.parts import PARTS
 
 from bochner import Frequencies
-from bochner.spectral import CosineFactors, Envelope, HadamardRows
+from bochner.spectral import CosineFactors, Envelope
+from bochner.spectral.hadamard import HadamardRows
 
 RNG = np.random.default_rng(0)
 OMEGA, WEIGHT = RNG.normal(size=(6, 3)), RNG.normal(size=6)

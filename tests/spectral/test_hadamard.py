@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from bochner.spectral import Directions, HadamardRows, Iid, Structured
+from bochner.spectral import Directions, Iid, Structured
+from bochner.spectral.hadamard import HadamardRows
 
 RNG = np.random.default_rng(0)
 SIGNS = RNG.choice((-1, 1), size=(2, 3, 8))

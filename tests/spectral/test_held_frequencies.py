@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from bochner import Frequencies, spectral_measure
 from bochner.kernels import Gaussian, Matern, SpectralMixture
-from bochner.spectral import HadamardRows
+from bochner.spectral.hadamard import HadamardRows
 
 DIM, M = 100, 200
 RNG = np.random.default_rng(0)

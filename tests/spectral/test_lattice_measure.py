@@ -10,8 +10,9 @@ from scipy.integrate import dblquad, quad
 from scipy.stats import multivariate_normal, norm
 
 from bochner.kernels import Stationary
-from bochner.spectral import NoMeasureError, Part, SpectralMeasure, resolve_scheme, spectral_measure
+from bochner.spectral import NoMeasureError, Part, SpectralMeasure, spectral_measure
 from bochner.spectral.lattice_measure import Lattice, hilbert_order, lattice_measure
+from bochner.spectral.schemes import resolve_scheme
 
 SHIFT = np.array([0.9, -0.6, 0.4])
 BETA = np.array([0.8, 0.5, -0.3])

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from scipy.stats import chi
 
 from bochner import kernels, spectral_measure
-from bochner import spectral as sampling
 from bochner.spectral import lattice_points as lattice
+from bochner.spectral import schemes as sampling
 
 
 def is_dual(h, z, m):

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
 from bochner.kernels import Metric
-from bochner.spectral import Pairs
+from bochner.spectral.profiles import Pairs
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -7,8 +7,7 @@ from laws.phase_factor_laws import MODULATIONS, SPREADS, corners, density, norma
 from numpy.testing import assert_allclose
 from scipy.special import ellipe
 
-from bochner.spectral import Component, PhaseFactor
-from bochner.spectral.phase_factor import normal_mean
+from bochner.spectral.shifted_gaussian import Component, PhaseFactor, normal_mean
 
 T = np.linspace(-9.0, 9.0, 1001)
 NAMES = sorted(MODULATIONS)

@@ -9,8 +9,8 @@ from scipy.integrate import trapezoid
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
-from bochner.spectral import Iid, PositiveMeasure
-from bochner.spectral.positive_measure import best_precision
+from bochner.spectral import Iid
+from bochner.spectral.positive_measure import PositiveMeasure, best_precision
 
 DIMS = (1, 2, 5)
 N_PAIRS = 12

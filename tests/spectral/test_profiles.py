@@ -7,7 +7,7 @@ from laws.registry import bump, odd
 from numpy.testing import assert_allclose
 
 from bochner import kernels
-from bochner.spectral import profile
+from bochner.spectral.profiles import profile
 
 RNG = np.random.default_rng(0)
 X, Y = np.abs(RNG.normal(size=(2, 7, 3)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner import spectral as sampling
+from bochner.spectral import schemes as sampling
 
 LAYOUT = (sampling.Directions(5), sampling.Uniforms(2))
 
@@ -39,11 +39,11 @@ def test_sobol_points_fill_every_dyadic_interval():
 
 def test_sobol_points_avoid_the_middle_and_the_ends(monkeypatch):
     # Without scrambling the sequence begins at 0 and 1/2, which scrambling meets by chance.
-    class Plain(sampling.schemes.qmc.Sobol):
+    class Plain(sampling.qmc.Sobol):
         def __init__(self, d, *, scramble, rng):
             super().__init__(d, scramble=False, rng=rng)
 
-    monkeypatch.setattr(sampling.schemes.qmc, "Sobol", Plain)
+    monkeypatch.setattr(sampling.qmc, "Sobol", Plain)
     directions, uniforms = sampling.QuasiMonteCarlo().sample(
         (sampling.Directions(1), sampling.Uniforms(1)), 4, np.random.default_rng(0)
     )

@@ -9,8 +9,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner import kernels, spectral_measure
-from bochner.spectral import Chi, Component, Isotropic, PhaseFactor, ShiftedGaussian, resolve_scheme
-from bochner.spectral.shifted_gaussian import correction, shifted_gaussian_parts
+from bochner.spectral import Chi, Isotropic
+from bochner.spectral.schemes import resolve_scheme
+from bochner.spectral.shifted_gaussian import (
+    Component,
+    PhaseFactor,
+    ShiftedGaussian,
+    correction,
+    shifted_gaussian_parts,
+)
 
 PARTS = [(name, part) for name, law in LAWS.items() for part in jordan_laws(law)]
 ALPHA = FAMILY_ALPHA / (4 * len(PARTS))

@@ -7,7 +7,7 @@ from laws.registry import check_mean
 from numpy.testing import assert_allclose
 
 from bochner import FourierFeatures, kernels, spectral_measure
-from bochner.spectral import SCHEMES
+from bochner.spectral.schemes import SCHEMES
 
 RNG = np.random.default_rng(0)
 KERNEL = kernels.ModulatedWaves(

@@ -43,6 +43,14 @@ def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = 
         )
 
 
+def looks_like_numbers(names: Sequence[str]) -> str:
+    """Return a hint if every name of a header is a number, else an empty text."""
+    plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
+    if not all(name.isdigit() for name in plain):
+        return ""
+    return " The first line holds numbers only: is the line of column names missing?"
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate most similar to a name, ignoring case, or None."""
     folded = {candidate.casefold(): candidate for candidate in candidates}

@@ -96,7 +96,7 @@ def register(
     >>> import numpy as np
     >>> import bochner
     >>> from bochner.kernels import Correlation
-    >>> from bochner.spectral import Chi, Isotropic
+    >>> from bochner.spectral import (Chi, Isotropic)
     >>> def gaussian_law(kernel, dim):
     ...     return Isotropic(Chi(), dim, kernel.length_scale)
     >>> @bochner.register(law=gaussian_law, name="bell")

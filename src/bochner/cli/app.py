@@ -1,26 +1,21 @@
-"""The commands and their options.
+"""The commands: their options, and the one function that each calls.
 
-Each command imports what it needs when it runs, and looks for its files before, so that help, wrong
+A command imports its function when it runs, and looks for its files before, so that help, wrong
 options and wrong names of files take no seconds.
 """
 
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from bochner import __version__
 from bochner._base.file_writing import check_model_file
-from bochner._base.limits import MOST_DIAGNOSED
-from bochner.cli.error_messages import Command, Commands, refusals
-from bochner.cli.fit_options import FitOptions
-from bochner.cli.forecast_options import ForecastOptions
-from bochner.cli.interrupts import all_is_imported
-from bochner.cli.model_options import EvaluateOptions, ExplainOptions, PredictOptions
-from bochner.cli.options import Dropped, ModelFile, Seed, TableFile, with_options
+from bochner.cli import options as o
+from bochner.cli.error_messages import Command, Commands, all_is_imported
 from bochner.files.text_files import find
 
 if find_spec("pandas") is None:  # So that a missing extra is noticed at once
@@ -57,119 +52,182 @@ def common(
 
 
 @command(epilog="Example: bochner fit houses.csv --target price --report houses.html")
-@with_options(FitOptions)
-def fit(file: TableFile, options: FitOptions) -> None:
+def fit(
+    ctx: typer.Context,
+    file: o.TableFile,
+    target: o.Target,
+    task: o.Task = "auto",
+    weight: o.Weight = None,
+    weights: o.Weights = "precisions",
+    id: o.Id = None,
+    drop: o.Drop = None,
+    split: o.SplitKind = "auto",
+    time: o.Time = None,
+    group: o.Group = None,
+    test_size: o.TestSize = 0.2,
+    effort: o.Effort = "default",
+    transformation: o.Transformation = "none",
+    time_limit: o.TimeLimit = None,
+    memory_limit: o.MemoryLimit = None,
+    n_jobs: o.Jobs = None,
+    interval: o.Level = 0.9,
+    seed: o.Seed = 0,
+    compare: o.Compare = True,
+    decimal: o.Decimal = "auto",
+    dates: o.Dates = "auto",
+    types: o.Types = None,
+    missing: o.Missing = None,
+    skip: o.Skip = None,
+    header: o.Header = None,
+    table: o.TableName = None,
+    out: o.ModelOut = Path("model.bochner"),
+    report: o.Report = None,
+    as_json: o.Json = False,
+) -> None:
     """Fit a model to a table, test it on held-out rows next to other methods, and save it."""
-    with refusals():
-        find(file)
-        from bochner.cli.fitting import fit_table
+    options = SimpleNamespace(**locals())
+    find(file)
+    from bochner.cli.fitting import fit_table
 
-        all_is_imported()
-        fit_table(file, options, Console())
+    all_is_imported()
+    fit_table(options)
 
 
 @command(
     epilog="Example: bochner predict houses.bochner new.csv --interval 90 --out predictions.csv"
 )
-@with_options(PredictOptions)
-def predict(model: ModelFile, file: TableFile, options: PredictOptions) -> None:
+def predict(
+    model: o.ModelFile,
+    file: o.TableFile,
+    std: o.Std = False,
+    interval: o.Interval = None,
+    quantiles: o.Quantiles = None,
+    keep: o.Keep = "id",
+    missing: o.Missing = None,
+    skip: o.Skip = None,
+    table: o.TableName = None,
+    out: o.CsvOut = None,
+    safe_csv: o.SafeCsv = False,
+) -> None:
     """Predict the target for every row of a table; for classes, with their probabilities.
 
     Errors are reported for rows whose target is in the table.
     """
-    with refusals():
-        check_model_file(model)
-        find(file)
-        from bochner.cli.predicting import predict_table
+    options = SimpleNamespace(**locals())
+    check_model_file(model)
+    find(file)
+    from bochner.cli.predicting import predict_table
 
-        all_is_imported()
-        predict_table(model, file, options, Console(stderr=True, soft_wrap=True))
+    all_is_imported()
+    predict_table(options)
 
 
 @command(epilog="Example: bochner evaluate houses.bochner sold.csv --group region")
-@with_options(EvaluateOptions)
-def evaluate(model: ModelFile, file: TableFile, options: EvaluateOptions) -> None:
+def evaluate(
+    model: o.ModelFile,
+    file: o.TableFile,
+    group: o.ErrorGroup = None,
+    missing: o.Missing = None,
+    skip: o.Skip = None,
+    table: o.TableName = None,
+    report: o.Report = None,
+    as_json: o.Json = False,
+) -> None:
     """Measure errors and calibration of a model on a table with known targets."""
-    with refusals():
-        check_model_file(model)
-        find(file)
-        from bochner.cli.evaluating import evaluate_table
+    options = SimpleNamespace(**locals())
+    check_model_file(model)
+    find(file)
+    from bochner.cli.evaluating import evaluate_table
 
-        all_is_imported()
-        evaluate_table(model, file, options, Console())
+    all_is_imported()
+    evaluate_table(options)
 
 
 @command(epilog="Example: bochner explain houses.bochner new.csv --row 1")
-@with_options(ExplainOptions)
-def explain(model: ModelFile, file: TableFile, options: ExplainOptions) -> None:
-    """Show how columns change predictions: on average, or the Shapley values of single rows."""
-    with refusals():
-        check_model_file(model)
-        find(file)
-        from bochner.cli.explaining import explain_table
+def explain(
+    model: o.ModelFile,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Table whose predictions are explained; without it, the model file is shown.",
+            allow_dash=True,
+        ),
+    ] = None,
+    row: o.RowNumbers = None,
+    missing: o.Missing = None,
+    skip: o.Skip = None,
+    table: o.TableName = None,
+    out: o.ContributionsOut = None,
+    picture: o.Picture = None,
+    as_json: o.Json = False,
+) -> None:
+    """Show what a model file holds, or why predictions of a table are as they are.
 
-        all_is_imported()
-        explain_table(model, file, options, Console())
+    The model file alone gives data, errors, kernels, important columns and their effects. With a
+    table, --row shows the Shapley values of the columns for single rows.
+    """
+    options = SimpleNamespace(**locals())
+    check_model_file(model)
+    if file is not None:
+        find(file)
+    from bochner.cli.explaining import explain_model
+
+    all_is_imported()
+    explain_model(options)
 
 
 @command(
     epilog="Example: bochner forecast sales.csv --target sales --horizon 24 --report sales.html"
 )
-@with_options(ForecastOptions)
-def forecast(file: TableFile, options: ForecastOptions) -> None:
+def forecast(
+    file: o.TableFile,
+    target: o.SeriesTarget,
+    time: o.SeriesTime = None,
+    horizon: o.Horizon = None,
+    series: o.SeriesName = None,
+    total: o.Total = None,
+    known: o.Known = None,
+    future: o.Future = None,
+    holidays: o.Holidays = None,
+    interval: o.Level = 0.9,
+    transformation: o.Scale = "auto",
+    compare: o.Origins = True,
+    decimal: o.Decimal = "auto",
+    dates: o.Dates = "auto",
+    types: o.Types = None,
+    missing: o.Missing = None,
+    skip: o.Skip = None,
+    header: o.Header = None,
+    table: o.TableName = None,
+    out: o.ForecastOut = Path("forecast.csv"),
+    picture: o.Picture = None,
+    report: o.Report = None,
+    model: o.SeriesModel = None,
+    as_json: o.Json = False,
+) -> None:
     """Forecast series in the rows of a table, with intervals and errors on their last values."""
-    with refusals():
-        find(file)
-        from bochner.cli.forecasting import forecast_table
+    options = SimpleNamespace(**locals())
+    find(file)
+    from bochner.cli.forecasting import forecast_table
 
-        all_is_imported()
-        forecast_table(file, options, Console())
-
-
-@command(epilog="Example: bochner inspect houses.bochner")
-def inspect(model: Annotated[Path, typer.Argument(help="Model file.")]) -> None:
-    """Show the content of a model file: data, errors, kernels and important columns."""
-    with refusals():
-        check_model_file(model)
-        from bochner.cli.inspecting import inspect_model
-
-        all_is_imported()
-        inspect_model(model, Console())
+    all_is_imported()
+    forecast_table(options)
 
 
 @command(epilog="Example: bochner diagnose houses.csv --kernel tl1 --target price")
-def diagnose(
-    file: TableFile,
-    kernel: Annotated[str, typer.Option(help="A kernel's name, such as gaussian, tl1 or ntk.")],
-    target: Annotated[
-        list[str] | None, typer.Option(help="Column to predict, to be left out.")
-    ] = None,
-    drop: Dropped = None,
-    rows: Annotated[
-        int, typer.Option(min=2, max=MOST_DIAGNOSED, help="Number of rows to use.")
-    ] = MOST_DIAGNOSED,
-    seed: Seed = 0,
-) -> None:
+def diagnose(file: o.TableFile, kernel: o.Kernel, target: o.LeftOut = None) -> None:
     """Analyse a kernel on a table: definiteness, error of its features, and which model to use."""
-    with refusals():
-        find(file)
-        from bochner.cli.diagnosing import diagnose_table
+    find(file)
+    from bochner.cli.diagnosing import diagnose_table
 
-        all_is_imported()
-        left_out = [*(target or ()), *(drop or ())]
-        diagnose_table(file, kernel, left_out, rows, seed, Console())
+    all_is_imported()
+    diagnose_table(file, kernel, target or ())
 
 
 @command(epilog="Example: bochner demo --out demo")
-def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the files to write.")] = Path("demo"),
-    seed: Seed = 0,
-) -> None:
+def demo(out: o.Folder = Path("demo")) -> None:
     """Fit a model to the weather of Seattle, and forecast carbon dioxide for ten years."""
-    with refusals():
-        from bochner.cli.demo import run_demo
-        from bochner.cli.demo_table import run_table
+    from bochner.cli.demo import run_demo
 
-        all_is_imported()
-        run_table(out, seed, Console())
-        run_demo(out, seed, Console())
+    all_is_imported()
+    run_demo(out, partial(app, standalone_mode=False))

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner._base.arrays import Array
+from bochner._base.limits import MOST_DIAGNOSED
 from bochner._base.number_texts import counted
 from bochner.cli.activity import reporting
 from bochner.cli.output import cells_table, facts_table
@@ -20,7 +21,7 @@ from bochner.kernels import Metric, UnitSphere
 from bochner.kernels.kernel_names import kernel_called
 from bochner.linear.advice import HEADINGS, error_rows, facts, legend
 from bochner.linear.diagnosis import diagnose
-from bochner.spectral import profile
+from bochner.spectral.profiles import profile
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_checks import check_table, drop_columns
 
@@ -31,9 +32,7 @@ _SCALED = (Metric.CITY_BLOCK, Metric.INNER_PRODUCT)
 """Metrics whose kernels get columns on the scale [0, 1]."""
 
 
-def diagnose_table(
-    path: Path, kernel: str, left_out: Sequence[str], rows: int, seed: int, console: Console
-) -> None:
+def diagnose_table(path: Path, kernel: str, left_out: Sequence[str]) -> None:
     """Read, encode and scale a table, diagnose the kernel on its rows, and print."""
     with reporting() as progress:
         progress(f"reading {path}")
@@ -46,8 +45,9 @@ def diagnose_table(
         check_table(frame)
         inputs, scaling = scaled_inputs(frame, kernel)
         progress(f"diagnosing {kernel}")
-        chosen = np.random.default_rng(seed).permutation(len(inputs))[:rows]
-        diagnosis = diagnose(kernel, inputs[chosen], random_state=seed)
+        chosen = np.random.default_rng(0).permutation(len(inputs))[:MOST_DIAGNOSED]
+        diagnosis = diagnose(kernel, inputs[chosen], random_state=0)
+    console = Console()
     for note in table_read.notes:
         console.print(Text(note))
     console.print(Text(f"{scaling}\n"))

@@ -1,6 +1,7 @@
-"""Errors about the input become one message and an exit code."""
+"""Errors about the input as one message and an exit code, and interrupts of a command."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -14,6 +15,15 @@ from rich.text import Text
 from bochner.cli.output import NamedOutput, plain
 
 _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
+
+_ENTRY = "_bochner_command"
+"""Module whose handler ends the process at once, because Python cannot leave every import."""
+
+
+def all_is_imported() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt from now on, if the handler of the entry point is set."""
+    if getattr(signal.getsignal(signal.SIGINT), "__module__", "") == _ENTRY:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _without_types(params: list[Any]) -> list[Any]:
@@ -32,14 +42,17 @@ class Command(typer.core.TyperCommand):
 
 
 class Commands(typer.core.TyperGroup):
-    """The commands, whose help and version treat closed output as their results do."""
+    """The commands, whose errors about the input are refusals, help and version included."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
 
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+    def make_context(self, info_name: Any, args: Any, *more: Any, **extra: Any) -> Any:
+        words = ["bochner", *args]
         with refusals():
-            return super().make_context(*args, **kwargs)
+            context = super().make_context(info_name, args, *more, **extra)
+            context.obj = words
+            return context
         raise typer.Exit
 
     def invoke(self, ctx: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from rich.console import Console
@@ -17,7 +18,6 @@ from bochner.cli.model_files import (
     read_for,
     target_names,
 )
-from bochner.cli.model_options import EvaluateOptions
 from bochner.cli.output import check_report, plain, write_json
 from bochner.cli.predicting import of_new_rows
 from bochner.cli.records import evaluation_record
@@ -46,28 +46,25 @@ _MOST_GROUPS = 12
 """Groups shown, the largest ones: a screen has room for a table of them."""
 
 
-def evaluate_table(
-    model_path: Path, path: Path, options: EvaluateOptions, console: Console
-) -> None:
+def evaluate_table(options: SimpleNamespace) -> None:
     """Measure a model on a table, and show or write the results."""
+    path = options.file
     if options.report is not None:
-        check_report(options.report, model_path, path)
-    level = options.level
+        check_report(options.report, options.model, path)
     with reporting() as progress:
         progress(f"reading {path}")
-        model = load_model(model_path)
-        fresh = read_for(model, path, options.table, options.missing, options.skip)
+        model = load_model(options.model)
+        fresh = read_for(model, options)
         if fresh.targets is None:
             names = ", ".join(map(repr, target_names(model)))
             raise InputError(
                 f"{path} has no row with a known target {names}: expected the column of the fit. "
                 f"`bochner predict` needs none. {fresh.unscored}".rstrip()
             )
-        is_analysed = options.report is not None and options.analysis  # Only reports show it
         note, is_fitted = fitted_rows(model, fresh)
         fresh = replace(fresh, notes=(*fresh.notes, note) if note else fresh.notes)
-        level = level or interval_level(model)
-        studies = _studies(model, path, fresh, level, is_analysed, progress)
+        is_analysed = options.report is not None  # Only reports show it
+        studies = _studies(model, path, fresh, is_analysed, progress)
         groups = [_groups(study.own, fresh, options.group) for study in studies]
         if options.report is not None:
             from bochner import report
@@ -75,8 +72,9 @@ def evaluate_table(
             progress("writing the report")
             report.write(studies, options.report)
     if options.as_json:
-        write_json(evaluation_record(studies, groups, model_path))
+        write_json(evaluation_record(studies, groups, options.model))
         return
+    console = Console()
     for note in fresh.notes:
         console.print(Text(plain(note)))
     for study, of_groups in zip(studies, groups, strict=True):
@@ -89,11 +87,11 @@ def evaluate_table(
 
 
 def _studies(
-    model: Model, path: Path, fresh: Fresh, level: float, is_analysed: bool, progress: Progress
+    model: Model, path: Path, fresh: Fresh, is_analysed: bool, progress: Progress
 ) -> list[Study]:
     split = fresh.split(model)
     progress("predicting")
-    outcomes = own_outcomes(model, split, level)
+    outcomes = own_outcomes(model, split, interval_level(model))
     importance = interactions = None
     if is_analysed:
         progress("computing the importance of columns")

@@ -1,9 +1,10 @@
-"""`bochner explain`: contributions of columns to predictions, on average and for single rows."""
+"""`bochner explain`: a model file, effects of columns, and their contributions to predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._base.arrays import Array
-from bochner._base.number_texts import entry, number
+from bochner._base.number_texts import entry, number, percent
 from bochner.cli.activity import reporting
-from bochner.cli.model_files import Fresh, load_model, read_for, target_names
-from bochner.cli.model_options import ExplainOptions
+from bochner.cli.model_files import Fresh, load_any, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
     check_csv_output,
     check_picture,
+    facts_table,
     is_standard_output,
     plain,
     write_csv,
@@ -28,12 +29,17 @@ from bochner.cli.output import (
     write_picture,
 )
 from bochner.cli.screen import print_shares
+from bochner.comparison.forecast_errors import model_facts
 from bochner.comparison.study import Model
+from bochner.comparison.verdict import FUNCTIONS
 from bochner.files.columns import read_column
 from bochner.files.errors import InputError
 from bochner.plot.waterfalls import entry_text
+from bochner.series.forecaster import Forecaster
 from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Effect
+from bochner.tables.table_model import TableModel
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _EFFECTS = 8
 """Number of the most important columns whose effects are shown, limited by a screen's lines."""
@@ -51,71 +57,115 @@ _ROWS = 50
 """Number of rows for the mean absolute contributions, which take a few seconds."""
 
 
-def explain_table(model_path: Path, path: Path, options: ExplainOptions, console: Console) -> None:
-    """Show effects of columns, or the contributions of columns to the predictions of rows."""
-    check_csv_output(options.out, model_path, path)
+_KINDS = {
+    "numeric": "numbers",
+    "date": "dates",
+    "text": "text",
+    "constant": "constant, not used",
+    "empty": "empty, not used",
+    "identifier": "identifiers, not used",
+}
+"""Words for the kinds of encoded columns."""
+
+_TESTED = {
+    "rmse": "RMSE",
+    "mae": "mean absolute error",
+    "coverage": "coverage of the intervals",
+    "log_loss": "log loss",
+    "error": "error rate",
+}
+"""Errors on test rows that a card shows, by their names in the record."""
+
+
+_SHARES = ("coverage", "error")
+"""Errors that are shares of the rows."""
+
+
+def explain_model(options: SimpleNamespace) -> None:
+    """Show a model file, or the contributions of columns to the predictions of a table."""
+    if options.file is not None:
+        explain_table(options)
+        return
+    asked = ("row", "out", "picture", "as_json")
+    if given := [name for name in asked if getattr(options, name)]:
+        name = given[0].removeprefix("as_")
+        raise InputError(f"--{name} is for predictions of a table: name its FILE after the model.")
+    model, console = load_any(options.model), Console()
+    if isinstance(model, Forecaster):
+        console.print(facts_table({"model": "Forecaster", **series_facts(model)}))
+        return
+    card, *others = contents(model)
+    console.print(card)
+    for table in others:
+        console.print()
+        console.print(table)
+    print_analysis(console, model)
+
+
+def print_analysis(console: Console, model: Model) -> None:
+    """Print important columns, interacting pairs and the effects of columns."""
+    importance, pairs = model.importance(), model.interactions()
+    print_shares(console, importance, pairs)
+    for table in _effects(model, importance.columns):
+        console.print()
+        console.print(table)
+
+
+def explain_table(options: SimpleNamespace) -> None:
+    """Show or write the contributions of columns to the predictions of rows."""
+    check_csv_output(options.out, options.model, options.file)
     if options.picture is not None:
-        check_picture(options.picture, model_path, path)
+        check_picture(options.picture, options.model, options.file)
         if len(options.row or ()) > 1:
             raise InputError("--picture draws one row or all of them: give --row once, or not.")
     writes_rows = is_standard_output(options.out)  # Standard output is a table then, without words
     if writes_rows and options.as_json:
         raise InputError("--json and --out - both write standard output: give one of them.")
-    with reporting(is_quiet=options.as_json or writes_rows) as progress:
-        progress(f"reading {path}")
-        model = load_model(model_path)
-        fresh = read_for(model, path, options.table, options.missing, options.skip)
-        chosen = _chosen(len(fresh.features), options)
-        progress(f"explaining {len(chosen)} predictions")
-        contributions = model.contributions(fresh.features.iloc[chosen], random_state=options.seed)
+    with reporting() as progress:
+        progress(f"reading {options.file}")
+        model = load_model(options.model)
+        fresh = read_for(model, options)
+        rows = _chosen(len(fresh.features), options)
+        progress(f"explaining {len(rows)} predictions")
+        contributions = model.contributions(fresh.features.iloc[rows], random_state=0)
         if options.picture is not None:
             progress("drawing")
-            _draw(model, contributions, fresh.features.iloc[chosen], options)
-        if not options.row and not options.as_json:
-            progress("computing effects")
-            importance, pairs = model.importance(), model.interactions()
-            effects = _effects(model, importance.columns)
+            _draw(model, contributions, fresh.features.iloc[rows], options)
     if options.out is not None:
-        write_csv(_frame(model, contributions, chosen), options.out, is_safe=options.safe_csv)
+        write_csv(_frame(model, contributions, rows), options.out)
         if writes_rows:
             return
     if options.as_json:
-        write_json(_record(model, model_path, contributions, chosen))
+        write_json(_record(model, options.model, contributions, rows))
         return
+    console = Console()
     if options.row:
-        for place, row in enumerate(chosen):
+        for place, row in enumerate(rows):
             _print_row(console, model, fresh, contributions, place, int(row))
     else:
-        print_shares(console, importance, pairs)
-        for table in effects:
-            console.print()
-            console.print(table)
-        console.print(
-            Text(
-                f"\nFor single predictions: bochner explain {plain(f'{model_path} {path}')} --row 1"
-            )
-        )
+        print_analysis(console, model)
+        command = f"bochner explain {options.model} {options.file} --row 1"
+        console.print(Text(f"\nFor single predictions: {plain(command)}"))
     for written in filter(None, (options.out, options.picture)):
         console.print(Text(f"Wrote {plain(str(written))}"))
 
 
 def _draw(
-    model: Model, contributions: Contributions, rows: pd.DataFrame, options: ExplainOptions
+    model: Model, contributions: Contributions, rows: pd.DataFrame, options: SimpleNamespace
 ) -> None:
     """Draw the contributions to one prediction, or to those of all rows."""
     from bochner import plot
 
-    assert options.picture is not None
     draw = plot.waterfall if options.row else plot.beeswarm
     label = target_names(model)[0] if contributions.classes is None else None
     write_picture(draw(contributions, rows, label=label).figure_, options.picture)
 
 
-def _chosen(n_rows: int, options: ExplainOptions) -> Any:
+def _chosen(n_rows: int, options: SimpleNamespace) -> Any:
     """Return the numbers of rows, from 0."""
     if not options.row:
         most = n_rows if options.out is not None else _ROWS
-        return np.sort(np.random.default_rng(options.seed).permutation(n_rows)[:most])
+        return np.sort(np.random.default_rng(0).permutation(n_rows)[:most])
     if wrong := [row for row in options.row if not 1 <= row <= n_rows]:
         raise InputError(
             f"--row {wrong[0]} is not in the table, which has {n_rows} rows, counting from 1 below "
@@ -258,3 +308,72 @@ def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -
             for number, row in enumerate(rows)
         ],
     }
+
+
+def contents(model: TableModel) -> list[Table]:
+    """Return tables of a model's data and errors, of its kernels, and of the kinds of columns."""
+    kinds = {
+        state["name"]: _KINDS.get(state["kind"], state["kind"]) for state in model.encoder_.columns_
+    }
+    return [_card(model), _laws_table(model.head_), cells_table(("column", "kind"), kinds.items())]
+
+
+def _card(model: TableModel) -> Table:
+    """Return a summary of a table model: target, training data and test scores."""
+    record = model.record_
+    target = record.get("target", "unknown")
+    named = target if isinstance(target, str) else ", ".join(target)
+    source = f" of {record['source']}" if "source" in record else ""
+    facts = {
+        "model": type(model).__name__,
+        "target": named,
+        "rows": f"{record['n_samples']:,}{source}",
+    }
+    roles = {"weight": "weights", "group": "groups", "time": "times", "id": "names of rows"}
+    facts |= {role: str(record[name]) for name, role in roles.items() if name in record}
+    if record.get("dropped"):
+        facts["left out"] = ", ".join(record["dropped"])
+    tested = [
+        f"{name} {_shown(record[f'test_{key}'], is_share=key in _SHARES)}"
+        for key, name in _TESTED.items()
+        if f"test_{key}" in record and not (key == "error" and "test_rmse" in record)
+    ]
+    if tested:
+        facts["tested"] = f"on {record['n_test_samples']:,} rows: {', '.join(tested)}"
+    if (score := getattr(model, "score_", None)) is not None:
+        metric = "log loss" if hasattr(model, "classes_") else "RMSE"
+        facts["expected"] = f"{metric} {_shown(score)} on new rows, from rows left out of the fit"
+    if hasattr(model, "classes_"):
+        facts["classes"] = ", ".join(map(str, model.classes_))
+    return facts_table(facts)
+
+
+def _shown(value: object, *, is_share: bool = False) -> str:
+    if isinstance(value, np.ndarray | list):
+        return ", ".join(_shown(each, is_share=is_share) for each in np.asarray(value).tolist())
+    if isinstance(value, float | np.floating):
+        return percent(float(value), digits=1) if is_share else number(float(value))
+    return f"{value:,}" if isinstance(value, int | np.integer) else str(value)
+
+
+def series_facts(model: Forecaster) -> dict[str, str]:
+    """Return the seasons, the trends and the transformation of each series."""
+    facts: dict[str, str] = {}
+    for name, series in model.series_.items():
+        before, law = "" if model.is_single_ else f"{name}: ", series.law
+        facts |= {f"{before}{head.lower()}": text for head, text in model_facts(law).items()}
+        sizes = [f"{each.name} {number(each.std, 3)}" for each in law.periods()]
+        if sizes:
+            facts[f"{before}standard deviation"] = ", ".join(sizes)
+    return facts
+
+
+def _laws_table(head: SumOfLaws | SoftmaxOfLaws) -> Table:
+    """Return the kernels of a sum of laws and their weights."""
+    weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
+    rows = zip(head.laws.members, weights, strict=True)
+    cells = [
+        (FUNCTIONS.get(law.name, law.name), law.kind, f"{len(law.columns):,}", _shown(weight))
+        for law, weight in rows
+    ]
+    return cells_table(("functions", "kernel", "inputs", "weight"), cells)

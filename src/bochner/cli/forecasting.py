@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,19 +18,21 @@ from bochner import files as persist
 from bochner._base.number_texts import counted, number, percent
 from bochner._base.progress import Progress
 from bochner.cli.activity import reporting
-from bochner.cli.forecast_options import ForecastOptions
-from bochner.cli.options import read_options
+from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
     cells_table,
+    check_csv_output,
+    check_model_output,
+    check_picture,
+    check_report,
     facts_table,
+    is_standard_output,
     noting_warnings,
     plain,
     write_csv,
     write_json,
     write_picture,
 )
-from bochner.cli.series_fits import fit_each, report_refused
-from bochner.cli.series_totals import fit_total, on_one_index, with_total
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
     SeriesForecast,
@@ -36,10 +40,17 @@ from bochner.comparison.forecast_errors import (
     forecast_verdict,
     model_facts,
 )
-from bochner.comparison.past_origins import OriginScores, joint_scores, mean_mase, origin_scores
+from bochner.comparison.forecast_fits import (
+    Request,
+    SeriesFits,
+    forecast_each,
+    forecast_together,
+    past_scores,
+    with_total,
+)
+from bochner.comparison.past_origins import OriginScores, mean_mase
 from bochner.files.errors import InputError
 from bochner.files.series_table import (
-    ONE,
     SeriesColumns,
     TableSeries,
     series_columns,
@@ -58,8 +69,8 @@ _MOST_ROWS, _FIRST_ROWS = 14, 6
 _MOST_SERIES = 12
 """Most series that are listed on the screen."""
 
-_MOST_COMPARED = 20
-"""Most series that are also forecast from past origins, evenly among all."""
+_IN_PART = 1
+"""Exit code of a command that has forecast some series, and refused others."""
 
 _MOST_DRAWN = 8
 """Most series of a picture."""
@@ -72,12 +83,14 @@ _PICTURE_WIDTH, _POINTS = 7.5, 72.0
 class _Forecasts:
     """The fitted model, the forecasts of all series, and the errors of some from past origins."""
 
-    model: Forecaster
+    fits: SeriesFits
     columns: SeriesColumns
-    series: Sequence[SeriesForecast]
     scores: Mapping[str, OriginScores]
     level: float
-    refused: Mapping[str, str]  # Reasons, by the names of series that have no forecast
+
+    @property
+    def series(self) -> Sequence[SeriesForecast]:
+        return self.fits.series
 
     @property
     def is_single(self) -> bool:
@@ -97,41 +110,83 @@ class _Forecasts:
         return pd.concat(parts, ignore_index=True)
 
 
-def forecast_table(path: Path, options: ForecastOptions, console: Console) -> None:
+def forecast_table(options: SimpleNamespace) -> None:
     """Forecast the series of a table, measure the forecasts, write and show them."""
-    level = options.level
-    options.check(path)
-    with noting_warnings() as notes, reporting(is_quiet=options.quiet) as progress:
-        progress(f"reading {path}")
-        columns, all_series, remarks, unread = _read(path, options)
-        forecasts = _forecast(all_series, columns, options, level, progress)
-        forecasts = replace(forecasts, refused={**unread, **forecasts.refused})
-        frame = forecasts.table()
-        _write(forecasts, options, str(path), progress)
-    write_csv(frame, options.out, is_safe=options.safe_csv)
+    level = fraction_option("--interval", options.interval)
+    _check(options)
+    unfitted = Forecaster(transformation=options.transformation, random_state=0)
+    with noting_warnings() as notes, reporting() as progress:
+        progress(f"reading {options.file}")
+        columns, all_series, remarks, unread = _read(options)
+        request = Request(columns, options.horizon, options.holidays, level)
+        if options.total is None:
+            fits = forecast_each(all_series, unfitted, request, progress)
+        else:
+            fits = forecast_together(all_series, options.total, unfitted, request, progress)
+        scores = {}
+        if options.compare:
+            scores = past_scores(fits, request, progress, are_joint=options.total is not None)
+        forecasts = _Forecasts(fits, columns, scores, level)
+        refused = {**unread, **fits.refused}
+        _write(forecasts, options, progress)
+    write_csv(forecasts.table(), options.out)
     notes = [*remarks, *notes]
     if options.as_json:
-        write_json(_record(forecasts, notes))
-    elif not options.quiet:
-        shown = Console(stderr=True) if options.writes_table else console
-        _print(shown, path, forecasts, notes)
-        _print_files(shown, options)
-    if forecasts.refused:
-        report_refused(forecasts.refused, len(forecasts.series))
+        write_json(_record(forecasts, notes, refused))
+    else:
+        console = Console(stderr=is_standard_output(options.out))
+        _print(console, options.file, forecasts, notes)
+        _print_files(console, options)
+    if refused:
+        errors = Console(stderr=True, soft_wrap=True)
+        n_all = len(fits.series) + len(refused)
+        lines = [f"bochner: {len(refused)} of {n_all} series have no forecast:"]
+        for line in (*lines, *(f"  {name!r}: {reason}" for name, reason in refused.items())):
+            errors.print(Text(plain(line), style="red"))
+        raise typer.Exit(_IN_PART)
+
+
+def _check(options: SimpleNamespace) -> None:
+    """Raise an error that needs no data, where the options do not suit each other."""
+    if options.series is not None and len(options.target) > 1:
+        raise InputError(
+            "--series is for series below each other, and several --target for series in "
+            "columns: give one of them."
+        )
+    if options.total is not None and options.series is None and len(options.target) == 1:
+        raise InputError(
+            "--total needs several series: repeat --target for their columns, or name the "
+            "column that tells them apart with --series."
+        )
+    if options.as_json and is_standard_output(options.out):
+        raise InputError("--json and --out - both write to standard output: name a file.")
+    inputs = [each for each in (options.file, options.future) if each is not None]
+    checks = {
+        options.out: check_csv_output,
+        options.model: check_model_output,
+        options.report: check_report,
+        options.picture: check_picture,
+    }
+    for path, check in checks.items():
+        if path is not None:
+            check(path, *inputs)
+    outputs = [
+        each for each in (options.out, options.picture, options.report, options.model) if each
+    ]
+    if len({each.absolute() for each in outputs}) < len(outputs):
+        raise InputError("Two outputs have the same file: give each a name of its own.")
 
 
 def _read(
-    path: Path, options: ForecastOptions
+    options: SimpleNamespace,
 ) -> tuple[SeriesColumns, list[TableSeries], list[str], dict[str, str]]:
     """Return the columns, the series, the notes on the files, and the series that are refused."""
-    names = (*options.target, options.time, options.series, *options.inputs)
-    keep = {name for name in names if name is not None}
-    layout = read_options(options)
+    known = tuple(options.known or ())
+    keep = {*options.target, options.time, options.series, *known} - {None}
     text = [options.series] if options.series else []
-    table = read(path, layout, keep=keep, text=text)
-    frame = table.frame
-    first = options.target[0]
-    columns = series_columns(frame, first, options.time, options.series, options.inputs)
+    table = read(options.file, read_options(options), keep=keep, text=text)
+    frame, first = table.frame, options.target[0]
+    columns = series_columns(frame, first, options.time, options.series, known)
     notes, later = list(table.notes), None
     if options.future is not None:
         more = read(options.future, table.layout, keep=keep, text=text)
@@ -147,44 +202,10 @@ def _read(
     return columns, all_series, notes, refused
 
 
-def _forecast(
-    all_series: Sequence[TableSeries],
-    columns: SeriesColumns,
-    options: ForecastOptions,
-    level: float,
-    progress: Progress,
-) -> _Forecasts:
-    """Fit a model to every series, forecast it, and measure forecasts from past origins."""
-    if options.total is not None:
-        fits = fit_total(all_series, options.total, columns, options, level, progress)
-    else:
-        fits = fit_each(all_series, columns, options, level, progress)
-    scores: dict[str, OriginScores] = {}
-    if options.compare and options.total is not None:
-        progress("forecasting from past origins")
-        past_values, past_inputs = on_one_index(fits.series)
-        horizon = len(fits.series[0].mean)
-        scores = joint_scores(fits.model, past_values, past_inputs, horizon, level)
-    elif options.compare:
-        every = max(1, -(-len(fits.series) // _MOST_COMPARED))
-        for place, one in enumerate(some := fits.series[::every]):
-            # A single series has several origins, and one of one series would be no progress.
-            places = (place + 1, len(some)) if len(some) > 1 else ()
-            progress("forecasting from past origins", *places)
-            key = ONE if columns.series is None else one.name
-            past = None if one.inputs is None else one.inputs.iloc[: len(one.values)]
-            result = origin_scores(fits.model, one.values, past, len(one.mean), level)
-            if result is not None:
-                scores[key] = result
-    return _Forecasts(fits.model, columns, fits.series, scores, level, fits.refused)
-
-
-def _write(
-    forecasts: _Forecasts, options: ForecastOptions, source: str, progress: Progress
-) -> None:
+def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) -> None:
     """Write the model, the picture and the report."""
     if options.model is not None:
-        persist.save(forecasts.model, options.model)
+        persist.save(forecasts.fits.model, options.model)
     if options.picture is not None:
         progress("drawing")
         _draw(forecasts, options.picture)
@@ -193,11 +214,11 @@ def _write(
 
         progress("writing the report")
         write_forecasts(
-            forecasts.model,
+            forecasts.fits.model,
             forecasts.series,
             forecasts.scores if options.compare else None,
             forecasts.columns.target,
-            source,
+            str(options.file),
             forecasts.level,
             options.report,
         )
@@ -233,7 +254,9 @@ def _picture_title(forecasts: _Forecasts) -> str:
     return title if count <= _MOST_DRAWN else f"{title}: the first {_MOST_DRAWN} of {count} series"
 
 
-def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, object]:
+def _record(
+    forecasts: _Forecasts, notes: Sequence[str], refused: Mapping[str, str]
+) -> dict[str, object]:
     """Return the record that ``--json`` writes."""
     series = []
     for one in forecasts.series:
@@ -245,7 +268,7 @@ def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, object]:
             "lower": one.lower.tolist(),
             "upper": one.upper.tolist(),
         }
-        key = one.name if not forecasts.is_single else next(iter(forecasts.model.series_))
+        key = one.name if not forecasts.is_single else next(iter(forecasts.fits.model.series_))
         if key in forecasts.scores:
             scores = forecasts.scores[key]
             record["from_past_origins"] = {
@@ -258,7 +281,7 @@ def _record(forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, object]:
             }
         series.append(record)
     record = {"level": forecasts.level, "series": series, "notes": list(notes)}
-    return record | ({"refused": dict(forecasts.refused)} if forecasts.refused else {})
+    return {**record, "refused": dict(refused)}
 
 
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:
@@ -286,13 +309,13 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         unknown = len(first.values) - n_known
         more = f", {number(unknown)} of them unknown" if unknown else ""
         facts = {"Series": f"{path}: {number(len(first.values))} values{more}, {first.span()}"}
-        (fitted,) = forecasts.model.series_.values()
+        (fitted,) = forecasts.fits.model.series_.values()
         facts |= model_facts(fitted.law, first.values.index)
     else:
         lengths = [len(one.values) for one in series]
         span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))
         facts = {"Series": f"{path}: {len(series)} series of {span} values"}
-        for name, parts in (forecasts.model.sums or {}).items():
+        for name, parts in (forecasts.fits.model.sums or {}).items():
             facts["Sums"] = f"{name} = the sum of the {len(parts)} other series"
     if first.inputs is not None:
         names = ", ".join(map(str, first.inputs.columns))
@@ -358,10 +381,10 @@ def _last_rows(forecasts: _Forecasts) -> Table:
     return cells_table(("series", "until", "last value", "forecast", level, "to"), rows)
 
 
-def _print_files(console: Console, options: ForecastOptions) -> None:
+def _print_files(console: Console, options: SimpleNamespace) -> None:
     """Print the files that were written."""
     files = {
-        "Table": None if options.writes_table else options.out,
+        "Table": None if is_standard_output(options.out) else options.out,
         "Picture": options.picture,
         "Report": options.report,
         "Model": options.model,

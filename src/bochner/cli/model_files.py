@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner import files as persist
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.names import naming, shown
 from bochner._base.number_texts import counted
-from bochner.cli.model_record import check_record
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
+from bochner.files import load
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
 from bochner.files.read_options import ReadOptions
+from bochner.files.stored_classes import conforms
 from bochner.files.table_reading import read
 from bochner.series.forecaster import Forecaster
 from bochner.tables.row_keys import training_rows
-from bochner.tables.table_base import TableModel
 from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_model import TableModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,28 +59,92 @@ class Fresh:
         return Split(rows, self.targets, rows, self.targets, task)
 
 
-def load_model(path: Path) -> Any:
-    """Return a fitted table model from its file."""
-    model = persist.load(path)
-    if isinstance(model, Forecaster):
+def load_any(path: Path) -> Any:
+    """Return a fitted model of a table or of series from its file."""
+    model = load(path)
+    if not isinstance(model, TableModel | Forecaster):
         raise InputError(
-            f"{path} holds a model of a series, and this command takes a model of `bochner fit`. "
-            "`bochner forecast FILE --target COLUMN` forecasts a series, `bochner inspect` shows "
-            "the model, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
+            f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` or "
+            "`bochner forecast` wrote. Load it in Python with bochner.load."
         )
-    if not isinstance(model, TableModel):
-        raise InputError(
-            f"{path} holds a {type(model).__name__}: expected a model that `bochner fit` "
-            "wrote. Load it in Python with bochner.load."
-        )
-    check_table_model(model)
+    check_is_fitted(model)
+    if isinstance(model, TableModel):
+        check_record(model.record_, np.size(getattr(model, "target_mean_", 0.0)))
     return model
 
 
-def check_table_model(model: BaseEstimator) -> None:
-    """Raise an error unless a model of a table is fitted, and the facts on its fit are usable."""
-    check_is_fitted(model)
-    check_record(model.record_, np.size(getattr(model, "target_mean_", 0.0)))
+def load_model(path: Path) -> Any:
+    """Return a fitted table model from its file."""
+    model = load_any(path)
+    if isinstance(model, Forecaster):
+        raise InputError(
+            f"{path} holds a model of a series, and this command takes a model of `bochner fit`. "
+            "`bochner forecast FILE --target COLUMN` forecasts a series, `bochner explain` shows "
+            "the model, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
+        )
+    return model
+
+
+_FACTS: Mapping[str, Any] = {
+    "n_samples": int,
+    "target": str | list[str],
+    "dropped": list[str],
+    **dict.fromkeys(("weight", "group", "time", "id", "task", "source"), str),
+    "interval": float,
+    "n_columns": int,
+    "n_test_samples": int,
+    "layout": {
+        **dict.fromkeys(("decimal", "dates"), str),
+        "types": dict[str, str],
+        **dict.fromkeys(("table", "delimiter"), str | None),
+        "missing": list[str],
+        **dict.fromkeys(("skip", "header"), int | None),
+        "units": dict[str, str],
+        "words": dict[str, list[str]],
+    },
+    "fingerprint": {"step": int, "keys": str, "chance": float},
+}
+"""Types of the facts about a fit, which may be missing; those of nested facts are needed."""
+
+_KEY_SIZE = 4
+"""Bytes of a hash of a row."""
+
+
+def check_record(record: Mapping[str, Any], n_targets: int) -> None:
+    """Raise InputError unless the record of a model has facts of the right types."""
+    hints: dict[str, Any] = {**_FACTS} | {
+        name: float | list[float] for name in record if name.startswith("test_")
+    }
+    wrong = [name for name, hint in hints.items()
+             if name in record and not _is_of(record[name], hint)]  # fmt: skip
+    target = record.get("target", "")
+    if n_targets != (1 if isinstance(target, str) else len(target)) and "target" in record:
+        wrong.append("target")
+    if not wrong and not 0.0 < record.get("interval", 0.5) < 1.0:
+        wrong.append("interval")
+    if not wrong and "fingerprint" in record and not _are_keys(record["fingerprint"]):
+        wrong.append("fingerprint")
+    if wrong:
+        raise InputError(
+            f"The model file has {repr(record[wrong[0]])[:60]} for the fact {wrong[0]!r} about the "
+            "fit, which is not of its type: the file was changed. Fit the model again."
+        )
+
+
+def _is_of(fact: Any, hint: Any) -> bool:
+    if not isinstance(hint, Mapping):
+        return conforms(fact, hint)
+    return isinstance(fact, dict) and all(
+        name in fact and conforms(fact[name], each) for name, each in hint.items()
+    )
+
+
+def _are_keys(facts: Mapping[str, Any]) -> bool:
+    try:
+        is_whole = len(b64decode(facts["keys"], validate=True)) % _KEY_SIZE == 0
+    except ValueError:
+        return False
+    return is_whole and facts["step"] >= 1
 
 
 def target_names(model: Model) -> list[str]:
@@ -93,26 +158,14 @@ def interval_level(model: Model) -> float:
     return float(model.record_.get("interval", LEVEL))
 
 
-def read_for(
-    model: Model,
-    path: Path,
-    table: str | None = None,
-    missing: Sequence[str] | None = None,
-    skip: int | None = None,
-) -> Fresh:
-    """Read a table as that of the fit was read.
-
-    ``missing`` has further entries that are missing in every column. ``table`` and ``skip`` replace
-    those of the fit unless they are None.
-    """
-    record = model.record_
+def read_for(model: Model, options: SimpleNamespace) -> Fresh:
+    """Read the table of a command as that of the fit was read, unless its options differ."""
+    record, path = model.record_, options.file
     is_older = "layout" not in record
     layout = ReadOptions() if is_older else ReadOptions.from_record(record["layout"])
-    if table is not None:
-        layout = replace(layout, table=table)
-    if skip is not None:
-        layout = replace(layout, skip=skip)
-    layout = replace(layout, missing=(*layout.missing, *(missing or ())))
+    given = {name: getattr(options, name) for name in ("table", "skip")}
+    layout = replace(layout, **{name: value for name, value in given.items() if value is not None})
+    layout = replace(layout, missing=(*layout.missing, *(options.missing or ())))
     states = {state["name"]: state for state in model.encoder_.columns_}
     text = [name for name, state in states.items() if state["kind"] == "text"]
     roles = {record[name] for name in ("weight", "group", "id") if name in record}

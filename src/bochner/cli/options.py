@@ -1,147 +1,295 @@
-"""Arguments and options shared by commands, and commands with options in a data class."""
+"""The options of all commands, each stated once."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
-from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal
 
 import typer
 
-from bochner._base.names import nearest
 from bochner.files.errors import InputError
 from bochner.files.read_options import ReadOptions, read_types
 
 _LARGEST_SEED = 2**32 - 1
 """Largest seed that scikit-learn's ``random_state`` accepts."""
 
-ROWS, MODEL, READING, OUTPUT = "Test rows", "Model", "Reading the file", "Output"
+_SERIES, _ROWS, _MODEL, _READING, _OUTPUT = (
+    "Series", "Test rows", "Model", "Reading the file", "Output",
+)  # fmt: skip
+"""Panels of the help, besides that of options without a panel."""
 
-Seed = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        max=_LARGEST_SEED,
-        help="Random seed of the split and of the sampler.",
-        rich_help_panel=MODEL,
+
+_NAME = "<name>"
+"""Metavariable of options with few values, which their help lists."""
+
+
+def _option(text: str, panel: str | None = None, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, **settings)
+
+
+TableFile = Annotated[
+    Path,
+    typer.Argument(
+        help="Table: CSV or TSV (also compressed), Parquet, Feather, Excel or SQLite; - reads CSV "
+        "from standard input.",
+        allow_dash=True,
     ),
 ]
-_FORMATS = (
-    "Table: CSV or TSV (also compressed), Parquet, Feather, Excel or SQLite; - reads CSV from "
-    "standard input."
-)
-TableFile = Annotated[Path, typer.Argument(help=_FORMATS, allow_dash=True)]
 ModelFile = Annotated[Path, typer.Argument(help="Model file that `bochner fit` wrote.")]
-Dropped = Annotated[
-    list[str] | None, typer.Option("--drop", help="Column to leave out; repeat for more.")
-]
-TableName = Annotated[
-    str | None,
-    typer.Option(
-        help="Table of an SQLite file, or sheet of an Excel file.", rich_help_panel=READING
-    ),
+
+# Reading a file: `fit` and `forecast` have all, commands on a fitted model the last three.
+Decimal = Annotated[str, _option("Decimal mark: auto, . or ,", _READING)]
+Dates = Annotated[
+    str, _option("Order of dates: auto, iso, dayfirst, monthfirst, or none for no dates.", _READING)
 ]
 Types = Annotated[
     Path | None,
-    typer.Option(
+    _option(
+        "Kind of some columns: number, text, date or ignore, as zip,text;size,number or in a CSV "
+        "(column,type) or JSON file.",
+        _READING,
         metavar="<kinds or file>",
-        help="Kind of some columns: number, text, date or ignore, as zip,text;size,number or in a "
-        "CSV (column,type) or JSON file.",
-        rich_help_panel=READING,
     ),
 ]
-MissingWords = Annotated[
+Header = Annotated[
+    int | None,
+    _option("Lines of column names: 0 if the first line is data, 2 for two lines.", _READING),
+]
+TableName = Annotated[
+    str | None, _option("Table of an SQLite file, or sheet of an Excel file.", _READING)
+]
+Missing = Annotated[
     list[str] | None,
-    typer.Option(
-        "--missing",
-        help="Entry that is missing in every column, such as NA among text, or -99; repeat for "
-        "more.",
-        rich_help_panel=READING,
+    _option(
+        "Entry that is missing in every column, such as NA among text, or -99; repeat for more.",
+        _READING,
     ),
 ]
-SkippedLines = Annotated[
+Skip = Annotated[
     int | None,
-    typer.Option(
-        "--skip",
-        help="Lines to leave out before the names. With a number, titles, totals and remarks below "
-        "the table are not looked for; 0 keeps all lines.",
-        rich_help_panel=READING,
+    _option(
+        "Lines to leave out before the names. With a number, titles, totals and remarks below the "
+        "table are not looked for; 0 keeps all lines.",
+        _READING,
     ),
 ]
-HeaderLines = Annotated[
-    int | None,
-    typer.Option(
-        "--header",
-        help="Lines of column names: 0 if the first line is data, 2 for two lines.",
-        rich_help_panel=READING,
+
+# Columns of a table
+Target = Annotated[list[str], _option("Column to predict; repeat for several columns of numbers.")]
+Task = Annotated[
+    Literal["auto", "regression", "classification"],
+    _option("auto, regression or classification.", metavar=_NAME),
+]
+Weight = Annotated[str | None, _option("Column of the rows' weights, not used as a feature.")]
+Weights = Annotated[
+    Literal["precisions", "counts"],
+    _option(
+        "Meaning of --weight: precisions (each row is one observation; also for survey weights) or "
+        "counts (a row of weight 3 is three observations).",
+        metavar=_NAME,
     ),
 ]
-Json = Annotated[
-    bool, typer.Option("--json", help="Write JSON to standard output.", rich_help_panel=OUTPUT)
+Id = Annotated[
+    str | None,
+    _option("Column that identifies rows: copied to the predictions, not used as a feature."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print errors only.", rich_help_panel=OUTPUT)]
-SafeCsv = Annotated[
+Drop = Annotated[list[str] | None, _option("Column to leave out; repeat for more.")]
+LeftOut = Annotated[
+    list[str] | None, _option("Column to leave out, such as the target; repeat for more.")
+]
+
+# Test rows
+SplitKind = Annotated[
+    Literal["auto", "random", "time", "group"],
+    _option(
+        "auto, random, time (the latest rows) or group (whole groups). auto takes the latest rows "
+        "if a column of dates sorts the table.",
+        _ROWS,
+        metavar=_NAME,
+    ),
+]
+Time = Annotated[str | None, _option("Column of times: expected errors are for later rows.", _ROWS)]
+Group = Annotated[
+    str | None,
+    _option("Column of groups, not used as a feature: expected errors are for new groups.", _ROWS),
+]
+TestSize = Annotated[float, _option("Share of rows or groups held out for testing.", _ROWS)]
+ErrorGroup = Annotated[str | None, _option("Column of groups whose errors are shown one by one.")]
+
+# Models
+Effort = Annotated[
+    Literal["quick", "default", "thorough"],
+    _option("quick, default or thorough.", _MODEL, metavar=_NAME),
+]
+Transformation = Annotated[
+    Literal["none", "auto", "log", "sqrt", "rank"],
+    _option(
+        "Function of a target of numbers to which the model is fitted: none, log, sqrt, rank, or "
+        "auto for the most likely one.",
+        _MODEL,
+        metavar=_NAME,
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    _option(
+        "Time limit of the command in seconds. The fit has half of it, and tries fewer kernels if "
+        "they take longer. Comparisons and analyses start only before the limit.",
+        _MODEL,
+    ),
+]
+MemoryLimit = Annotated[
+    str | None, _option("Memory of the fit beyond the table, such as 2GB.", _MODEL)
+]
+Jobs = Annotated[int | None, _option("Number of threads, -1 for all cores.", _MODEL)]
+Level = Annotated[float, _option("Level of the prediction intervals, such as 0.9 or 90.", _MODEL)]
+Seed = Annotated[
+    int,
+    _option("Random seed of the split and of the sampler.", _MODEL, min=0, max=_LARGEST_SEED),
+]
+Compare = Annotated[
     bool,
-    typer.Option(
-        "--safe-csv",
-        help="Put an apostrophe before text that spreadsheets would run as a formula.",
-        rich_help_panel=OUTPUT,
+    _option(
+        "Also fit other methods to the same rows, and compare their errors.",
+        _MODEL,
+        "--compare/--no-compare",
     ),
 ]
-Report = Annotated[
-    Path | None, typer.Option(help="HTML file to write a report to.", rich_help_panel=OUTPUT)
-]
-Analysis = Annotated[
-    bool,
-    typer.Option(
-        "--analysis/--no-analysis",
-        help="Also compute importance, interactions and, for reports, effects of columns.",
-        rich_help_panel=OUTPUT,
-    ),
+
+# Predictions and explanations
+Std = Annotated[
+    bool, _option("Add the predictive standard deviation, including noise.", None, "--std")
 ]
 Interval = Annotated[
-    float | None,
-    typer.Option(help="Level of the prediction intervals; by default that of the fit."),
+    float | None, _option("Add prediction intervals of this level, such as 90 or 0.9.")
+]
+Quantiles = Annotated[str | None, _option("Add quantiles of these levels, such as 10,50,90.")]
+Keep = Annotated[
+    Literal["none", "id", "all"],
+    _option("Columns of the table to copy: none, id or all.", metavar=_NAME),
+]
+RowNumbers = Annotated[
+    list[int] | None,
+    _option("Row whose prediction is explained, from 1; repeat for more.", min=1),
+]
+Kernel = Annotated[str, _option("A kernel's name, such as gaussian, tl1 or ntk.")]
+
+# Series
+SeriesTarget = Annotated[
+    list[str], _option("Column to forecast; repeat for several series in columns.", _SERIES)
+]
+SeriesTime = Annotated[
+    str | None,
+    _option(
+        "Column of times: dates, or numbers such as decimal years. By default the only column of "
+        "dates.",
+        _SERIES,
+    ),
+]
+Horizon = Annotated[
+    int | None,
+    _option(
+        "Number of steps to forecast. By default the rows after the last known value.",
+        _SERIES,
+        min=1,
+    ),
+]
+SeriesName = Annotated[
+    str | None,
+    _option("Column that names the series of each row, if they are below each other.", _SERIES),
+]
+Total = Annotated[
+    str | None,
+    _option(
+        "Name of the sum of all series, a new or an existing one. Forecasts of the series then "
+        "add up to its forecast.",
+        _SERIES,
+    ),
+]
+Known = Annotated[
+    list[str] | None,
+    _option(
+        "Column whose future values are known, such as a price; repeat for more. The rows to "
+        "forecast have it, and no target.",
+        _SERIES,
+    ),
+]
+Future = Annotated[
+    Path | None, _option("Table of the rows to forecast, if they are not in FILE.", _SERIES)
+]
+Holidays = Annotated[
+    str | None,
+    _option(
+        "Country whose public holidays matter, such as DE, US or DE-BY. Needs the extra "
+        "'holidays'.",
+        _SERIES,
+    ),
+]
+Scale = Annotated[
+    Literal["none", "auto", "floor", "sqrt", "log"],
+    _option(
+        "Function of the values that is modelled: none, floor (values of zero or more), sqrt, log, "
+        "or auto for the most likely one.",
+        _MODEL,
+        metavar=_NAME,
+    ),
+]
+Origins = Annotated[
+    bool,
+    _option(
+        "Also forecast the last values from the values before them, and compare errors with "
+        "forecasts that repeat the last season. It takes up to three more fits.",
+        _MODEL,
+        "--compare/--no-compare",
+    ),
+]
+
+# Files to write
+ModelOut = Annotated[Path, _option("Model file to write.", _OUTPUT, "--out")]
+CsvOut = Annotated[
+    Path | None,
+    _option("CSV file to write; - is standard output, as by default.", _OUTPUT, "--out"),
+]
+ContributionsOut = Annotated[
+    Path | None,
+    _option(
+        "CSV file for the contributions to all predictions, or to those of --row.",
+        _OUTPUT,
+        "--out",
+    ),
+]
+ForecastOut = Annotated[
+    Path,
+    _option(
+        "CSV file of the forecast; - is standard output, and the summary then goes to standard "
+        "error.",
+        _OUTPUT,
+        "--out",
+    ),
+]
+Folder = Annotated[Path, _option("Folder for the files to write.", _OUTPUT, "--out")]
+SeriesModel = Annotated[
+    Path | None,
+    _option(
+        "File to write the fitted model to, for `bochner explain` and for bochner.load in Python. "
+        "A later `bochner forecast` fits again.",
+        _OUTPUT,
+    ),
+]
+Report = Annotated[Path | None, _option("HTML file to write a report to.", _OUTPUT)]
+Picture = Annotated[Path | None, _option("PNG, SVG or PDF file for a picture.", _OUTPUT)]
+Json = Annotated[bool, _option("Write JSON to standard output.", _OUTPUT, "--json")]
+SafeCsv = Annotated[
+    bool,
+    _option(
+        "Put an apostrophe before text that spreadsheets would run as a formula.",
+        _OUTPUT,
+        "--safe-csv",
+    ),
 ]
 
 
-def with_options(options: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a command from a function whose last argument is an instance of an options class.
-
-    The command has the other arguments of the function, and an option for each field of the data
-    class ``options``, whose annotations describe them.
-    """
-
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        def command(**values: Any) -> None:
-            arguments = {name: value for name, value in values.items() if name not in names}
-            function(**arguments, options=options(**{name: values[name] for name in names}))
-
-        hints, own_hints = (
-            get_type_hints(each, include_extras=True) for each in (options, function)
-        )
-        names = [field.name for field in fields(options)]
-        parameters = [
-            each.replace(annotation=own_hints[each.name])
-            for each in signature(function).parameters.values()
-            if each.name != "options"
-        ]
-        for field in fields(options):
-            default = Parameter.empty if field.default is MISSING else field.default
-            kind = Parameter.KEYWORD_ONLY
-            parameters.append(
-                Parameter(field.name, kind, default=default, annotation=hints[field.name])
-            )
-        command.__name__, command.__doc__ = function.__name__, function.__doc__
-        command.__signature__ = signature(function).replace(parameters=parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in parameters}
-        return command
-
-    return decorate
-
-
-def read_options(options: Any) -> ReadOptions:
-    """Return how to read the file of a command whose options describe it."""
+def read_options(options: SimpleNamespace) -> ReadOptions:
+    """Return how to read the file of a command."""
     return ReadOptions(
         decimal=options.decimal,
         dates=options.dates,
@@ -151,14 +299,6 @@ def read_options(options: Any) -> ReadOptions:
         skip=options.skip,
         header=options.header,
     )
-
-
-def check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    """Raise an error unless the value of an option is one of a few."""
-    if value not in choices:
-        near = nearest(value, choices)
-        hint = f" Did you mean {near!r}?" if near else ""
-        raise InputError(f"--{name} must be one of {', '.join(choices)}, got {value!r}.{hint}")
 
 
 def fraction(level: float) -> float:

@@ -110,21 +110,6 @@ def cells_table(
     return table
 
 
-def results_table(results: Mapping[str, Mapping[str, float]], columns: Mapping[str, str]) -> Table:
-    """Return the table of methods by metrics, given the metrics' headings."""
-    rows = (
-        (method, *(_shown(name, metrics[name]) if name in metrics else "" for name in columns))
-        for method, metrics in results.items()
-    )
-    return cells_table(("method", *columns.values()), rows)
-
-
-def _shown(name: str, value: float) -> str:
-    from bochner._base.number_texts import number  # Help is shown without NumPy
-
-    return number(value, 2) if name == "seconds" else number(value)
-
-
 def facts_table(facts: Mapping[str, str]) -> Table:
     """Return a table of names and values."""
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -197,6 +182,8 @@ def check_csv_output(path: Path | None, *inputs: Path) -> None:
 
 def check_report(path: Path, *inputs: Path) -> None:
     """Raise before any work if no HTML file can be written to ``path``."""
+    import bochner.report.page  # noqa: F401  (so that a missing extra is noticed before the work)
+
     check_output(path, *inputs, option="--report")
     _check_ending(path, HTML_ENDINGS, "HTML")
 

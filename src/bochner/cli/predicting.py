@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,16 +13,13 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.number_texts import counted, number, percent
 from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
-from bochner.cli.model_options import PredictOptions
-from bochner.cli.options import fraction
+from bochner.cli.options import fraction, fraction_option
 from bochner.cli.output import check_csv_output, is_standard_output, plain, write_csv
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Model, own_outcomes
 from bochner.files.errors import InputError
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
-
-_KEPT = ("none", "id", "all")
 
 _SCORES = {
     "log_loss": "log loss",
@@ -38,22 +35,21 @@ _SHARES = ("error", "coverage")
 """Errors that are shares of the rows."""
 
 
-def predict_table(model_path: Path, path: Path, options: PredictOptions, messages: Console) -> None:
-    """Write predictions as CSV to a file or standard output, and errors to ``messages``."""
-    level, out = options.level, options.out
-    if options.keep not in _KEPT:
-        raise InputError(f"--keep must be one of {', '.join(_KEPT)}, got {options.keep!r}.")
-    check_csv_output(out, model_path, path)
-    model = load_model(model_path)
-    fresh = read_for(model, path, options.table, options.missing, options.skip)
+def predict_table(options: SimpleNamespace) -> None:
+    """Write predictions as CSV to a file or standard output, and errors to standard error."""
+    interval, out = options.interval, options.out
+    level = None if interval is None else fraction_option("--interval", interval)
+    check_csv_output(out, options.model, options.file)
+    model = load_model(options.model)
+    fresh = read_for(model, options)
     predicted = _predictions(model, fresh.features, level, options)
     predictions = pd.concat([_kept(model, fresh, options.keep, predicted), predicted], axis=1)
     write_csv(predictions, out, is_safe=options.safe_csv)
-    if not options.quiet:
-        if out is not None and not is_standard_output(out):
-            messages.print(Text(plain(f"Table  {out}: {counted(len(predictions), 'row')}")))
-        for line in (*fresh.notes, *_scored(model, fresh)):
-            messages.print(Text(plain(line)))
+    messages = Console(stderr=True, soft_wrap=True)
+    if out is not None and not is_standard_output(out):
+        messages.print(Text(plain(f"Table  {out}: {counted(len(predictions), 'row')}")))
+    for line in (*fresh.notes, *_scored(model, fresh)):
+        messages.print(Text(plain(line)))
 
 
 def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.DataFrame:
@@ -107,7 +103,7 @@ def _errors(outcome: Outcome) -> str:
 
 
 def _predictions(
-    model: BaseEstimator, frame: pd.DataFrame, level: float | None, options: PredictOptions
+    model: BaseEstimator, frame: pd.DataFrame, level: float | None, options: SimpleNamespace
 ) -> pd.DataFrame:
     if isinstance(model, TableClassifier):
         for name in ("std", "interval", "quantiles"):

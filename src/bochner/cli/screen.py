@@ -49,8 +49,6 @@ def print_studies(
     console: Console,
     studies: Sequence[Study],
     warned: Sequence[str] = (),
-    *,
-    is_verbose: bool = False,
 ) -> None:
     """Print the table facts; verdict, errors and calibration of each target; and columns."""
     first = studies[0]
@@ -58,8 +56,6 @@ def print_studies(
     for study in studies:
         print_errors(console, study)
         print_checks(console, study)
-    if is_verbose:
-        _print_details(console, first)
     print_shares(console, first.importance, first.interactions)
 
 
@@ -172,19 +168,6 @@ def _short(value: float) -> str:
     """Return a number in few characters: with four digits, or three and a power of ten."""
     text = number(value, plain=_PLAIN)
     return number(value, 3, _PLAIN) if "e" in text else text
-
-
-def _print_details(console: Console, study: Study) -> None:
-    columns = [
-        (c.name, c.kind, f"{c.n_missing:,}", f"{c.n_distinct:,}", c.summary)
-        for c in study.table.columns
-    ]
-    console.print()
-    console.print(cells_table(("column", "kind", "missing", "distinct", "values"), columns))
-    if (score := study.model.score_) is not None:
-        metric = "log loss" if study.is_classification else "RMSE"
-        shown = ", ".join(f"{value:.4g}" for value in np.atleast_1d(score))
-        console.print(f"\nExpected {metric} on new rows, from rows left out of the fit: {shown}.")
 
 
 def share_tables(importance: VarianceShares, pairs: VarianceShares | None) -> list[Table]:

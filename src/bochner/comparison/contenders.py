@@ -1,7 +1,9 @@
-"""Common methods for tables, and their metrics on training and test rows."""
+"""Common methods for tables, fitted to the rows of a model, and their metrics on test rows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
+from math import inf
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +17,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from bochner.comparison.outcomes import outcome
+from bochner._base.progress import Progress, silent
+from bochner._base.threads import single_threaded_blas, threads_for
+from bochner.comparison.outcomes import LEVEL, Outcome, outcome
 from bochner.comparison.split import Split
 from bochner.tables.encoder import TableEncoder
 
@@ -114,3 +118,59 @@ def timed_fit(
 def evaluate(model: BaseEstimator, split: Split) -> dict[str, float]:
     """Return the metrics of a fitted model on the test rows; see :func:`measure`."""
     return {name: score.value for name, score in outcome(model, split).scores().items()}
+
+
+_Encoded = tuple[Split, float]
+"""A split with encoded rows, and the seconds that encoding the training rows took."""
+
+
+def add_others(
+    outcomes: Sequence[dict[str, Outcome]],
+    split: Split,
+    *,
+    level: float = LEVEL,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    until: float = inf,
+    progress: Progress = silent,
+) -> list[str]:
+    """Add the outcomes of other methods, by name, to the outcomes of each target.
+
+    All methods use the threads that ``n_jobs`` gives to the fit of a table model. Their time in
+    seconds covers encoding the training rows and the fit. No method starts after the time ``until``
+    of ``perf_counter``. Returns the names of the methods left out for lack of time.
+    """
+    with single_threaded_blas() as n_blas:
+        n_threads = threads_for(n_jobs, n_blas)
+    encodings: list[_Encoded] = []
+    left_out = []
+    for name in installed():
+        if perf_counter() >= until:
+            left_out.append(name)
+            continue
+        progress(f"comparing with: {name}")
+        if not encodings:
+            encodings = [_encoded(split.of_target(k)) for k in range(len(outcomes))]
+        for of_target, encoded in zip(outcomes, encodings, strict=True):
+            of_target[name] = _outcome(name, encoded, level, seed, n_threads)
+    return left_out
+
+
+def _encoded(split: Split) -> _Encoded:
+    began = perf_counter()
+    encoder = common_encoder()
+    encoded = encoder.fit_transform(split.X, split.y)
+    seconds = perf_counter() - began
+    return replace(split, X=encoded, X_test=encoder.transform(split.X_test)), seconds
+
+
+def _outcome(name: str, encoded: _Encoded, level: float, seed: int, n_threads: int) -> Outcome:
+    """Fit a method to encoded rows, and return its predictions of the test rows."""
+    split, seconds = encoded
+    model = installed()[name](split.task, N_COMPONENTS, seed)[1:]  # Without the encoder
+    if name == CATBOOST:
+        model[-1].set_params(thread_count=n_threads)
+    # Other libraries overflow where targets are huge: their errors say so.
+    with threadpool_limits(n_threads), np.errstate(over="ignore", invalid="ignore"):
+        seconds += timed_fit(model, split, n_openmp=n_threads)
+        return outcome(model, split, level, seconds)

@@ -1,15 +1,29 @@
-"""Training and test rows of a table."""
+"""Training and test rows of a table: random rows, the latest rows, or the rows of whole groups."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from bochner._base.arrays import Floats
+from bochner._base.arrays import Floats, as_array
+from bochner.files.columns import labels, read_column
 from bochner.files.errors import InputError
+from bochner.tables.table_checks import (
+    Task,
+    check_table,
+    check_target,
+    drop_columns,
+    infer_task,
+    side_column,
+    split_target,
+)
+from bochner.tables.table_rows import is_sorted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +34,9 @@ class Split:
     """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``.
 
     Targets have shape (n,), or (n, t) for several targets. Weights, groups and times belong to the
-    training rows, ``groups_test`` to the test rows.
+    training rows, ``groups_test`` to the test rows. ``kind`` is ``"random"``, ``"time"`` (later
+    rows), ``"group"`` (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` says how
+    the test rows were chosen.
     """
 
     X: Any
@@ -32,17 +48,156 @@ class Split:
     groups: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
     groups_test: NDArray[Any] | None = None
+    kind: str = "random"
+    reason: str = "The test rows were chosen at random."
+    column: str | None = None  # That of times or groups by which the test rows were chosen
 
-    def of_target(self, number: int) -> "Split":
+    def of_target(self, number: int) -> Split:
         """Return the split with one of several targets."""
         if self.y.ndim == 1:
             return self
         return replace(self, y=self.y[:, number], y_test=self.y_test[:, number])
 
 
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Names of the columns of a table that are no features, or order or group its rows."""
+
+    target: tuple[str, ...]
+    drop: tuple[str, ...] = ()
+    weight: str | None = None
+    id: str | None = None
+    group: str | None = None
+    time: str | None = None
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Columns by their roles, besides targets and dropped columns."""
+        roles = {role: getattr(self, role) for role in ("weight", "id", "group", "time")}
+        return {role: name for role, name in roles.items() if name is not None}
+
+    def renamed(self, name_of: Callable[[str], str]) -> Roles:
+        """Return the roles with other names of columns."""
+        names = {role: name_of(name) for role, name in self.names.items()}
+        return Roles(tuple(map(name_of, self.target)), tuple(map(name_of, self.drop)), **names)
+
+
+def split_table(
+    frame: pd.DataFrame,
+    roles: Roles,
+    *,
+    task: str = "auto",
+    kind: str = "auto",
+    test_size: float = 0.2,
+    seed: int = 0,
+    left_out: tuple[str, ...] = (),
+) -> Split:
+    """Check the columns of a table, and split its rows.
+
+    By default, the latest rows are held out if the table is sorted by a column of dates. Columns
+    ``left_out`` were left out at reading. Raises InputError if roles contradict each other, or if
+    the table lacks a column.
+    """
+    frame, sides = drop_columns(frame, roles.drop), dict[str, Any]()
+    if roles.weight is not None:
+        sides["weight"] = _weights(frame, roles.weight)
+    if roles.id is not None:
+        side_column(frame, roles.id, "id")
+    kind, reason, column, of_rows = _chosen(frame, roles, kind)
+    aside = {roles.weight, roles.id, roles.group if kind == "group" else None} - {None}
+    if clash := {*aside, roles.time}.intersection(roles.target):
+        raise InputError(f"{clash.pop()!r} is the target and has another role: name two columns.")
+    features, targets = drop_columns(frame, [str(name) for name in aside]), {}
+    for name in roles.target:
+        features, targets[name] = split_target(features, name, left_out)
+    task = _task(targets, task)
+    check_table(features)
+    target: Any = next(iter(targets.values()))
+    if len(targets) > 1:
+        import pandas as pd
+
+        target = pd.concat(list(targets.values()), axis=1)
+    rows = split_rows(features, target, task, test_size, seed, **sides, **of_rows)
+    return replace(rows, kind=kind, reason=reason, column=column)
+
+
+def _weights(frame: pd.DataFrame, name: str) -> Floats:
+    values = side_column(frame, name, "weight", ("numeric",)).values
+    if (wrong := np.flatnonzero(values < 0.0)).size:
+        raise InputError(
+            f"The weight {name!r} must not be negative, and is {values[wrong[0]]:.4g} in "
+            f"row {wrong[0] + 1}: expected zero or more in every row."
+        )
+    return as_array(values)
+
+
+def _task(targets: dict[str, pd.Series], named: str) -> Task:
+    """Return the task of the targets, and raise InputError if they do not suit it."""
+    several, task = len(targets) > 1, cast(Task, named)
+    if named == "auto":
+        task = "regression" if several else infer_task(next(iter(targets.values())))
+    if several and task == "classification":
+        raise InputError(
+            f"--target was given {len(targets)} times: several targets must be numbers. Fit a "
+            "model to each."
+        )
+    for target in targets.values():
+        check_target(target, task)
+    return task
+
+
+def _chosen(
+    frame: pd.DataFrame, roles: Roles, kind: str
+) -> tuple[str, str, str | None, dict[str, Any]]:
+    """Return the kind of the test rows, a sentence on it, their column, and its times or groups."""
+    implied = "group" if roles.group else "time" if roles.time else "auto"
+    if roles.group and roles.time:
+        raise InputError(
+            "--group and --time both choose the rows that are held out: give one of them."
+        )
+    if "auto" not in (kind, implied) and kind != implied:
+        raise InputError(
+            f"--split {kind} and --{implied} contradict each other: leave one of them out."
+        )
+    kind = implied if kind == "auto" else kind
+    if kind == "group":
+        if roles.group is None:
+            raise InputError("--split group needs the column of the groups: add --group COLUMN.")
+        group = side_column(frame, roles.group, "group")
+        numbers = np.unique(labels(group.raw, group.present), return_inverse=True)[1]
+        reason = f"groups by {roles.group!r} that are absent from the training rows"
+        return kind, f"The test rows belong to {reason}.", roles.group, {"groups": numbers}
+    dates = [] if roles.time or kind == "random" else _dates(frame, roles)
+    by, why = roles.time, ""
+    if kind == "auto":
+        by = next((n for n in dates if is_sorted(read_column(n, frame[n]).values)), None)
+        why = (
+            ", because the table is in the order of these dates; --split random chooses random rows"
+        )
+    elif kind == "time" and by is None:
+        if len(dates) != 1:
+            date_columns = f"{len(dates)}: {', '.join(dates)}" if dates else "none"
+            raise InputError(
+                f"--split time needs the column of times, and the table has several or no columns "
+                f"of dates ({date_columns}): add --time COLUMN."
+            )
+        by = dates[0]
+    if by is None:
+        return "random", "The test rows were chosen at random.", None, {}
+    times = side_column(frame, by, "time", ("numeric", "date")).values
+    return "time", f"The test rows are the latest by {by!r}{why}.", by, {"time": times}
+
+
+def _dates(frame: pd.DataFrame, roles: Roles) -> list[str]:
+    """Return the names of complete columns of dates."""
+    read = (read_column(str(name), frame[name]) for name in frame.columns)
+    kinds = {column.name: column for column in read if column.kind == "date"}
+    return [name for name, c in kinds.items() if c.present.all() and name not in roles.target]
+
+
 def split_rows(
-    features: "pd.DataFrame",
-    target: "pd.Series | pd.DataFrame",
+    features: pd.DataFrame,
+    target: pd.Series | pd.DataFrame,
     task: str,
     test_size: float,
     seed: int,
@@ -96,6 +251,14 @@ def split_rows(
             f"No row to fit has the class {lacking[0]}, which rows to test have: choose another "
             "--seed or --test-size, or add rows."
         )
-    fit_columns = [None if part is None else part[fit] for part in (weight, groups, time)]
-    fit_columns.append(None if groups is None else groups[test])
-    return Split(features.iloc[fit], y[fit], features.iloc[test], y[test], task, *fit_columns)
+    return Split(
+        features.iloc[fit],
+        y[fit],
+        features.iloc[test],
+        y[test],
+        task,
+        weight=None if weight is None else weight[fit],
+        groups=None if groups is None else groups[fit],
+        time=None if time is None else time[fit],
+        groups_test=None if groups is None else groups[test],
+    )

@@ -1,4 +1,4 @@
-"""A fitted table model with its table, its test rows and the outcomes of other methods."""
+"""A table model, fitted and tested on held-out rows next to other methods."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from math import inf
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bochner._base.number_texts import entries
-from bochner.comparison.contenders import OURS
+from bochner._base.progress import Progress, silent
+from bochner.comparison.contenders import OURS, add_others, timed_fit
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
-from bochner.comparison.split import Split
+from bochner.comparison.split import Roles, Split
 from bochner.files.columns import KIND_NAMES, read_column
+from bochner.tables.row_keys import fingerprint
 from bochner.tables.sensitivity import VarianceShares
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
@@ -102,6 +106,80 @@ class Study:
         It is empty if all test rows are like the training rows.
         """
         return by_kind(self.own, self.model.unlike_rows(self.split.X_test))
+
+
+def fitted_studies(
+    model: Model,
+    split: Split,
+    roles: Roles,
+    table: TableFacts,
+    *,
+    level: float = LEVEL,
+    compare: bool = True,
+    seed: int = 0,
+    until: float = inf,
+    progress: Progress = silent,
+    **shared: Any,
+) -> tuple[list[Study], list[str]]:
+    """Fit a model to the training rows, and test, compare and analyse it on the test rows.
+
+    No other method and no analysis starts after the time ``until`` of ``perf_counter``. Returns a
+    study of each target, and the names of what was left out for lack of time.
+    """
+    seconds = timed_fit(model, split, callback=progress.relay, groups=split.groups, time=split.time)
+    progress("predicting the test rows")
+    outcomes = own_outcomes(model, split, level, seconds)
+    left_out, importance, interactions = list[str](), None, None
+    if compare:
+        left_out += add_others(
+            outcomes, split, level=level, seed=seed, n_jobs=model.n_jobs, until=until,
+            progress=progress,
+        )  # fmt: skip
+    if perf_counter() < until:
+        progress("computing the importance of columns")
+        importance, interactions = model.importance(), model.interactions()
+    else:
+        left_out.append("importance of columns")
+    studies = studies_of(
+        model,
+        roles.target,
+        table,
+        split,
+        outcomes,
+        importance=importance,
+        interactions=interactions,
+        kind=split.kind,
+        reason=split.reason,
+        **shared,
+    )
+    return studies, left_out
+
+
+def fit_facts(
+    studies: Sequence[Study], roles: Roles, layout: Mapping[str, Any]
+) -> dict[str, object]:
+    """Return the facts about a fit that the model file keeps."""
+    first, several = studies[0], len(studies) > 1
+    split, scores = first.split, [study.own.scores() for study in studies]
+    columns = roles.names | ({} if split.column is None else {split.kind: split.column})
+    tested = {
+        f"test_{name}": [of_target[name].value for of_target in scores] if several else score.value
+        for name, score in scores[0].items()
+        if np.isfinite(score.value)
+    }
+    return {
+        "target": list(roles.target) if several else roles.target[0],
+        "dropped": list(roles.drop),
+        **columns,
+        "task": split.task,
+        "source": first.table.source,
+        "layout": dict(layout),
+        "fingerprint": fingerprint(split.X, split.X_test),
+        "interval": first.own.level,
+        "n_columns": split.X.shape[1],
+        "n_test_samples": len(split.y_test),
+        **tested,
+    }
 
 
 def row_names(rows: pd.DataFrame, ids: pd.Series | None = None) -> list[str]:

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import add
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.threads import single_threaded_blas
 from bochner.engines.executor import Executor
-from bochner.engines.partition_rows import Check, FrameParts, Names, TupleParts, refusal
+from bochner.engines.partition_rows import Check, Names, refusal
 from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Total
 
@@ -54,16 +54,6 @@ class PartitionLayout:
         return f"{self.n_columns} columns{names} and {targets}"
 
 
-class Layouts(Protocol):
-    """A class of layouts: :class:`PartitionLayout` or a layout with more facts about columns."""
-
-    def of(self, chunk: Any, names: Names) -> Any:
-        """Return the layout of the rows of a part, which has ``names``."""
-
-    def check(self, layouts: Sequence[tuple[int, Any]]) -> None:
-        """Raise ValueError if parts, given with their numbers, do not fit together."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Collected(RowChunks):
     """Rows of the parts on an executor: a chunk in every part, the lengths of all, and a sample.
@@ -86,9 +76,12 @@ class Collected(RowChunks):
         parts: Any,
         read: Read,
         meta: Any = None,
-        layouts: Layouts = PartitionLayout,
+        layouts: Any = PartitionLayout,
     ) -> "Collected":
-        """Return the rows of parts; raise ValueError if there are none or they do not fit."""
+        """Return the rows of parts; raise ValueError if there are none or they do not fit.
+
+        ``layouts`` is the class of layouts: `PartitionLayout`, or one with kinds of columns.
+        """
         described = _pass(executor, parts, partial(_described, read, layouts), add)
         lengths, each = zip(*described, strict=True) if described else ((), ())
         if not sum(lengths):
@@ -109,8 +102,7 @@ class Collected(RowChunks):
 
         Raises ValueError if the data are unusable, with the number of the partition.
         """
-        split = TupleParts() if rows.target is None else FrameParts(rows.target, rows.sample_weight)
-        return cls.of(rows.executor, rows.parts, Check(split, numeric))
+        return cls.of(rows.executor, rows.parts, Check(rows.split, numeric))
 
     def validated(self, check: Callable[[Any, Any, Any, bool], Chunk]) -> "Collected":
         """Return the rows with their sample as an estimator's check returns it."""
@@ -206,7 +198,7 @@ def _plus(plus: Callable[[Any, Any], Any], first: object, second: object) -> Any
     return plus(first, second)
 
 
-def _described(read: Read, layouts: Layouts, index: int, part: object) -> tuple[tuple[int, Any]]:
+def _described(read: Read, layouts: Any, index: int, part: object) -> tuple[tuple[int, Any]]:
     chunk, names = read(part)
     return ((0, None),) if chunk is None else ((len(chunk), layouts.of(chunk, names)),)
 

@@ -1,16 +1,23 @@
-"""The two operations that an engine needs for fitting models to its rows."""
+"""The two operations that an engine needs, and the executors of Ray and Spark."""
 
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial, reduce
+from operator import itemgetter
 from typing import Any, Protocol
+
+_FAN_IN = 4
+"""Number of values that one task adds: it holds as many in memory."""
+
+_SPARK_FAN_IN = 8
+"""The same in Spark, where each level is a shuffle, which takes some tenths of a second."""
 
 
 class Executor(Protocol):
     """An engine that applies functions to partitions on its workers, and adds up the results.
 
-    :class:`bochner.engines.ray.RayExecutor` and
-    :class:`bochner.engines.spark.SparkExecutor` are executors; any class with these two methods
-    is also an executor. Functions can be pickled, have no side effects, and may be called again for
-    a partition whose worker was lost.
+    Any class with these two methods is an executor. Functions can be pickled, have no side effects,
+    and may be called again for a partition whose worker was lost.
 
     Examples
     --------
@@ -47,3 +54,130 @@ class Executor(Protocol):
         order of the parts, as in ``plus(plus(a, b), plus(c, d))``. If which values are added does
         not depend on which are ready first, results repeat to the last bit.
         """
+
+
+class RayExecutor:
+    """Ray, for :class:`PartitionedRows` in its object store: ``pip install 'bochner[ray]'``.
+
+    Parts are a list of object references: of tuples ``(X, y)`` or ``(X, y, sample_weight)``, which
+    tasks return or ``ray.put`` stores, or of data frames, such as ``dataset.to_pandas_refs()`` of a
+    ``ray.data.Dataset``.
+
+    Parameters
+    ----------
+    max_retries : int, default=3
+        Number of times that a task of a lost worker is run again, -1 for any number.
+    num_cpus : float, default=1
+        Processors that a task occupies; its linear algebra has one thread.
+
+    Examples
+    --------
+    With a running Ray, ``ray.init()``::
+
+        rows = PartitionedRows(RayExecutor(), [read.remote(path) for path in paths])
+        model = KreinRidge().fit(rows)
+    """
+
+    def __init__(self, *, max_retries: int = 3, num_cpus: float = 1) -> None:
+        import ray
+
+        self._ray = ray
+        options = {"max_retries": max_retries, "num_cpus": num_cpus}
+        self._apply = ray.remote(**options)(_apply)
+        self._add = ray.remote(**options)(_add)
+
+    def map(self, function: Callable[[int, Any], Any], parts: Sequence[object]) -> list[Any]:
+        """Return references to the values of the function, which Ray computes at once."""
+        sent = self._ray.put(function)
+        return [self._apply.remote(sent, index, part) for index, part in enumerate(parts)]
+
+    def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[object]) -> Any:
+        """Return the sum of values; each task adds a few neighbours once they are computed."""
+        if not handles:
+            return None
+        while len(handles) > 1:
+            handles = [
+                self._add.remote(plus, *handles[first : first + _FAN_IN])
+                for first in range(0, len(handles), _FAN_IN)
+            ]
+        return self._ray.get(handles[0])
+
+
+def _apply(function: Callable[[int, Any], Any], index: int, part: object) -> Any:
+    return function(index, part)
+
+
+def _add(plus: Callable[[Any, Any], Any], *values: object) -> Any:
+    return reduce(plus, values)
+
+
+class SparkExecutor:
+    """Spark, for :class:`PartitionedRows` in an RDD or data frame: ``bochner[spark]``.
+
+    Parts are an RDD of tuples ``(X, y)`` or ``(X, y, sample_weight)`` of arrays, any number in a
+    partition; or a Spark data frame of numeric columns, with the name of its ``target``. Spark
+    computes them again in every pass, unless ``persist()`` keeps them, and runs a failed task
+    again, ``spark.task.maxFailures`` times in all. RDDs do not exist in Spark Connect.
+
+    Examples
+    --------
+    With a session ``spark``::
+
+        table = spark.read.parquet("folder/")
+        rows = PartitionedRows(SparkExecutor(), table, target="y")
+        model = KreinRidge().fit(rows)
+    """
+
+    def map(self, function: Callable[[int, Any], Any], parts: Any) -> Any:
+        """Return an RDD of the values of the function, one in every partition, not computed yet."""
+        pieces = parts if hasattr(parts, "mapPartitionsWithIndex") else _pieces(parts)
+        return pieces.mapPartitionsWithIndex(partial(_applied, function))
+
+    def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Any) -> Any:
+        """Compute the values and return their sum; tasks add a few neighbours each."""
+        # Spark's treeReduce adds values in the order in which a shuffle delivers them.
+        count = handles.getNumPartitions()
+        if not count:
+            return None
+        while count > 1:
+            n_groups = -(-count // _SPARK_FAN_IN)
+            keyed = handles.mapPartitionsWithIndex(_keyed)
+            handles = keyed.partitionBy(n_groups, int).mapPartitions(partial(_added, plus))
+            count = n_groups
+        return handles.collect()[0]
+
+
+def _applied(
+    function: Callable[[int, Any], Any], index: int, pieces: Iterable[object]
+) -> Iterator[Any]:
+    yield function(index, list(pieces))
+
+
+def _keyed(index: int, values: Iterable[object]) -> Iterator[tuple[int, tuple[int, Any]]]:
+    for value in values:
+        yield index // _SPARK_FAN_IN, (index, value)
+
+
+def _added(
+    plus: Callable[[Any, Any], Any], keyed: Iterable[tuple[int, tuple[int, Any]]]
+) -> Iterator[Any]:
+    terms = sorted((term for _, term in keyed), key=itemgetter(0))
+    yield reduce(plus, (value for _, value in terms))
+
+
+def _pieces(table: Any) -> Any:
+    """Return an RDD of pandas frames, of some rows each, in the partitions of a data frame."""
+    return table.mapInArrow(_pickled, "rows binary").rdd.map(_unpickled)
+
+
+def _pickled(batches: Iterable[Any]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for batch in batches:
+        if batch.num_rows:
+            content = pickle.dumps(batch.to_pandas(), protocol=5)
+            yield pa.RecordBatch.from_arrays([pa.array([content], pa.binary())], ["rows"])
+
+
+def _unpickled(row: Any) -> Any:
+    return pickle.loads(row[0])

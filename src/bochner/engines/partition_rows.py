@@ -1,14 +1,16 @@
-"""Reading and checking of the rows of one partition on its worker."""
+"""Reading of the rows of a partition, numbers or a table, checked on its worker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from bochner._base.arrays import FLOATS, Array, InputRows
+from bochner._base.arrays import FLOATS, Array, InputRows, stacked_rows
 from bochner._base.checks import (
     check_classes,
     check_rows_given,
@@ -21,6 +23,7 @@ from bochner._base.checks import (
     refuse_masked,
 )
 from bochner._base.frames import of_arrow
+from bochner._base.names import refuse_repeated
 from bochner.features.chunks import Chunk
 
 Names = tuple[str, ...] | None
@@ -28,31 +31,26 @@ Names = tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class TupleParts:
-    """Splits parts ``(X, y)`` or ``(X, y, sample_weight)`` into rows, targets and weights."""
+class PieceSplit:
+    """Splits pieces of a part into rows, targets and weights.
+
+    Pieces are tuples ``(X, y)`` or ``(X, y, sample_weight)``; with names of columns of targets,
+    data frames of pandas or polars.
+    """
+
+    target: str | list[str] | None = None
+    weight: str | None = None
 
     def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
-        """Return rows, targets and weights or ``None``; raise TypeError for anything else."""
-        if not (isinstance(piece, tuple) and len(piece) in (2, 3)):
-            length = f" of length {len(piece)}" if isinstance(piece, tuple) else ""
-            raise TypeError(
-                f"Expected a tuple (X, y) or (X, y, sample_weight), got {type(piece).__name__}"
-                f"{length}. For data frames, name the column of targets: PartitionedRows(executor, "
-                f"parts, target='y')."
-            )
-        X, y, *weight = piece
-        return X, y, weight[0] if weight else None
-
-
-@dataclass(frozen=True, slots=True)
-class FrameParts:
-    """Splits data frames of pandas or polars into rows, targets and weights by column names."""
-
-    target: str | list[str]
-    weight: str | None
-
-    def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
-        """Return inputs, targets and weights or ``None``; raise for other objects and names."""
+        """Return rows, targets and weights or ``None``; raise for other objects and names."""
+        if self.target is None:
+            if not (isinstance(piece, tuple) and len(piece) in (2, 3)):
+                raise TypeError(
+                    f"Expected a tuple (X, y) or (X, y, sample_weight), got {type(piece).__name__}."
+                    f" For data frames, name the column of targets: PartitionedRows(executor, "
+                    f"parts, target='y')."
+                )
+            return piece if len(piece) == 3 else (*piece, None)
         refuse_lazy("A part", piece)
         piece = of_arrow(piece)
         if not hasattr(piece, "columns") or not hasattr(piece, "drop"):
@@ -60,25 +58,42 @@ class FrameParts:
                 f"target is given, so that a data frame was expected, got "
                 f"{type(piece).__name__}. Leave target out for tuples (X, y)."
             )
-        targets = [self.target] if isinstance(self.target, str) else list(self.target)
-        used = targets if self.weight is None else [*targets, self.weight]
-        if absent := [name for name in used if name not in piece.columns]:
+        if absent := [name for name in self._named() if name not in piece.columns]:
             raise ValueError(
                 f"There is no column {absent[0]!r}; the columns are "
                 f"{', '.join(map(repr, piece.columns))}."
             )
-        y = piece[self.target] if isinstance(self.target, str) else piece[targets]
+        y = piece[self.target if isinstance(self.target, str) else list(self.target)]
         weight = None if self.weight is None else piece[self.weight]
-        # Polars accepts only names.
-        inputs = piece.drop(columns=used) if hasattr(piece, "iloc") else piece.drop(used)
-        return inputs, y, weight
+        return _without(piece, self._named()), y, weight
+
+    def inputs(self, part: Any) -> Any:
+        """Return the rows of a piece or list of pieces, which may lack targets; or ``None``."""
+        pieces = [self._inputs(piece) for piece in (part if isinstance(part, list) else [part])]
+        pieces = [piece for piece in pieces if len(piece)]
+        return reduce(stacked, pieces) if pieces else None
+
+    def _inputs(self, piece: Any) -> Any:
+        if isinstance(piece, tuple):
+            return piece[0]
+        named = [name for name in self._named() if name in getattr(piece, "columns", ())]
+        return _without(piece, named) if named else piece
+
+    def _named(self) -> list[str]:
+        targets = [self.target] if isinstance(self.target, str) else list(self.target or ())
+        return targets if self.weight is None else [*targets, self.weight]
+
+
+def _without(piece: Any, columns: list[str]) -> Any:
+    # Polars accepts only names.
+    return piece.drop(columns=columns) if hasattr(piece, "iloc") else piece.drop(columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """Checks the rows of a part: a piece, or a list of pieces."""
 
-    split: TupleParts | FrameParts
+    split: PieceSplit
     numeric: bool  # whether targets are numbers, not labels
 
     def __call__(self, part: Any) -> tuple[Chunk | None, Names]:
@@ -151,3 +166,92 @@ def _joined(chunks: Sequence[Chunk]) -> Chunk:
         np.concatenate([chunk.y for chunk in chunks]),
         np.concatenate([chunk.weights for chunk in chunks]) if weighted else None,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TablePiece:
+    """Rows ``X`` of a table, a pandas data frame or an array (n, d), with targets and weights."""
+
+    X: Any
+    y: NDArray[Any]
+    weight: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: NDArray[np.intp]) -> "TablePiece":
+        """Return some of the rows."""
+        X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
+        return TablePiece(X, self.y[rows], None if self.weight is None else self.weight[rows])
+
+    def __add__(self, other: "TablePiece") -> "TablePiece":
+        """Concatenate the rows of both pieces."""
+        weight = None
+        if self.weight is not None or other.weight is not None:
+            weight = np.concatenate((self.weights, other.weights))
+        return TablePiece(stacked(self.X, other.X), np.concatenate((self.y, other.y)), weight)
+
+    @property
+    def weights(self) -> Array:
+        """Weights of shape (n,), ones where none were given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTable:
+    """Reads the rows of weight of a part, a piece or a list of pieces, with their targets."""
+
+    split: PieceSplit
+    numeric: bool  # Whether targets are numbers, not labels
+
+    def __call__(self, part: Any) -> tuple[TablePiece | None, Names]:
+        """Return the rows, ``None`` if there are no pieces, and the names of columns."""
+        pieces = [self.split(piece) for piece in (part if isinstance(part, list) else [part])]
+        if not pieces:
+            return None, None
+        table = reduce(add, [self._checked(*piece) for piece in pieces])
+        names = getattr(table.X, "columns", None)
+        return table, None if names is None else tuple(map(str, names))
+
+    def _checked(self, X: Any, y: Any, weight: object) -> TablePiece:
+        if not hasattr(X, "iloc"):
+            X = np.asanyarray(X)
+            if X.ndim != 2:
+                raise TypeError(
+                    "Expected the rows of a partition as a pandas data frame or an array (n, d), "
+                    f"got an array of shape {X.shape}."
+                )
+        else:
+            refuse_repeated(list(map(str, X.columns)))
+        y = checked_part_targets(y, X, numeric=self.numeric, single=not self.numeric)
+        weight = checked_part_weights(weight, X)
+        piece = TablePiece(X, y, weight)
+        return piece if weight is None or weight.all() else piece[np.flatnonzero(weight)]
+
+
+def stacked(first: Any, second: Any) -> Any:
+    """Concatenate the rows of two tables; raise ValueError if their columns differ."""
+    if not (hasattr(first, "iloc") and hasattr(second, "iloc")):
+        return stacked_rows(first, second)
+    if list(first.columns) != list(second.columns):
+        raise ValueError(
+            f"There are pieces of other columns: {', '.join(map(repr, first.columns))}; and "
+            f"{', '.join(map(repr, second.columns))}."
+        )
+    from pandas import CategoricalDtype, concat
+    from pandas.api.types import union_categoricals
+
+    joined = concat([first, second], ignore_index=True)
+    for place, pair in enumerate(zip(first.dtypes, second.dtypes, strict=True)):
+        # Without this, categories that differ become entries that are not categories.
+        if all(isinstance(dtype, CategoricalDtype) for dtype in pair) and pair[0] != pair[1]:
+            columns = [first.iloc[:, place], second.iloc[:, place]]
+            joined.isetitem(place, _as_text_if_mixed(columns, union_categoricals))
+    return joined
+
+
+def _as_text_if_mixed(columns: list[Any], union: Any) -> Any:
+    """Return the union of two columns of categories, as text if their types differ."""
+    if columns[0].cat.categories.dtype != columns[1].cat.categories.dtype:
+        columns = [categories.cat.rename_categories(str) for categories in columns]
+    return union(columns, ignore_order=True)

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from bochner.engines.executor import Executor
-from bochner.engines.partition_rows import refusal
-from bochner.engines.table_pieces import InputParts
+from bochner.engines.partition_rows import PieceSplit, refusal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +19,7 @@ class PartitionedRows:
     Parameters
     ----------
     executor : Executor
-        The engine, such as :class:`bochner.engines.ray.RayExecutor`.
+        The engine, such as :class:`RayExecutor`.
     parts : object
         The partitions, in the form that the executor takes. Each is a tuple ``(X, y)`` or
         ``(X, y, sample_weight)`` of NumPy arrays or data frames ``X``; or, with ``target``, a
@@ -33,8 +32,7 @@ class PartitionedRows:
     Raises
     ------
     TypeError
-        If the executor lacks ``map`` or ``tree_reduce``, ``parts`` can be read only once, or a
-        name is no text.
+        If the executor lacks ``map`` or ``tree_reduce``, or ``parts`` can be read only once.
     ValueError
         If there is ``sample_weight`` without ``target``.
     """
@@ -52,19 +50,10 @@ class PartitionedRows:
                     f"executor must be an object with the methods map and tree_reduce, got "
                     f"{self.executor!r}; pass RayExecutor(), for instance."
                 )
-        if self.parts is None:
-            raise TypeError("parts is None: pass the partitions, such as a list of tuples (X, y).")
         if isinstance(self.parts, Iterator):
             raise TypeError(
                 f"parts is a {type(self.parts).__name__}, which can be read once, and workers read "
                 f"the partitions several times: pass list(parts)."
-            )
-        targets = self.target if isinstance(self.target, list | tuple) else [self.target]
-        names = [*targets, self.sample_weight]
-        if not all(name is None or isinstance(name, str) for name in names):
-            raise TypeError(
-                f"target and sample_weight are names of columns, got target={self.target!r} and "
-                f"sample_weight={self.sample_weight!r}."
             )
         if self.sample_weight is not None and self.target is None:
             raise ValueError(
@@ -95,8 +84,13 @@ class PartitionedRows:
         ``target`` and ``sample_weight`` are dropped if they are there. Data that the method
         refuses raise its error on the worker, with the number of the partition.
         """
-        inputs = InputParts(self.target, self.sample_weight)
-        return self.executor.map(partial(_applied, partial(method, **options), inputs), self.parts)
+        applied = partial(_applied, partial(method, **options), self.split)
+        return self.executor.map(applied, self.parts)
+
+    @property
+    def split(self) -> PieceSplit:
+        """Splits pieces into rows, targets and weights."""
+        return PieceSplit(self.target, self.sample_weight)
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         # NumPy calls this wherever an array is expected.
@@ -107,10 +101,10 @@ class PartitionedRows:
         )
 
 
-def _applied(method: Callable[[Any], Any], inputs: "InputParts", index: int, part: object) -> Any:
+def _applied(method: Callable[[Any], Any], split: PieceSplit, index: int, part: object) -> Any:
     """Return the value of a method at the inputs of a part, or raise with the part's number."""
     try:
-        X = inputs(part)
+        X = split.inputs(part)
         return None if X is None else method(X)
     except (TypeError, ValueError) as error:
         raise refusal(index, error) from error

@@ -7,14 +7,13 @@ from operator import add
 import numpy as np
 from numpy.random import Generator
 
-from bochner._base.arrays import InputRows, some_rows, squared_norms
+from bochner._base.arrays import Array, InputRows, frozen_array, some_rows, squared_norms
+from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.measure_parts import one_sided, sampled_parts
 from bochner.features.median_length_scales import AnyKernel
-from bochner.features.region import Region
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
-from bochner.spectral.choice import LEAST_TRANSFORMED, resolve_scheme
 from bochner.spectral.closed_forms import closed_form
 from bochner.spectral.decompositions import (
     Auto,
@@ -25,11 +24,53 @@ from bochner.spectral.decompositions import (
 )
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import NoMeasureError, Pairing
-from bochner.spectral.layouts import Scheme
 from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile
+from bochner.spectral.schemes import LEAST_TRANSFORMED, Scheme, resolve_scheme
 from bochner.spectral.tails import sample_parts_with_tails
+
+
+@register
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """Rows whose distance from ``centre`` (d,) is from ``least`` to ``greatest``."""
+
+    centre: Array
+    least: float
+    greatest: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "centre", frozen_array("centre", self.centre, None))
+
+    def warn_outside(self, X: InputRows) -> None:
+        """Emit one ``UserWarning`` if rows of ``X`` (n, d), dense or sparse, lie outside."""
+        offset = float(self.centre @ self.centre)
+        square = squared_norms(X) - 2.0 * (X @ self.centre) + offset
+        distance = np.sqrt(np.maximum(square, 0.0))
+        outside = (distance > self.greatest) | (distance < self.least)
+        if outside.any():
+            worst = distance[outside][np.argmax(np.abs(distance[outside] - self.greatest))]
+            expected = (
+                f"at most {self.greatest:.6g}"
+                if self.least == 0.0
+                else f"{self.greatest:.6g}, up to rounding"
+            )
+            warn_user(
+                f"{int(outside.sum())} of {len(outside)} rows lie outside the region that the "
+                f"training data cover: their distance from its centre should be {expected}, and "
+                f"one of them has {worst:.6g}. The kernel's values there are bounded but not "
+                f"approximated; fit on data that reach as far."
+            )
+
+
+def check_rows(kernel: object, region: Region | None, X: object, *, right: bool = False) -> None:
+    """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
+    if isinstance(kernel, Kernel):
+        (kernel.check_right_inputs if right else kernel.check_inputs)(X)
+    if region is not None:
+        region.warn_outside(X)
+
 
 _SPHERE_TOLERANCE = 1e-4
 """Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
@@ -93,7 +134,9 @@ def approximate(
         measure = _plain_measure(kernel, X, right)
         if measure is not None:
             frequencies = measure.sample(n_frequencies, draw_rng, scheme)
-            checks = _checks(measure, n_frequencies, n_checks, draw_rng, scheme)
+            checks = None
+            if n_checks:
+                checks = _checks(measure, n_frequencies, n_checks, draw_rng, scheme)
             return Approximation(frequencies, max_error=0.0, checks=checks)
     if weights == masses:
         raise ValueError(
@@ -125,9 +168,11 @@ def _plain_measure(
         measure = closed_form(kernel, X.shape[1])
     except NoMeasureError:
         return None
-    is_exact = measure.max_error == 0.0 and measure.predicted_error is None
-    if not (is_exact and measure.is_positive and measure.mass > 0.0):
+    if measure.max_error or measure.predicted_error is not None:
         return None
+    for part in measure.parts:
+        if not (part.mass > 0.0 and part.law.is_positive):
+            return None
     if right is not None:
         kernel.check_right_inputs(right)
     return measure
@@ -137,7 +182,7 @@ def _checks(
     measure: SpectralMeasure, m: int, n_checks: int, draw_rng: Generator, scheme: Scheme
 ) -> Frequencies | None:
     """Return check frequencies of a positive measure, ``None`` if its features are exact."""
-    if not n_checks or _is_exact(measure, m):
+    if _is_exact(measure, m):
         return None
     check_rng = draw_rng.spawn(2)[0]
     return reduce(add, sample_parts_with_tails(measure, n_checks, check_rng, scheme))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, stacked_rows
 from bochner._base.registry import register
-from bochner.features.region import Region, check_rows
-from bochner.features.weight_meaning import Units, are_whole
+from bochner.features.approximation import Region, check_rows
+from bochner.features.targets import Units, are_whole
 
 Total = TypeVar("Total")
 Given = ParamSpec("Given")

@@ -15,12 +15,13 @@ from bochner.features.median_length_scales import (
     rounding_of,
 )
 from bochner.kernels import Kernel, NonNegative, UnitSphere
-from bochner.spectral import SpectralMeasure, profile
+from bochner.spectral import SpectralMeasure
 from bochner.spectral.decompositions import DesignData
 from bochner.spectral.design import broad_proposal
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
 from bochner.spectral.least_squares import Sample, least_squares_weights
+from bochner.spectral.profiles import profile
+from bochner.spectral.schemes import Scheme
 
 _ROWS = 1250
 """Rows on which weights are fitted and tested: 1.5 million kernel values. Twice as many take four

@@ -13,13 +13,11 @@ from bochner._base.arrays import Array, as_array, dense_rows, some_rows
 from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
 from bochner.spectral import SpectralMeasure
-from bochner.spectral.choice import Automatic, transforms_pay
 from bochner.spectral.decompositions import DesignData
 from bochner.spectral.factors import CosineFactors, multiplied, separated
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Isotropic
-from bochner.spectral.layouts import Scheme
-from bochner.spectral.schemes import Orthogonal, Structured
+from bochner.spectral.schemes import Automatic, Orthogonal, Scheme, Structured, transforms_pay
 
 
 def one_sided(kernel: AnyKernel, frequencies: Frequencies) -> Frequencies:
@@ -121,7 +119,7 @@ def sampled_parts(
 ) -> list[Frequencies]:
     """Return ``m`` frequencies of the parts of a kernel's measure, part by part.
 
-    :class:`~bochner.spectral.Automatic` means :class:`~bochner.spectral.Structured` if the
+    :class:`~bochner.spectral.schemes.Automatic` means :class:`~bochner.spectral.Structured` if the
     measure is one isotropic law in 256 inputs or more, the map is then faster, and the error on
     10,000 pairs of rows is at most 1.1 times that expected of orthogonal blocks.
     """

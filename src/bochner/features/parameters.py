@@ -1,16 +1,34 @@
 """Parameters that estimators share: kernels, the number of features, their type, random states."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.utils import check_random_state
 
-from bochner._base.arrays import RandomState, as_count
+from bochner._base.arrays import (
+    Array,
+    InputRows,
+    LengthScale,
+    RandomState,
+    as_count,
+    as_flag,
+    as_positive,
+    as_positive_scalar,
+)
+from bochner._base.names import resolved
+from bochner._base.threads import checked_n_jobs
+from bochner.features.median_length_scales import AnyKernel, auto_length_scale, median_distance
 from bochner.kernels import Kernel
+from bochner.kernels.kernel_names import kernel_called, native
+from bochner.spectral.composite_laws import PAIRINGS
+from bochner.spectral.decompositions import DECOMPOSITIONS, Decomposition
+from bochner.spectral.laws import Pairing
+from bochner.spectral.schemes import SCHEMES, Scheme
 
 
 class KernelParameters:
@@ -76,7 +94,7 @@ def count_frequencies(n_components: object, name: str = "n_components") -> int:
 
 def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
     """Return ``n`` independent generators from a scikit-learn ``random_state``."""
-    seed = drawn_seed(random_state)
+    seed = int(check_seed(random_state).randint(np.iinfo(np.int32).max))
     return np.random.default_rng(seed).spawn(n)
 
 
@@ -116,3 +134,117 @@ def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
             return dtype
     choices = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
     raise ValueError(f"dtype must be {choices}, got {dtype!r}.")
+
+
+def resolve_kernel(
+    kernel: AnyKernel | str,
+    length_scale: ArrayLike,
+    X: InputRows,
+    rng: np.random.Generator,
+    sample_weight: Array | None = None,
+    *,
+    names: Sequence[str] | None = None,
+) -> AnyKernel:
+    """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept.
+
+    A kernel of scikit-learn's Gaussian processes is converted. Columns given by name are looked up
+    in ``names``, and data-dependent parameters are set from ``X``; see
+    :meth:`bochner.kernels.Kernel.resolved`.
+    """
+    if not isinstance(kernel, Kernel | str):
+        kernel = native(kernel, X.shape[1])
+    if isinstance(kernel, str):
+
+        def scale() -> LengthScale:
+            if not isinstance(length_scale, str):
+                return as_positive("length_scale", length_scale)
+            check_length_scale("length_scale", length_scale)
+            find = auto_length_scale if length_scale == "auto" else median_distance
+            return find(X, rng, sample_weight)
+
+        return kernel_called(kernel, X.shape[1], scale).resolved(names, X)
+    if isinstance(kernel, Kernel):
+        return kernel.resolved(names, X)
+    check_kernel("kernel", kernel)
+    return kernel
+
+
+Check = Callable[[str, Any], object]
+"""Takes the name and the value of a parameter, and raises an error for an unusable value."""
+
+
+class Parametrised(Protocol):
+    """An estimator."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name."""
+
+
+def check_each(model: Parametrised, checks: Mapping[str, Check]) -> None:
+    """Raise ``TypeError`` or ``ValueError`` for the first unusable parameter of an estimator."""
+    for name, value in model.get_params(deep=False).items():
+        checks[name](name, value)
+
+
+def optional(check: Check) -> Check:
+    """Return a check that also takes ``None``."""
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def one_of(choices: Collection[str]) -> Check:
+    """Return a check for a parameter whose values are some names."""
+    return partial(check_choice, choices=choices)
+
+
+def unchecked(name: str, value: object) -> None:
+    """Take any value: for a parameter that is only printed, or whose check needs the rows."""
+
+
+def check_kernel(name: str, value: object) -> None:
+    """Raise an error unless a value is a kernel, the name of one, or a function."""
+    if isinstance(value, str):
+        kernel_called(value, 1)
+    elif isinstance(value, type) or not (callable(value) or isinstance(value, Kernel)):
+        raise TypeError(
+            f"{name} must be a Kernel, the name of one or a function k(X, Y), got {value!r}."
+        )
+
+
+def check_length_scale(
+    name: str, value: ArrayLike, choices: Collection[str] = ("auto", "median")
+) -> None:
+    """Raise an error unless a length scale is positive numbers or one of some names."""
+    if not isinstance(value, str):
+        as_positive(name, value)
+    elif value not in choices:
+        also = " 'evidence' needs targets: KreinRidge and KernelGLMRegressor learn with it."
+        raise ValueError(
+            f"{name} must be {', '.join(map(repr, choices))}, a number or one per input, got "
+            f"{value!r}.{also if value == 'evidence' else ''}"
+        )
+
+
+def length_scale_check(*names: str) -> Check:
+    """Return a check of length scales, which are positive numbers or one of some names."""
+    return partial(check_length_scale, choices=names)
+
+
+KERNEL_CHECKS: Mapping[str, Check] = {
+    "kernel": check_kernel,
+    "n_components": lambda name, value: count_frequencies(value, name),
+    "length_scale": check_length_scale,
+    "scheme": partial(resolved, kind=Scheme, choices=SCHEMES),
+    "weights": one_of(("sampled", "least_squares")),
+    "decomposition": partial(resolved, kind=Decomposition, choices=DECOMPOSITIONS),
+    "masses": one_of(("exact", "least_squares")),
+    "pairs": partial(resolved, kind=Pairing, choices=PAIRINGS),
+    "dtype": lambda _, value: check_dtype(value),
+    "random_state": lambda _, value: check_seed(value),
+    "fit_intercept": as_flag,
+    "tol": as_positive_scalar,
+    "n_jobs": lambda _, value: checked_n_jobs(value),
+    "time_limit": optional(as_positive_scalar),
+    "residual": optional(as_count),
+    "verbose": unchecked,
+}
+"""Checks of parameters that estimators share, by name."""

@@ -26,11 +26,9 @@ from bochner._base.arrays import (
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
-from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
-from bochner.features.parameters import generators
-from bochner.spectral import PositiveMeasure
-from bochner.spectral.layouts import Scheme
-from bochner.spectral.positive_frequencies import PositiveFrequencies
+from bochner.features.parameters import KERNEL_CHECKS, Check, check_each, generators
+from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasure
+from bochner.spectral.schemes import Scheme
 
 _ROWS = 800
 """Queries and keys on which weights are fitted and compared: one quarter of them is held out. With
@@ -61,7 +59,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     FAVOR+ draws frequencies from the standard normal law and gives them equal weights. Here
     queries and keys are centred and mapped to where features vary least, and frequencies come in
     pairs of opposite ones; then weights are fitted, or the law is fitted instead
-    (:class:`~bochner.spectral.PositiveMeasure`).
+    (:class:`~bochner.spectral.positive_measure.PositiveMeasure`).
 
     Parameters
     ----------

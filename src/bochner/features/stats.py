@@ -38,7 +38,7 @@ class FeatureSums:
 
     Sums of disjoint sets of rows add, so chunks, batches and workers can be merged in any
     order and give the sums of all rows. Whether weights are counts or precisions, see
-    :class:`~bochner.features.weight_meaning.Units`, is decided by all rows together.
+    :class:`~bochner.features.targets.Units`, is decided by all rows together.
 
     Parameters
     ----------

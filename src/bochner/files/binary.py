@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_SHORTEST_PARQUET = 12
-"""Bytes of the smallest Parquet file: the mark PAR1 twice, and the length of the footer."""
-
 _ENGINES: Mapping[str, Any] = {".xlsx": "openpyxl", ".xls": "xlrd", ".ods": "odf"}
 _PACKAGES = {"openpyxl": "openpyxl", "xlrd": "xlrd", "odf": "odfpy"}
 """Names under which pip installs the modules that read spreadsheets."""
@@ -90,7 +87,6 @@ def _listed(names: Sequence[str]) -> str:
 def _read_parquet(path: Path, choice: _Choice) -> Frame:
     import pyarrow.parquet as pq
 
-    _check_parquet_marks(path)
     return Frame(_read_arrow(path, "Parquet", pq.read_table))
 
 
@@ -125,22 +121,6 @@ def _is_large(column: object) -> bool:
 
     ends = pc.min_max(column).as_py()
     return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
-
-
-def _check_parquet_marks(path: Path) -> None:
-    """Raise an error that names the problem, where pyarrow's message would not."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(4)
-        file.seek(max(size - 4, 0))
-        tail = file.read(4)
-    if head != b"PAR1":
-        raise InputError(f"{path} is not a Parquet file: expected it to begin with PAR1.")
-    if tail != b"PAR1" or size < _SHORTEST_PARQUET:
-        raise InputError(
-            f"{path} is a truncated Parquet file ({size} bytes, its end is missing): "
-            "copy or export it again."
-        )
 
 
 def _read_excel(path: Path, choice: _Choice) -> Frame:

@@ -58,16 +58,11 @@ of statistical offices, dates of MySQL, and errors of Excel."""
 
 _WORDS = frozenset(MISSING)
 
-_FAMILIES: Mapping[str, tuple[Family, ...]] = {
-    "auto": ("iso", "month", "numeric", "named"),
-    "iso": ("iso", "month"),
-    "dayfirst": ("iso", "month", "numeric", "named"),
-    "monthfirst": ("iso", "month", "numeric", "named"),
-    "none": (),
-}
+_COMMON_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named")
+_FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": ()}
 """Patterns of dates that are tried, by `ReadOptions.dates`."""
 
-_FORCED_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named", "compact")
+_FORCED_FAMILIES: tuple[Family, ...] = (*_COMMON_FAMILIES, "compact")
 """Patterns in a column that is said to hold dates: 20211231 would be a number elsewhere."""
 
 _TRUTHS: Mapping[str, bool] = {
@@ -128,16 +123,8 @@ class IsoDates:
     clock: NDArray[np.datetime64] | None = None
 
 
-ColumnType = (
-    PlainNumbers
-    | LocalNumbers
-    | Quantities
-    | MixedUnits
-    | Truths
-    | IsoDates
-    | LocalDates
-    | ClockTimes
-)
+_Numbers = PlainNumbers | LocalNumbers | Quantities | MixedUnits
+ColumnType = _Numbers | Truths | IsoDates | LocalDates | ClockTimes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,16 +233,16 @@ def _without_words(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    n_present = len(texts) - texts.null_count
+    n_present, is_present = len(texts) - texts.null_count, np.array(texts.is_valid())
     if isinstance(guessed, Quantities | ClockTimes):
         read = ~guessed.unread
     elif isinstance(guessed, LocalDates):
-        read = ~np.isnat(guessed.times(guessed.orders()[0])) | ~np.array(texts.is_valid())
+        read = ~np.isnat(guessed.times(guessed.orders()[0])) | ~is_present
     elif guessed is None:
         sample = present_sample(texts)
         if numbers_among(sample).sum() < _LEAST_SAMPLE_SHARE * len(sample):
             return texts, guessed, ()
-        read = numbers_among(texts) | ~np.array(texts.is_valid())
+        read = numbers_among(texts) | ~is_present
     else:
         return texts, guessed, ()
     n_unread = np.count_nonzero(~read)
@@ -263,14 +250,10 @@ def _without_words(
         return texts, guessed, ()
     words = tuple(pc.unique(texts.filter(pa.array(~read))).to_pylist())
     kept = pc.if_else(pa.array(read), texts, pa.scalar(None, pa.string()))
-    if len(words) > _MOST_WORDS:
-        return (
-            texts,
-            None if isinstance(guessed, Quantities | ClockTimes) else guessed,
-            (),
-        )
     if isinstance(guessed, Quantities | ClockTimes):
-        return kept, guessed, words
+        return (kept, guessed, words) if len(words) <= _MOST_WORDS else (texts, None, ())
+    if len(words) > _MOST_WORDS:
+        return texts, guessed, ()
     if any(map(str.isdigit, "".join(words))) or (guessed is None and _are_codes(kept)):
         return texts, guessed, ()
     again = _type_of(kept, None, options)
@@ -302,7 +285,9 @@ def _type_of(texts: pa.Array, kind: str | None, options: ReadOptions) -> ColumnT
     if kind is None:
         guessed = guessed or _truths(texts)
     if guessed is None and (kind is None or kind in DATE_KINDS):
-        families = _FAMILIES[options.dates] if kind is None else _FORCED_FAMILIES
+        families = _FORCED_FAMILIES
+        if kind is None:
+            families = _FAMILIES.get(options.dates, _COMMON_FAMILIES)
         times = iso_times(texts) if families else None
         guessed = find_dates(texts, families) if families and times is None else None
         guessed = IsoDates(*times) if times is not None else guessed
@@ -403,41 +388,6 @@ def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
             some = replace(some, type=local) if local and local.decimals else some
         changed.append(some)
     return changed
-
-
-_OTHER_MARKS = {",": (",", ".", "decimal point"), ".": (";", ",", "decimal comma")}
-"""By the decimal mark of an earlier file: a delimiter with which a later file hardly has that mark,
-the mark that its numbers then have, and the kind of such columns."""
-
-
-def own_kind(texts: object, kind: str | None, options: ReadOptions, delimiter: str) -> str | None:
-    """Return the kind of a column of a later file whose decimal mark is not that of the fit.
-
-    Fields that commas separate have no decimal commas, unless some are quoted. Semicolons separate
-    fields where commas are decimal marks. Returns None if there is no such evidence.
-    """
-    if not options.recorded or not (kind is None or kind in NUMBER_KINDS):
-        return None
-    if delimiter == options.delimiter:  # The mark of the fit went with it
-        return None
-    recorded = (kind and NUMBER_KINDS[kind]) or options.decimal
-    if recorded not in _OTHER_MARKS:
-        return None
-    other, mark, note = _OTHER_MARKS[recorded]
-    has_recorded, has_other = has_mark(texts, recorded), has_mark(texts, mark)
-    if delimiter != other or has_recorded or not has_other:
-        return None
-    if recorded == "." and kind is not None and _are_numbers(texts, recorded):
-        return None  # Separators of thousands, as at the fit
-    return note if _are_numbers(texts, mark) else None
-
-
-def _are_numbers(texts: object, mark: str) -> bool:
-    """Return whether texts (n,) are numbers or quantities with a decimal mark."""
-    if find_numbers(texts, (mark,)) is not None:
-        return True
-    quantities = find_quantities(texts, (mark,), is_recorded=True)
-    return isinstance(quantities, Quantities) and not quantities.unread.any()
 
 
 def _explicit(dates: str | None) -> Order | None:

@@ -307,3 +307,24 @@ def _above(column: Any, n_rows: int) -> Any:
         return column.slice(0, n_rows)
     rows = column.iloc[:n_rows].reset_index(drop=True)
     return rows.infer_objects() if rows.dtype.kind == "O" else rows
+
+
+def without_repeated_names(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return columns without rows that repeat the names, as in joined files, and a note on them."""
+    import pyarrow.compute as pc
+
+    is_name = None
+    for name, texts in columns.items():
+        if name.startswith("Unnamed: "):
+            continue
+        same = pc.equal(texts, name).fill_null(False)
+        is_name = same if is_name is None else pc.and_(is_name, same)
+        if not pc.any(is_name).as_py():
+            return dict(columns), ""
+    if is_name is None or len(columns) == 1:
+        return dict(columns), ""
+    count, row = pc.sum(is_name).as_py(), pc.index(is_name, True).as_py()
+    what = "1 row repeats" if count == 1 else f"{count} rows repeat"
+    verb = "is" if count == 1 else "are"
+    note = f"{what} the names of the columns and {verb} left out (the first one was row {row + 1})."
+    return {name: texts.filter(pc.invert(is_name)) for name, texts in columns.items()}, note

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +21,11 @@ from bochner.files.column_types import (
     PlainNumbers,
     decide_conventions,
     guess,
-    own_kind,
 )
 from bochner.files.column_values import column_values
 from bochner.files.columns import kind_of, labels
 from bochner.files.errors import InputError
-from bochner.files.headings import without_summaries
+from bochner.files.headings import without_repeated_names, without_summaries
 from bochner.files.identifiers import is_index, leave_out
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
 from bochner.files.text_files import (
@@ -36,7 +35,6 @@ from bochner.files.text_files import (
     find_layout,
     place,
     read_columns,
-    without_repeated_names,
 )
 
 if TYPE_CHECKING:
@@ -320,6 +318,9 @@ def _convert(
     remarks: Remarks,
 ) -> _Converted:
     """Return converted columns by the conventions of the file."""
+    if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
+        # Fields between commas have no decimal commas, and those between semicolons often do.
+        options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
     columns, guesses = {}, []
     for name, column in raw.items():
@@ -330,10 +331,6 @@ def _convert(
         prepared = _prepared(name, column, kind, options) if is_typed else column
         columns[name] = prepared
         if not hasattr(prepared, "iloc"):
-            if other := own_kind(prepared, kind, options, delimiter):
-                kind = other
-                words = f"has {other}s, unlike the file of the fit, as the delimiter {delimiter!r} "
-                remarks.add(name, f"{words}shows")
             guesses.append(guess(name, prepared, kind, options))
     guesses, conventions = decide_conventions(guesses, options, has_semicolons=delimiter == ";")
     table = _Converted(columns, conventions, {}, {}, {}, [])

@@ -13,13 +13,14 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from bochner._base.file_writing import absence
-from bochner._base.names import refuse_repeated
+from bochner._base.names import looks_like_numbers, refuse_repeated
 from bochner.files.errors import InputError
 from bochner.files.read_options import ReadOptions
 
@@ -51,9 +52,6 @@ _TAIL_LENGTH = 1 << 12
 
 _BLOCK_SIZE = 1 << 24
 """Bytes that Arrow parses at once, which bounds the length of a row: 16 MiB."""
-
-_SHOWN_LENGTH = 20
-"""Characters of a field that an error message shows."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _FILLED = re.compile(rb"\S")
@@ -128,10 +126,6 @@ def content_of(path: Path) -> bytes:
     Raises InputError if an archive is damaged, encrypted, or has several files.
     """
     if str(path) == _STANDARD_INPUT:
-        if sys.stdin is None:
-            raise InputError(
-                "Standard input is closed: give a file, or pipe rows into the command."
-            )
         return sys.stdin.buffer.read()
     compression = path.suffix.lower()
     if compression not in _OPENERS:
@@ -344,15 +338,12 @@ def _utf8(path: Path, content: bytes) -> tuple[bytes, tuple[str, ...]]:
             f"{path} is not text: a zero byte at offset {zero}. Expected a table of text; export "
             "it again."
         )
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        try:
-            text = content.decode("cp1252")
-        except UnicodeDecodeError:
-            text = content.decode("latin-1")
-        return text.encode(), ("The file is not UTF-8: read as Windows-1252.",)
-    return content, ()
+    for encoding in ("utf-8", "cp1252", "latin-1"):
+        with suppress(UnicodeDecodeError):
+            text = content.decode(encoding)
+            break
+    note = "The file is not UTF-8: read as Windows-1252."
+    return text.encode(), () if encoding == "utf-8" else (note,)
 
 
 def _delimiter(sample: str, preferred: str) -> str:
@@ -400,40 +391,11 @@ def read_columns(path: Path, layout: DelimitedText) -> dict[str, pa.Array]:
     return dict(zip(names, columns, strict=True))
 
 
-def without_repeated_names(columns: Mapping[str, pa.Array]) -> tuple[dict[str, pa.Array], str]:
-    """Return columns without rows that repeat the names, as in joined files, and a note on them."""
-    import pyarrow.compute as pc
-
-    is_name = None
-    for name, texts in columns.items():
-        if name.startswith("Unnamed: "):
-            continue
-        same = pc.equal(texts, name).fill_null(False)
-        is_name = same if is_name is None else pc.and_(is_name, same)
-        if not pc.any(is_name).as_py():
-            return dict(columns), ""
-    if is_name is None or len(columns) == 1:
-        return dict(columns), ""
-    count, row = pc.sum(is_name).as_py(), pc.index(is_name, True).as_py()
-    what = "1 row repeats" if count == 1 else f"{count} rows repeat"
-    verb = "is" if count == 1 else "are"
-    note = f"{what} the names of the columns and {verb} left out (the first one was row {row + 1})."
-    return {name: texts.filter(pc.invert(is_name)) for name, texts in columns.items()}, note
-
-
 def _unnamed(position: int, names: Sequence[str]) -> str:
     name = f"Unnamed: {position}"
     while name in names:  # The table has been saved with its index before
         name += ".1"
     return name
-
-
-def looks_like_numbers(names: Sequence[str]) -> str:
-    """Return a hint if every name of a header is a number, else an empty text."""
-    plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
-    if not all(name.isdigit() for name in plain):
-        return ""
-    return " The first line holds numbers only: is the line of column names missing?"
 
 
 def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
@@ -496,6 +458,6 @@ def _checked_rows(path: Path, layout: DelimitedText, width: int) -> Iterator[lis
         ) from error
     if layout.content.count(b'"') % 2 and row and row[-1].endswith("\n"):
         raise InputError(
-            f"{path} ends within a field that begins with {row[-1][:_SHOWN_LENGTH].strip()!r}: "
+            f"{path} ends within a field that begins with {row[-1][:20].strip()!r}: "
             "close its quotation mark."
         )

@@ -1,12 +1,15 @@
-"""A kernel of scikit-learn as the covariance of a function and the variance of noise."""
+"""Covariances as kernels of scikit-learn, and exact processes in their own memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_solve, lapack
 
 from bochner._base.arrays import Array, as_array, steps
+from bochner._base.linalg import upper_triangle
 
 _SQUARE_ROWS = 64
 """Rows of a square block whose diagonal is taken: 64 values are computed for each that is used,
@@ -23,6 +26,18 @@ _FLAT = 1e-3
 
 _WINDOW = 32
 """Lags whose losses are averaged: half the number of rows, for kernels that differ among rows."""
+
+
+class ObservedRows(NamedTuple):
+    """Training rows (n, d), their targets (n, t), and the variance (n,) of their noise."""
+
+    X: Array
+    Y: Array
+    noise: Array
+
+    def part(self, places: NDArray[np.intp]) -> "ObservedRows":
+        """Return some of the rows."""
+        return ObservedRows(*(values[places] for values in self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,3 +116,36 @@ def _half_loss(lag: Array, loss: Array) -> float:
     window = min(len(loss), _WINDOW)
     mean = np.convolve(loss, np.full(window, 1.0 / window), "valid")
     return float(lag[np.argmax(mean >= 0.5 * mean.max()) + window // 2])
+
+
+MOST_EXACT = 16_500
+"""Rows up to which a process is exact, as for tables: the factor takes 2.2 GB and some 20 s."""
+
+
+def covariance_factor(covariance: Covariance, X: Array, noise: Array) -> Array:
+    """Return the Cholesky factor (n, n) of the covariance of observations, zeros above.
+
+    Raises ``LinAlgError`` if it is not positive definite.
+    """
+
+    def values(block: slice) -> Array:
+        return covariance(X[block], X[block.start :])
+
+    matrix = upper_triangle(values, list(row_steps(len(X), len(X))), np.float64)
+    matrix[np.diag_indices(len(X))] += noise
+    lower, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
+    if failed:
+        raise LinAlgError(
+            f"The kernel, {covariance!r}, is not returning a positive definite matrix. Try "
+            f"gradually increasing the 'alpha' parameter of your GaussianProcessRegressor "
+            f"estimator."
+        )
+    return as_array(lower)
+
+
+def exact_solution(lower: Array, given: ObservedRows) -> tuple[Array, float]:
+    """Return the coefficients (n, t) of the mean, and the log evidence summed over targets."""
+    coef = cho_solve((lower, True), given.Y)
+    n, n_targets = given.Y.shape
+    constant = np.sum(np.log(np.diagonal(lower))) + 0.5 * n * np.log(2.0 * np.pi)
+    return coef, -0.5 * float(np.sum(given.Y * coef)) - n_targets * float(constant)

@@ -38,9 +38,8 @@ from bochner._base.arrays import Array
 from bochner._base.linalg import jittered_cholesky
 from bochner._base.registry import register
 from bochner.features.landmarks import greatest_pivots
-from bochner.gaussian_process.covariance import Covariance, rates, row_steps
-from bochner.gaussian_process.neighbours import nearest, nearest_earlier
-from bochner.gaussian_process.residual_process import ObservedRows, Residuals
+from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates, row_steps
+from bochner.gaussian_process.residual_process import Residuals, nearest, nearest_earlier
 
 _CANDIDATES = 8192
 """Rows among which landmarks are chosen: their factor with 256 landmarks takes 16 MiB."""

@@ -12,15 +12,14 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from bochner._base.amounts import as_bytes
-from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, steps
+from bochner._base.arrays import Array, RandomState, as_array, steps
 from bochner._base.registry import register
 from bochner.features.parameters import drawn_seed
-from bochner.gaussian_process.covariance import Covariance
-from bochner.gaussian_process.exact_process import (
+from bochner.gaussian_process.covariance import (
     MOST_EXACT,
+    Covariance,
+    ObservedRows,
     covariance_factor,
-    exact_rows,
     exact_solution,
 )
 from bochner.gaussian_process.full_scale import FullScaleProcess
@@ -28,14 +27,11 @@ from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,
     fitted_process,
-    refuse_gradient,
-)
-from bochner.gaussian_process.process_kernels import (
     learned_kernel,
+    refuse_gradient,
     start_kernel,
     with_noise_of_near_rows,
 )
-from bochner.gaussian_process.residual_process import ObservedRows
 
 _MOST_SEARCHED = 2000
 """Rows on which scikit-learn learns the hyper-parameters of a given kernel: a step takes n^3
@@ -51,6 +47,12 @@ _BLOCK_VALUES = 2**24
 _MOST_LACKING = 0.1
 """Estimated deficit of the log evidence per row, in nats, from which on there is a warning: it is
 that of a variance given the other rows that is a fifth too large."""
+
+
+_TAKEN = (
+    *("kernel_", "X_train_", "y_train_", "L_", "alpha_", "_y_train_mean", "_y_train_std"),
+    "log_marginal_likelihood_value_",
+)
 
 
 class _ExactOnly:
@@ -69,8 +71,7 @@ class _ExactOnly:
             raise AttributeError(f"{type(model).__name__!r} object has no attribute {self._name!r}")
         raise AttributeError(
             f"{self._name} belongs to an exact process, and this one of {len(model.X_train_):,} "
-            f"rows is approximate: solver='auto' is exact up to {MOST_EXACT:,} rows, or what "
-            f"memory_limit allows. See process_."
+            f"rows is approximate: solver='auto' is exact up to {MOST_EXACT:,} rows. See process_."
         )
 
 
@@ -102,8 +103,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Seed of restarts, of the rows that hyper-parameters are learned on, and of the order of rows
         in an approximation.
     solver : {"auto", "exact", "approximate"}, default="auto"
-        ``"exact"`` fits are those of scikit-learn. ``"auto"`` is exact up to 16,500 rows, or what
-        ``memory_limit`` allows, and for kernels of objects. ``"approximate"`` takes time
+        ``"exact"`` fits are those of scikit-learn. ``"auto"`` is exact up to 16,500 rows, whose
+        covariance takes 2.5 GB, and for kernels of objects. ``"approximate"`` takes time
         proportional to the number of rows: the function is the sum of one that landmarks determine
         and a residual, which is conditioned on the nearest rows. Its variance is part of the
         predicted one.
@@ -112,9 +113,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     n_neighbors : int, default=256
         Number of training rows that a prediction of an approximation is conditioned on, next to
         the landmarks. Training rows are conditioned on a fourth of it.
-    memory_limit : int, str or None, default=None
-        Memory for the covariance of an exact process, in bytes or as "4GB"; 16,500 rows, the most
-        for ``"auto"``, take 2.5 GB.
 
     Attributes
     ----------
@@ -160,10 +158,9 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         **gaussian_process.GaussianProcessRegressor._parameter_constraints,
         **CONSTRAINTS,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "memory_limit": [Integral, str, None],
     }
     _exact_class = gaussian_process.GaussianProcessRegressor
-    _new_parameters = ("solver", "n_landmarks", "n_neighbors", "memory_limit")
+    _new_parameters = ("solver", "n_landmarks", "n_neighbors")
 
     kernel_: Any
     X_train_: Any
@@ -192,7 +189,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         solver: str = "auto",
         n_landmarks: int = 256,
         n_neighbors: int = 256,
-        memory_limit: int | str | None = None,
     ) -> None:
         super().__init__(
             kernel,
@@ -207,7 +203,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors
-        self.memory_limit = memory_limit
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the process.
@@ -247,10 +242,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             self._fit_many(process, rows, targets, is_exact=len(rows) <= n_exact)
         return self
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        as_bytes(self.memory_limit)
-
     def _n_exact(self, kernel: sk.Kernel | None) -> int | None:
         """Return the number of rows of an exact fit at most; ``None`` if it is scikit-learn's."""
         takes_rows = kernel is None or kernel.requires_vector_input
@@ -258,7 +249,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
         if self.solver == "exact" or not takes_rows:
             return None
-        return 0 if self.solver == "approximate" else exact_rows(as_bytes(self.memory_limit))
+        return 0 if self.solver == "approximate" else MOST_EXACT
 
     def _default(self, X: Array, y: Array, seed: int) -> tuple[sk.Kernel, object]:
         """Return the default kernel, and the optimizer that it is left to."""
@@ -271,11 +262,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
     def _take(self, attributes: Mapping[str, object]) -> None:
         """Take over the fitted attributes of scikit-learn's process."""
-        names = (
-            *("kernel_", "X_train_", "y_train_", "L_", "alpha_", "_y_train_mean", "_y_train_std"),
-            "log_marginal_likelihood_value_",
-        )
-        for name in names:
+        for name in _TAKEN:
             self.__dict__.pop(name, None)
             if name in attributes:
                 setattr(self, name, attributes[name])
@@ -362,21 +349,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         sizes = (self.n_landmarks, self.n_neighbors)
         return FullScaleProcess.of(covariance, given, sizes, self._seed)
 
-    def sample_y(self, X: MatrixLike, n_samples: int = 1, random_state: RandomState = 0) -> Array:
-        """Return draws of the function at rows, from the posterior or, before a fit, the prior.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-
-        Returns
-        -------
-        draws : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
-        """
-        return as_array(super().sample_y(X, n_samples, random_state))
-
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
 
@@ -386,18 +358,14 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Parameters
         ----------
         X : array-like of shape (n, d), or list of objects that the kernel takes
-        return_std : bool, default=False
-            Whether to return standard deviations.
-        return_cov : bool, default=False
-            Whether to return the joint covariance of all rows.
+        return_std, return_cov : bool, default=False
+            Whether to return standard deviations, or the joint covariance of all rows.
 
         Returns
         -------
         mean : ndarray of shape (n,) or (n, n_targets)
-        std : ndarray of shape (n,) or (n, n_targets)
-            Only if ``return_std``.
-        cov : ndarray of shape (n, n) or (n, n, n_targets)
-            Only if ``return_cov``.
+        std or cov : ndarray of shape (n,) or (n, n_targets), or (n, n) or (n, n, n_targets)
+            Only if ``return_std`` or ``return_cov``.
 
         Raises
         ------
@@ -452,14 +420,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         An approximation returns an estimate from below, with the landmarks and the order of rows
         of the same seed.
 
-        Parameters
-        ----------
-        theta : array-like of shape (q,), default=None
-            Logarithms of hyper-parameters, as ``kernel_.theta``, which ``None`` means.
-        eval_gradient : bool, default=False
-            Whether to return the gradient, of shape (q,), too; for an exact process.
-        clone_kernel : bool, default=True
-            Whether ``kernel_`` is left as it is; ``False`` sets its ``theta``.
+        Parameters are as in scikit-learn; the gradient is that of an exact process.
 
         Raises
         ------

@@ -22,9 +22,8 @@ from bochner.gaussian_process.kernel_glm_head import (
     weighted_rows,
 )
 from bochner.gaussian_process.latent_rows import distinct_rows
-from bochner.gaussian_process.law_predictions import LawPredictions, check_shape
+from bochner.gaussian_process.law_predictions import LawPredictions, LikelihoodMixture, check_shape
 from bochner.gaussian_process.likelihood import Likelihood, NumberLikelihood
-from bochner.gaussian_process.likelihood_mixtures import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, StudentTLikelihood
 
 NUMBERS: Mapping[str, type[Likelihood]] = {
@@ -84,12 +83,6 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         Whether to add a constant :math:`b`. Its prior is normal around the link of the mean
         target, with a standard deviation of ten units of the latent function. If ``False``, the
         constant is fixed at the link of the mean target.
-    time_limit : float or None, default=None
-        Seconds for the fit. The number of features is reduced to what the machine can do in the
-        time, with a warning, but not below 32. The search for ``alpha``, the parameters of the
-        likelihood and those of the kernel begins no further step after the limit; a step in
-        progress and the mode of the weights are completed. With a limit, the result depends on the
-        speed of the machine.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         ``"softmax"`` for more, with one latent function per class. ``"ordinal"`` takes numbers as
         labels, which define the order of the classes, with one latent function and learned
         cutpoints.
-    kernel, n_components, alpha, length_scale, random_state, time_limit
+    kernel, n_components, alpha, length_scale, random_state
         As in :class:`bochner.KernelGLMRegressor`. With ``"softmax"`` and ``C`` classes a Newton
         step takes :math:`n (p C)^2` operations and :math:`8 (p C)^2` bytes.
     fit_intercept : bool, default=True

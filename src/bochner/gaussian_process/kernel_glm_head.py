@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,30 +22,27 @@ from bochner._base.arrays import (
 )
 from bochner._base.checks import refuse_masked, validated
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
-from bochner._base.machine_rate import measured_rate
-from bochner._base.threads import single_threaded_blas
-from bochner._base.warn import warn_user
-from bochner.features.approximation import approximate
+from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk
-from bochner.features.landmark_features import (
+from bochner.features.landmarks import (
     LandmarkFeatures,
     LatentFeatures,
     residual_variance,
 )
-from bochner.features.median_length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameter_checks import (
+from bochner.features.median_length_scales import AnyKernel
+from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
+    KernelParameters,
     check_each,
+    generators,
     length_scale_check,
+    resolve_kernel,
     unchecked,
 )
-from bochner.features.parameters import KernelParameters, generators
-from bochner.features.region import Region, check_rows
 from bochner.gaussian_process.laplace import LaplacePosterior
 from bochner.gaussian_process.laplace_evidence import LaplaceProblem
 from bochner.gaussian_process.laplace_selection import MOST_SEARCHED, select_latent_kernel
-from bochner.gaussian_process.laplace_sizes import affordable_features
 from bochner.gaussian_process.latent_rows import latent_features
 from bochner.gaussian_process.likelihood import Likelihood, checked_targets, prior_centre
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, LocationLikelihood
@@ -54,9 +50,6 @@ from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import native
 from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.linear.kernel_selection import canonical_rows
-
-_SHARE_OF_FIT = 0.5
-"""Share of a time limit that is left for the fit to all rows if length scales are searched for."""
 
 _LANDMARK_BYTES = 64 * MEBIBYTE
 """Largest memory of the landmarks: 512 of them in 16,000 inputs. Wider rows, mostly sparse ones,
@@ -88,7 +81,6 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     length_scale: Any = "median"
     fit_intercept: bool = True
     random_state: Any = None
-    time_limit: float | None = None
 
     kernel_: AnyKernel = field(init=False)
     features_: LatentFeatures = field(init=False)
@@ -112,9 +104,6 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
         """Fit to rows with numeric targets; an error keeps the attributes of an earlier fit."""
         self._check_parameters()
-        deadline = np.inf
-        if self.time_limit is not None:
-            deadline = perf_counter() + float(self.time_limit)
         alpha = checked_alpha(self.alpha)
         y = checked_targets(likelihood, rows.y)
         exposures = np.ones(len(rows)) if exposure is None else exposure
@@ -136,7 +125,6 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             likelihood.unknown,
             alpha,
             bool(self.fit_intercept) and started.has_constant,
-            deadline,
         )
         kernel, features, region = self._approximation(problem)
         learned, posterior = problem.solved(features)
@@ -166,32 +154,13 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))
         return y[first], exposures[first], total
 
-    def _n_features(self, problem: LaplaceProblem) -> int:
-        """Return the number of features, reduced to what a time limit allows."""
-        requested = int(self.n_components)
-        if self.time_limit is None:
-            return requested
-        with single_threaded_blas() as n_threads:
-            rate = measured_rate(n_threads)
-        seconds = problem.deadline - perf_counter()
-        if self._is_by_evidence:
-            seconds *= _SHARE_OF_FIT
-        n_latent = problem.likelihood.n_latent
-        count = affordable_features(requested, len(problem.rows), n_latent, seconds, rate)
-        if count < requested:
-            warn_user(
-                f"The model has {count} features in place of n_components={requested}, because of "
-                f"time_limit={self.time_limit:g}. Give it more seconds or fewer rows."
-            )
-        return count
-
     def _approximation(
         self, problem: LaplaceProblem
     ) -> tuple[Kernel, LatentFeatures, Region | None]:
         """Resolve the kernel and choose its landmarks, or draw its frequencies."""
         kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
         rows = problem.rows
-        count = self._n_features(problem)
+        count = int(self.n_components)
         kernel = native(self.kernel, rows.X.shape[1])
         names = getattr(self, "feature_names_in_", None)
         length_scale = self.length_scale
@@ -282,23 +251,14 @@ def checked_exposure(exposure: ArrayLike | None, n: int, likelihood: Likelihood)
             f"exposure is for counts, and {type(likelihood).__name__} has none. Use the "
             f"likelihood 'poisson' or 'negative_binomial'."
         )
-    if np.iscomplexobj(exposure):
-        raise ValueError("exposure must hold real numbers, got complex ones.")
     refuse_masked("exposure", exposure)
-    with np.errstate(over="ignore", invalid="ignore"):
-        exposures = as_array(exposure)
-    if exposures.shape != (n,) or not np.isfinite(exposures).all() or (exposures <= 0.0).any():
+    exposures, least = as_array(exposure), 1.0 / LARGEST_WEIGHT
+    if exposures.shape != (n,) or not ((least <= exposures) & (exposures <= LARGEST_WEIGHT)).all():
         raise ValueError(
-            f"exposure must hold a positive, finite number for each of the {n} rows, got an "
-            f"array of shape {exposures.shape}"
+            f"exposure must hold a number from {least:g} to {LARGEST_WEIGHT:g} for each of the {n} "
+            f"rows, got an array of shape {exposures.shape}"
             + (f" with minimum {exposures.min():g}." if exposures.size else ".")
         )
-    for value in (exposures.min(), exposures.max()):
-        if not 1.0 / LARGEST_WEIGHT <= value <= LARGEST_WEIGHT:
-            raise ValueError(
-                f"exposure must be between {1.0 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, got "
-                f"{value:g}: give it in another unit."
-            )
     return exposures
 
 

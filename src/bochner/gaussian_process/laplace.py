@@ -8,7 +8,6 @@ log determinant of the negative Hessian gains :math:`\log |I + \lambda W|`.
 """
 
 from dataclasses import dataclass
-from time import perf_counter
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, eigh, lapack
@@ -17,8 +16,7 @@ from bochner._base import limits
 from bochner._base.arrays import Array, as_array, row_blocks
 from bochner._base.registry import register
 from bochner.gaussian_process.latent_rows import LatentRows
-from bochner.gaussian_process.likelihood import Likelihood
-from bochner.gaussian_process.likelihood_checks import check_derivatives
+from bochner.gaussian_process.likelihood import Likelihood, check_derivatives
 
 CONSTANT_SPREAD = 10.0
 """Prior standard deviation of the constant, in units of the latent function. Rates and odds of e^10
@@ -30,9 +28,6 @@ _MOST_STEPS = 100
 _DECREMENT = 1e-18
 """Predicted gain of the log density in nats (Newton decrement) at which the search ends: weights
 are then exact to 1e-9 of their posterior standard deviation."""
-
-_LATE_DECREMENT = 1e-2
-"""The same after a time limit: weights are exact to a tenth of their posterior deviation."""
 
 _ROUNDINGS = 10.0
 """Number of rounding errors of the log density (but at least `NEGLIGIBLE`) below which a predicted
@@ -253,14 +248,12 @@ def find_mode(
     likelihood: Likelihood,
     precision: Array,
     start: LatentPoint | None = None,
-    deadline: float = np.inf,
 ) -> Mode:
     """Return the mode of weights and residuals by Newton's method with backtracking.
 
-    After ``deadline``, a time of ``perf_counter``, a point near the mode is enough. ``precision``
-    (P,) is the prior precision, and that of features gives residuals their unit; ``start`` is near
-    the mode. Raises ``LinAlgError`` if no mode is found, and ``ValueError`` if wrong derivatives
-    are the reason.
+    ``precision`` (P,) is the prior precision, and that of features gives residuals their unit;
+    ``start`` is near the mode. Raises ``LinAlgError`` if no mode is found, and ``ValueError`` if
+    wrong derivatives are the reason.
     """
     n_latent, variance = likelihood.n_latent, rows.residual / precision[0]
     if start is None:
@@ -293,9 +286,8 @@ def find_mode(
         rounding = limits.FLOAT64_EPS * (1.0 + abs(value))
         is_small = decrement < max(limits.NEGLIGIBLE, _ROUNDINGS * rounding)
         is_rounding = is_small and decrement > _STALLED * before
-        is_late = perf_counter() > deadline and decrement < _LATE_DECREMENT
         is_exact = root.is_exact and profile.is_exact
-        if is_exact and (decrement < _DECREMENT or is_rounding or is_late):
+        if is_exact and (decrement < _DECREMENT or is_rounding):
             point = LatentPoint(weights, variance[:, None] * pulls)
             return Mode(
                 likelihood, precision, variance, point, latent, root, profile, value, n_iter

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,14 +9,18 @@ import numpy as np
 from bochner._base.arrays import Array, Index, as_array, dense_rows
 from bochner._base.limits import MEBIBYTE
 from bochner._base.threads import single_threaded_blas
-from bochner.features.landmark_features import LandmarkFeatures
+from bochner.features.landmarks import LandmarkFeatures
 from bochner.features.median_length_scales import AnyKernel
-from bochner.gaussian_process.laplace_evidence import LaplaceProblem, LaplaceSearch
-from bochner.gaussian_process.laplace_slopes import DIFFERENCE, EvidenceSlopes
+from bochner.gaussian_process.laplace_evidence import (
+    DIFFERENCE,
+    EvidenceSlopes,
+    LaplaceProblem,
+    LaplaceSearch,
+)
 from bochner.kernels import Kernel
 from bochner.linear.evidence_search import EvidenceSearch
-from bochner.linear.kernel_families import in_units, parameterised
-from bochner.linear.kernel_selection import canonical_rows, drawn_rows
+from bochner.linear.kernel_families import parameterised
+from bochner.linear.kernel_selection import canonical_rows, drawn_rows, in_units
 from bochner.linear.reparameterised import ParameterisedKernel
 
 
@@ -57,10 +60,6 @@ class _KernelLaplaceSearch(EvidenceSearch):
     landmarks: Array  # (q, d)
     problem: LaplaceProblem
     base: float = 0.0  # Loss that is subtracted: tolerances are relative to the loss
-
-    @property
-    def deadline(self) -> float:
-        return self.problem.deadline
 
     def counted_from_origin(self) -> "_KernelLaplaceSearch":
         """Return the problem with losses that do not depend on the units of the targets."""
@@ -144,13 +143,8 @@ def select_latent_kernel(
     with single_threaded_blas():
         few, most = map(searched, _STAGES)
         starts = map(few.start, family.starts(start_rng))
-        ends: list[tuple[Array, float]] = []
-        for start in starts:
-            if not ends or perf_counter() < problem.deadline:
-                ends.append(few.climbed(start, _STAGES[0].n_steps))
-        point = min(ends, key=itemgetter(1))[0]
-        if perf_counter() < problem.deadline:
-            point = most.explored(point, _STAGES[1].n_steps)
+        ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
+        point = most.explored(min(ends, key=itemgetter(1))[0], _STAGES[1].n_steps)
     theta, _ = most.split(point)
     return family.kernel(np.round(theta, _DECIMALS))
 

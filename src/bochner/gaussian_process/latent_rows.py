@@ -10,9 +10,8 @@ import numpy as np
 from bochner._base import limits
 from bochner._base.arrays import Array, Index, InputRows, as_array, row_blocks
 from bochner.features.chunks import Chunk
-from bochner.features.landmark_features import LandmarkFeatures, LatentFeatures, residual_variance
-from bochner.gaussian_process.likelihood import Likelihood
-from bochner.gaussian_process.likelihood_checks import latent_argument, shaped
+from bochner.features.landmarks import LandmarkFeatures, LatentFeatures, residual_variance
+from bochner.gaussian_process.likelihood import Likelihood, latent_argument, shaped
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,4 @@
-r"""The residual process of landmarks, and its laws given nearest neighbours.
-
-With features :math:`\phi(x) = R^{-1} k(L, x)`, :math:`R R^\top = k(L, L)`, the residual covariance
-is :math:`k(x, y) - \phi(x) \cdot \phi(y)`; see :mod:`bochner.gaussian_process.full_scale`.
-"""
+"""Nearest rows, and the residual process of landmarks with its laws given nearest rows."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,12 +8,48 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, lapack
 from scipy.sparse import csr_array
+from sklearn.neighbors import NearestNeighbors
 
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.linalg import jittered_cholesky
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.landmarks import landmark_features
-from bochner.gaussian_process.covariance import Covariance, row_steps
+from bochner.gaussian_process.covariance import Covariance, ObservedRows, row_steps
+
+Places = NDArray[np.intp]
+
+_GROWTH = 1.25
+"""Factor by which the rows that a row can have as neighbours grow: its neighbours are among at
+least four fifths of the rows before it."""
+
+_TREE_COLUMNS = 8
+"""Most columns for which trees are faster than all distances, with some ten thousand rows."""
+
+
+def nearest(points: Array, queries: Array, count: int) -> Places:
+    """Return positions (n, count) of the points nearest to each query, at most all points."""
+    algorithm = "kd_tree" if points.shape[1] <= _TREE_COLUMNS else "brute"
+    search = NearestNeighbors(algorithm=algorithm).fit(points)
+    found: Places = search.kneighbors(queries, min(count, len(points)), return_distance=False)
+    return found
+
+
+def nearest_earlier(points: Array, count: int) -> list[Places]:
+    """Return, for each row of points (n, d), positions of near rows among earlier ones.
+
+    The first rows have all earlier rows.
+    """
+    n, first = len(points), min(len(points), 2 * count)
+    found: list[Places] = [np.arange(min(i, count)) for i in range(min(n, count + 1))]
+    for i in range(len(found), first):
+        lags = points[:i] - points[i]
+        found.append(np.argpartition(np.einsum("ij,ij->i", lags, lags), count - 1)[:count])
+    while len(found) < n:
+        size = len(found)
+        following = points[size : int(_GROWTH * size) + 1]
+        found.extend(nearest(points[:size], following, count))
+    return found
+
 
 Places = NDArray[np.intp]
 
@@ -29,18 +61,6 @@ _LEAST_VARIANCE = 1e-12
 
 _CHECKED, _MORE_NEIGHBOURS = 128, 4
 """Rows on which the divergence is estimated, and the factor of the numbers of their neighbours."""
-
-
-class ObservedRows(NamedTuple):
-    """Training rows (n, d), their targets (n, t), and the variance (n,) of their noise."""
-
-    X: Array
-    Y: Array
-    noise: Array
-
-    def part(self, places: Places) -> "ObservedRows":
-        """Return some of the rows."""
-        return ObservedRows(*(values[places] for values in self))
 
 
 class Conditional(NamedTuple):

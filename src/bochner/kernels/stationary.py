@@ -1,6 +1,7 @@
 """Stationary, positive definite kernels in closed form."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -10,6 +11,7 @@ from scipy.special import gammaln, ive, kve
 
 from bochner._base.arrays import (
     Array,
+    InputRows,
     LengthScale,
     as_array,
     as_positive,
@@ -63,6 +65,9 @@ class Correlation(LagKernel):
 
     def check_dim(self, dim: int) -> None:
         check_dim("length_scale", self.length_scale, dim)
+
+    def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
+        return self
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, MatrixLike
 from bochner._base.checks import validated, validated_with_numbers
 from bochner._base.registry import register
-from bochner.features.region import check_rows
+from bochner.features.approximation import check_rows
 from bochner.features.stats import feature_sums
 from bochner.linear.asymmetric_ridge import fit_composed, right_gram
 from bochner.linear.predictions import predictions

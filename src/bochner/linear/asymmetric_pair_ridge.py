@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from bochner._base.arrays import FLOATS, InputRows, MatrixLike
 from bochner._base.checks import validated, validated_with_numbers
 from bochner._base.registry import register
-from bochner.features.region import check_rows
+from bochner.features.approximation import check_rows
 from bochner.linear.inputs import checked_right
 from bochner.linear.pairs import PairFeatures, PairSolution, best_pair_alpha, fit_pairs
 from bochner.linear.two_sided import TwoSidedRidge

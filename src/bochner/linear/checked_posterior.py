@@ -33,7 +33,7 @@ from scipy.stats import truncnorm
 from bochner._base import limits
 from bochner._base.arrays import Array, as_array
 from bochner._base.linalg import pivoted_cholesky
-from bochner.features.checks import CheckedMap
+from bochner.features.residual import CheckedMap
 from bochner.features.stats import FeatureSums
 from bochner.linear.ridge_posterior import (
     FunctionLaw,

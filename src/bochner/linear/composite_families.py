@@ -30,10 +30,10 @@ from bochner.linear.reparameterised import (
     ParameterisedKernel,
     slopes_by_logit,
 )
-from bochner.spectral import HalfByMass
 from bochner.spectral.factors import separated
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.measure import HalfByMass
+from bochner.spectral.schemes import Scheme
 
 Family = ParameterisedKernel[Any]
 """A family with any type of base draws."""

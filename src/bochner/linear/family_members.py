@@ -17,11 +17,11 @@ from bochner.kernels.stationary import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import FACTORS, BaseDraws, ParameterisedKernel
-from bochner.spectral import Lattice, SpectralMeasure
-from bochner.spectral.choice import resolve_scheme
+from bochner.spectral import SpectralMeasure
 from bochner.spectral.factors import separated
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.lattice_measure import Lattice
+from bochner.spectral.schemes import Scheme, resolve_scheme
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,9 +11,11 @@ from bochner._base.arrays import Array
 from bochner.features.approximation import approximate
 from bochner.features.measure_parts import sampled_one_sided
 from bochner.kernels import Kernel
-from bochner.spectral import Auto, Lattice, Law, Mapped, NoMeasureError, SpectralMeasure
-from bochner.spectral.decompositions import DesignData
+from bochner.spectral import Law, NoMeasureError, SpectralMeasure
+from bochner.spectral.composite_laws import Mapped
+from bochner.spectral.decompositions import Auto, DesignData
 from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.lattice_measure import Lattice
 
 # Draws that a sampled error averages: its relative standard deviation falls by sqrt(3).
 _DRAWS = 3

@@ -20,7 +20,7 @@ from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import SPREAD, ParameterisedKernel
 from bochner.spectral import spectral_measure
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 _NAMES = ("factors", "frequencies", "centres", "inverse_widths", "spreads", "phases")
 _SCALED = ("factors", "inverse_widths", "spreads")

@@ -16,13 +16,13 @@ from bochner.engines.collected import Collected
 from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.median_length_scales import AnyKernel
-from bochner.features.parameter_checks import (
+from bochner.features.parameters import (
     KERNEL_CHECKS,
     check_each,
     length_scale_check,
     one_of,
 )
-from bochner.features.parameter_checks import (
+from bochner.features.parameters import (
     Check as ParameterCheck,
 )
 from bochner.features.transformer import OUTPUTS, FourierFeatures
@@ -90,7 +90,7 @@ def row_chunks(
     """
     _refuse_unread(X)
     if is_dask(X):
-        from bochner.engines.dask_rows import collect
+        from bochner.engines.dask import collect
 
         return collect(X, y, sample_weight, numeric=numeric).validated(check)
     if isinstance(X, PartitionedRows):

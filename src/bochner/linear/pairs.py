@@ -34,7 +34,7 @@ from bochner._base.linalg import jittered_cholesky, pivoted_cholesky
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.stats import FeatureSums
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 from bochner.linear.ridge_posterior import PointSolution, best_alpha
 from bochner.spectral.frequencies import Frequencies
 

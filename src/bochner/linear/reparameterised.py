@@ -23,7 +23,7 @@ from bochner.kernels.gradients import input_derivatives
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.spectral import spectral_measure
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 FACTORS = (1.0, 0.25, 4.0)
 """Common factors of the length scales of starts. The evidence may have one maximum for functions

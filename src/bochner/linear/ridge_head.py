@@ -13,14 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import FLOATS, Array, as_flag
 from bochner._base.checks import validated
-from bochner.features.approximation import approximate
-from bochner.features.checks import CheckedMap
+from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
-from bochner.features.median_length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each, length_scale_check
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
-from bochner.features.region import Region, check_rows
-from bochner.features.residual import FeatureMap, ResidualFeatures
+from bochner.features.median_length_scales import AnyKernel
+from bochner.features.parameters import (
+    KERNEL_CHECKS,
+    Check,
+    KernelParameters,
+    check_each,
+    count_frequencies,
+    generators,
+    length_scale_check,
+    resolve_kernel,
+)
+from bochner.features.residual import CheckedMap, FeatureMap, ResidualFeatures
 from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.targets import Targets
 from bochner.features.transformer import FourierFeatures

@@ -14,7 +14,7 @@ from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import LengthScales
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 Seeded = tuple[int, int, Scheme | str]
 """Number, seed and scheme of draws."""

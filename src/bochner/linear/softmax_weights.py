@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 from bochner._base.arrays import Array, Index, as_array, row_blocks
 from bochner._base.descent import minimised
 from bochner._base.registry import register
-from bochner.features.weight_meaning import Units
+from bochner.features.targets import Units
 
 _PENALTY = 0.1
 """Precision of the prior, with which logits have a standard deviation of three. It keeps logits

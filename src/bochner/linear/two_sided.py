@@ -11,11 +11,17 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags
 
 from bochner._base.arrays import Array, InputRows, as_flag, stacked_rows
-from bochner.features.approximation import approximate
-from bochner.features.median_length_scales import AnyKernel, resolve_kernel
-from bochner.features.parameter_checks import KERNEL_CHECKS, Check, check_each
-from bochner.features.parameters import KernelParameters, count_frequencies, generators
-from bochner.features.region import Region
+from bochner.features.approximation import Region, approximate
+from bochner.features.median_length_scales import AnyKernel
+from bochner.features.parameters import (
+    KERNEL_CHECKS,
+    Check,
+    KernelParameters,
+    check_each,
+    count_frequencies,
+    generators,
+    resolve_kernel,
+)
 from bochner.features.transformer import FourierFeatures
 from bochner.linear.inputs import (
     checked_alpha,

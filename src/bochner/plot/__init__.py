@@ -12,7 +12,6 @@ changed.
 >>> display.figure_.savefig("kernel.pdf")  # doctest: +SKIP
 """
 
-from bochner.plot.chains import trace
 from bochner.plot.class_errors import calibration, confusion, roc
 from bochner.plot.display import Display, PanelLayout, to_svg
 from bochner.plot.effects import effect
@@ -42,6 +41,5 @@ __all__ = [
     "roc",
     "spectrum",
     "to_svg",
-    "trace",
     "waterfall",
 ]

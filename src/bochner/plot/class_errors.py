@@ -146,9 +146,8 @@ def roc(
         Held-out rows, which were not used to fit the model.
     y : array-like of shape (n,)
         Classes of the rows.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------

@@ -314,9 +314,8 @@ def effect(
     label : str, default=None
         Averaged quantity, with its unit; by default "average prediction", or "average probability"
         for classes.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------

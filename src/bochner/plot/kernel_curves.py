@@ -129,9 +129,8 @@ def kernel(
         input, or three length scales.
     level : float, default=0.9
         Share of the draws in the band.
-    ax : matplotlib.axes.Axes or sequence of Axes, default=None
-        Axes to draw on, one for each input; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------

@@ -133,9 +133,8 @@ def relevance(
     most : int, default=20
         Most rows. If there are more columns, the last row has the number of omitted columns and
         the sum of their shares.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------
@@ -262,9 +261,8 @@ def comparison(
         Name of the metric, such as ``"rmse"``, ``"log_loss"`` or ``"auc"``.
     xlabel : str, default=None
         Label of the errors; by default the metric's name.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------

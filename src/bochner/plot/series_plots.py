@@ -170,9 +170,8 @@ def forecast(
     xlabel, ylabel : str
         Labels of both axes, with units; by default "time", or the name of the column at fit, and
         "value".
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------
@@ -364,9 +363,8 @@ def components(
     level : float, default=0.9
         Nominal level of the intervals.
     xlabel : str, default="time"
-    ax : sequence of matplotlib.axes.Axes, default=None
-        Axes to draw on, one for each component; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------

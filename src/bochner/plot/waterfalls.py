@@ -278,9 +278,8 @@ def waterfall(
         Explained quantity, with its unit; by default "prediction" or "probability of" a class.
     random_state : int, RandomState instance or None, default=None
         Seed of the contributions.
-    ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; ``None`` means a new figure.
-    theme : {"light", "dark"}, default="light"
+    ax, theme
+        As in :func:`predictions`.
 
     Examples
     --------

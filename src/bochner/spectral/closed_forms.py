@@ -26,8 +26,7 @@ from bochner.spectral.laws import (
     Student,
 )
 from bochner.spectral.measure import Part, SpectralMeasure
-from bochner.spectral.phase_factor import PhaseFactor
-from bochner.spectral.shifted_gaussian import shifted_gaussian_parts
+from bochner.spectral.shifted_gaussian import PhaseFactor, shifted_gaussian_parts
 
 _TRANSLATION = PhaseFactor(0.0, 1.0, 1.0)  # exp(i t)
 

@@ -16,7 +16,7 @@ from bochner._base.registry import register
 from bochner.spectral.factors import Amplitudes
 from bochner.spectral.hadamard import Matrix
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError, Pairing
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,13 @@ from bochner._base.arrays import (
 from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner.kernels import Kernel, Metric, UnitSphere
-from bochner.spectral.choice import resolve_scheme
 from bochner.spectral.closed_forms import closed_form, find_closed_form
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice_measure import LARGEST_DIM, lattice_measure
 from bochner.spectral.laws import NoMeasureError, Pairing
-from bochner.spectral.layouts import Scheme
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import Pairs, profile
-from bochner.spectral.schemes import Iid, QuasiMonteCarlo
+from bochner.spectral.schemes import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
 from bochner.spectral.spherical_measure import spherical_polynomial_measure
 
 _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of features

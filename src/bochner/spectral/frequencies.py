@@ -36,8 +36,8 @@ class Frequencies:
     Parameters
     ----------
     omega : array-like or HadamardRows of shape (m, d)
-        Frequencies, in radians per unit of the inputs. :class:`~bochner.spectral.HadamardRows`
-        stay blocks, and features are computed without the matrix.
+        Frequencies, in radians per unit of the inputs. ``HadamardRows`` stay blocks,
+        and features are computed without the matrix.
     weight : array-like of shape (m,)
         :math:`a`, of either sign; the weights sum to :math:`\hat k(0)` when ``phase`` is zero.
     phase : array-like of shape (m,), default=None
@@ -190,7 +190,12 @@ class Frequencies:
         ValueError
             If rows or ``out`` have another shape, or ``out`` another type.
         """
-        rows = check_rows_given(X, accept_sparse="csr", dtype=FLOATS)
+        return self.map_rows(check_rows_given(X, accept_sparse="csr", dtype=FLOATS), dtype, out)
+
+    def map_rows(
+        self, rows: Any, dtype: DTypeLike | None = None, out: NDArray[np.floating] | None = None
+    ) -> NDArray[Any]:
+        """Return the left features of rows, dense or CSR, that are known to be finite numbers."""
         omega, m = self.omega_blocks, len(self.weight)
         if rows.shape[1] != omega.shape[1]:
             raise ValueError(

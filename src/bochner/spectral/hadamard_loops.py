@@ -1,4 +1,4 @@
-r"""The compiled loop of :class:`bochner.spectral.HadamardRows`.
+r"""The compiled loop of :class:`bochner.spectral.hadamard.HadamardRows`.
 
 Every pass takes neighbours of one array to the ends of another, so that all passes are equal and
 write whole vector registers. The transform is the same in every bit of the index, so entries are

@@ -10,8 +10,8 @@ from bochner._base.warn import warn_user
 from bochner.spectral.factors import CosineFactors
 from bochner.spectral.lattice_series import LagFunction, Series, lattice_series
 from bochner.spectral.laws import Draw, Law
-from bochner.spectral.layouts import Scheme, Uniforms
 from bochner.spectral.measure import ByMass, HalfByMass, Part, SpectralMeasure
+from bochner.spectral.schemes import Scheme, Uniforms
 
 LARGEST_DIM = 3  # a grid of 128 nodes an input has 2 million nodes; one more input has 268 million
 # atoms of a product that is one law: more are seldom all drawn, and arrays of them cost time

@@ -10,25 +10,12 @@ is small: the square of the worst error over periodic functions of mixed smoothn
 and Sloan, "High-dimensional integration: the quasi-Monte Carlo way", 2013, Section 5).
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc, ndtri
 
 from bochner._base.arrays import Array
-from bochner._base.registry import register
-from bochner.spectral.energy import normalised
-from bochner.spectral.hadamard import Matrix
-from bochner.spectral.layouts import (
-    Coordinates,
-    Directions,
-    Layout,
-    Scheme,
-    Uniforms,
-    open_interval,
-)
 
 _WEIGHT = 0.3
 """The factor of each coordinate in the criterion. With 0.1 errors of kernels are the same; with 1
@@ -38,49 +25,6 @@ _MOST_CANDIDATES = 256
 """Integers that are tried for each coordinate; more candidates hardly improve the best one."""
 
 _KEPT = 64  # Results in memory, of one integer for each coordinate
-
-
-@register
-@dataclass(frozen=True, slots=True)
-class ShiftedLattice(Scheme):
-    r"""A rank-one lattice over all blocks jointly, shifted at random, on half of the cube.
-
-    The points come from :func:`~bochner.spectral.lattice_points.shifted_lattice`; each is uniform.
-    Directions and their radii come from normal vectors, with one coordinate for each input. Because
-    cosines are even, the points fill the half of the cube in which the first coordinate is above
-    one half, and each point is then reflected with probability one half. For a smooth integrand the
-    variance falls like :math:`m^{-2}` up to logarithms. Errors are smaller than with
-    :class:`MinimumEnergy` and :class:`QuasiMonteCarlo` for Laplacian kernels in few inputs and for
-    scale mixtures such as the rational quadratic kernel.
-
-    References
-    ----------
-    Dick, Kuo and Sloan, "High-dimensional integration: the quasi-Monte Carlo way", 2013.
-    """
-
-    def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        counts = _coordinates_of(layout)
-        points = shifted_lattice(m, sum(counts), rng)
-        if not isinstance(layout[0], Uniforms):
-            # The least step above 1/2 keeps directions from being zero.
-            points[:, 0] = 0.5 + 0.5 * np.maximum(points[:, 0], 2.0**-52)
-        split = np.split(open_interval(points), np.cumsum(counts)[:-1], axis=1)
-        sign = rng.choice((-1.0, 1.0), size=(m, 1))
-        blocks: list[Matrix] = []
-        radial = np.empty((m, 0))  # Uniforms of the norms of the vectors before
-        for block, u in zip(layout, split, strict=True):
-            if isinstance(block, Directions):
-                vectors = ndtri(u)
-                blocks.append(sign * normalised(vectors))
-                half_square = 0.5 * np.sum(vectors**2, axis=1, keepdims=True)
-                radial = open_interval(gammainc(0.5 * block.dim, half_square))
-                continue
-            if isinstance(block, Coordinates):
-                blocks.append(np.where(sign > 0.0, u, 1.0 - u))
-            else:
-                blocks.append(np.hstack((radial, u))[:, : block.dim])
-            radial = np.empty((m, 0))
-        return blocks
 
 
 @lru_cache(_KEPT)
@@ -113,13 +57,3 @@ def shifted_lattice(m: int, dim: int, rng: np.random.Generator) -> Array:
     index = rng.permutation(m)[:, None]
     points: Array = (index * generating_vector(m, dim) % m / m + rng.random(dim)) % 1.0
     return points
-
-
-def _coordinates_of(layout: Layout) -> list[int]:
-    """Return the coordinates that each block takes; a radius comes with its directions."""
-    before = (None, *layout)
-    return [
-        max(block.dim - 1, 0) if isinstance(block, Uniforms) and isinstance(b, Directions)
-        else block.dim
-        for b, block in zip(before, layout, strict=False)
-    ]  # fmt: skip

@@ -13,7 +13,7 @@ from scipy.stats import f as f_distribution
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner.spectral.factors import Amplitudes, CosineFactors
 from bochner.spectral.hadamard import Matrix
-from bochner.spectral.layouts import Coordinates, Directions, Layout, Scheme, Uniforms
+from bochner.spectral.schemes import Coordinates, Directions, Layout, Scheme, Uniforms
 
 
 class RadialLaw(ABC):

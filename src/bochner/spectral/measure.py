@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, as_count
-from bochner.spectral.choice import resolve_scheme
 from bochner.spectral.composite_laws import Convolution, Mapped, resolve_pairing
 from bochner.spectral.factors import Envelope, FeatureFactor, multiplied
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Law, NoMeasureError, Pairing
-from bochner.spectral.layouts import Scheme
+from bochner.spectral.schemes import Scheme, resolve_scheme
 
 Counts = NDArray[np.intp]
 
@@ -321,13 +320,13 @@ class SpectralMeasure:
             counts, weights = self._shares(m, rng)
         streams = rng.spawn(len(self.parts))
         shares = zip(self.parts, counts.tolist(), weights.tolist(), streams, strict=True)
-        return [
-            _drawn(part, 2 * count, 0.5 * weight, stream, scheme)
-            if halved and not part.law.is_two_sided
-            else _drawn(part, count, weight, stream, scheme)
-            for part, count, weight, stream in shares
-            if count
-        ]
+        drawn = []
+        for part, count, weight, stream in shares:
+            if count and halved and not part.law.is_two_sided:
+                drawn.append(_drawn(part, 2 * count, 0.5 * weight, stream, scheme))
+            elif count:
+                drawn.append(_drawn(part, count, weight, stream, scheme))
+        return drawn
 
     def _shares(self, m: int, rng: np.random.Generator) -> tuple[Counts, Array]:
         """Return the number of frequencies of each part, and the weight each of them carries."""

@@ -22,9 +22,8 @@ from numpy.random import Generator
 from bochner._base.arrays import Array
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Independent, Isotropic, NoMeasureError
-from bochner.spectral.layouts import Coordinates, Scheme
 from bochner.spectral.measure import SpectralMeasure
-from bochner.spectral.schemes import Iid
+from bochner.spectral.schemes import Coordinates, Iid, Scheme
 
 _LEAST = 1e-12
 """Probability at which the tail's density ends: a thousandth of the least noise, relative to the

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bochner._base.limits import LARGEST_ENTRY
-from bochner._base.names import nearest
+from bochner._base.names import looks_like_numbers, nearest
 from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.files.errors import InputError
 from bochner.files.local_numbers import written_numbers
-from bochner.files.text_files import looks_like_numbers
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_errors import refuse_mixed
 

@@ -11,18 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.checks import shown
 from bochner.engines.collected import Collected, PartitionLayout
-from bochner.engines.partition_rows import FrameParts, Names, TupleParts
+from bochner.engines.partition_rows import CheckTable, Names, PieceSplit, TablePiece
 from bochner.engines.partitioned_rows import PartitionedRows
-from bochner.engines.table_pieces import CheckTable, TablePiece
 from bochner.files.columns import KIND_NAMES, Kind
-from bochner.linear.inputs import is_dask
 from bochner.tables.encoder import TableEncoder, joined, read_part
 from bochner.tables.observations import Rows
-
-
-def is_partitioned(X: object) -> bool:
-    """Return whether rows are in the partitions of an engine."""
-    return is_dask(X) or isinstance(X, PartitionedRows)
 
 
 def collected_table(
@@ -40,14 +33,12 @@ def collected_table(
                 "Targets and weights of PartitionedRows are in the partitions: pass fit(rows), "
                 "without y and sample_weight."
             )
-        split = TupleParts() if X.target is None else FrameParts(X.target, X.sample_weight)
-        check = CheckTable(split, numeric)
+        check = CheckTable(X.split, numeric)
         collected = Collected.of(X.executor, X.parts, check, layouts=TableLayout)
     else:
-        from bochner.engines.partitions import partitions_of
-        from bochner.engines.passes import DaskExecutor
+        from bochner.engines.dask import DaskExecutor, partitions_of
 
-        check, parts = CheckTable(TupleParts(), numeric), partitions_of(X, y, sample_weight)
+        check, parts = CheckTable(PieceSplit(), numeric), partitions_of(X, y, sample_weight)
         collected = Collected.of(DaskExecutor(), parts, check, layouts=TableLayout)
     if not numeric and not collected.is_whole:
         _check_labels(collected)

@@ -1,13 +1,69 @@
-"""Dask arrays and data frames as partitions of whole rows."""
+"""Dask arrays and data frames: their partitions, and passes over them on the workers."""
 
+import pickle
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
+from uuid import uuid4
 
 import dask.array as da
 import numpy as np
-from dask.base import is_dask_collection
+from dask.base import compute, is_dask_collection
 from dask.delayed import Delayed, delayed
+from dask.sizeof import sizeof
 
 from bochner._base.arrays import MatrixLike
+from bochner.engines.collected import Collected
+from bochner.engines.partition_rows import Check, PieceSplit
+from bochner.features.chunks import Chunk
+from bochner.features.stats import FeatureSums
+
+_FAN_IN = 4
+"""Number of terms that one task adds. With two there are three times the tasks; with eight a
+worker holds twice the sums."""
+
+
+class DaskExecutor:
+    """Executor for ``Delayed`` parts, which Dask recomputes in every pass unless persisted."""
+
+    def map(self, function: Callable[[int, Any], Any], parts: Sequence[Delayed]) -> list[Delayed]:
+        """Return the values of the function at every part, not yet computed.
+
+        The graph holds the function as bytes, which later changes of its arrays do not reach.
+        """
+        sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
+        return [delayed(applied, pure=False)(sent, *numbered) for numbered in enumerate(parts)]
+
+    def tree_reduce(self, plus: Callable[[Any, Any], Any], handles: Sequence[Delayed]) -> Any:
+        """Compute the values and return their sum, added a few at a time in a fixed order."""
+        if not handles:
+            return None
+        while len(handles) > 1:
+            handles = [
+                delayed(_added, pure=False)(plus, *handles[first : first + _FAN_IN])
+                for first in range(0, len(handles), _FAN_IN)
+            ]
+        return compute(handles[0])[0]
+
+
+def applied(sent: bytes, index: int, part: object) -> Any:
+    """Call a function that was sent as bytes."""
+    return pickle.loads(sent)(index, part)
+
+
+def _added(plus: Callable[[Any, Any], Any], *terms: object) -> Any:
+    return reduce(plus, terms)
+
+
+@sizeof.register(Chunk)  # type: ignore[untyped-decorator]
+def _bytes_of_rows(chunk: Chunk) -> int:
+    """Return the size from which Dask estimates the cost of moving a chunk."""
+    return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
+
+
+@sizeof.register(FeatureSums)  # type: ignore[untyped-decorator]
+def _bytes_of_sums(sums: FeatureSums) -> int:
+    return sums.gram.nbytes + sums.cross.nbytes + sums.features.nbytes
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
@@ -97,3 +153,10 @@ def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
 def is_frame(X: MatrixLike) -> bool:
     """Return whether ``X`` is a Dask data frame."""
     return is_dask_collection(X) and hasattr(X, "npartitions") and hasattr(X, "divisions")
+
+
+def collect(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Collected:
+    """Return the rows of Dask collections; every pass reads and checks them."""
+    parts = partitions_of(X, y, sample_weight)
+    meta = X._meta if is_frame(X) else None
+    return Collected.of(DaskExecutor(), parts, Check(PieceSplit(), numeric), meta)

@@ -1,0 +1,249 @@
+"""Forecasts of the series of a table: one after another, or together with their total."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from bochner._base.number_texts import counted
+from bochner._base.progress import Progress
+from bochner.comparison.forecast_errors import SeriesForecast
+from bochner.comparison.past_origins import OriginScores, joint_scores, origin_scores
+from bochner.files.errors import InputError
+from bochner.files.series_table import ONE, SeriesColumns, TableSeries
+from bochner.series.forecaster import Forecaster
+from bochner.series.holidays import holiday_inputs
+from bochner.series.series_rows import read_series
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_COMPARED = 20
+"""Most series that are also forecast from past origins, evenly among all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesFits:
+    """The model and the forecasts of all series that have one, and reasons why others have none."""
+
+    model: Forecaster
+    series: Sequence[SeriesForecast]
+    refused: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Steps to forecast, by default the later rows, the country of holidays, and the level."""
+
+    columns: SeriesColumns
+    horizon: int | None = None
+    holidays: str | None = None
+    level: float = 0.9
+
+    def steps(self, one: TableSeries) -> int:
+        """Return the number of steps to forecast of one series."""
+        target, n_later = self.columns.target, len(one.later)
+        of = "" if self.columns.series is None else f" of the series {one.name!r}"
+        if self.horizon is None and not n_later:
+            raise InputError(
+                f"How far to forecast is not known: give --horizon, or add rows with the times to "
+                f"forecast{of} and without {target!r}."
+            )
+        steps = n_later if self.horizon is None else self.horizon
+        if steps > n_later and read_series(one.values, None, None).timeline.step is None:
+            raise InputError(
+                f"The times{of} are irregular, so that --horizon {steps} has no unit: add rows "
+                f"with the times to forecast and without {target!r}, in FILE or by --future."
+            )
+        if self.columns.inputs and steps > n_later:
+            raise InputError(
+                f"The known inputs{of} reach {counted(n_later, 'row')} beyond the last known "
+                f"{target!r}, and {steps} are to be forecast: add rows with the known inputs, in "
+                "FILE or by --future."
+            )
+        return steps
+
+    def inputs(self, one: TableSeries, steps: int) -> pd.DataFrame | None:
+        """Return the known inputs at the times of a series and its forecast, holidays included."""
+        import pandas as pd
+
+        n_values = len(one.values)
+        inputs = None if one.inputs is None else one.inputs.iloc[: n_values + steps]
+        if self.holidays is None:
+            return inputs
+        future: Any = one.later[:steps]
+        if len(future) < steps:
+            future = read_series(one.values, None, None).timeline.future(steps).index
+        if future is None:
+            raise InputError("--holidays needs dates, and the times are numbers.")
+        times = one.values.index.append(pd.Index(future))
+        calendar = holiday_inputs(times, n_values, self.holidays).set_axis(times)
+        return calendar if inputs is None else pd.concat([inputs, calendar], axis=1)
+
+    def forecast(
+        self, one: TableSeries, parts: Sequence[Any], X: pd.DataFrame | None
+    ) -> SeriesForecast:
+        """Return a forecast, given its means and the ends of its intervals as series of pandas."""
+        name = self.columns.target if self.columns.series is None else one.name
+        times = parts[0].index.rename(self.columns.time)
+        mean, lower, upper = (np.asarray(part) for part in parts)
+        return SeriesForecast(name, one.values, times, mean, lower, upper, X)
+
+
+def forecast_each(
+    all_series: Sequence[TableSeries], unfitted: Forecaster, request: Request, progress: Progress
+) -> SeriesFits:
+    """Fit a model to every series and forecast it.
+
+    A series that cannot be forecast is left out, with the reason. Raises the first error if no
+    series can be.
+    """
+    models, series = {}, []
+    errors: dict[str, TypeError | ValueError] = {}
+    for one in all_series:
+        try:
+            steps = request.steps(one)
+            X = request.inputs(one, steps)
+            past, later = (None, None) if X is None else (
+                X.iloc[: len(one.values)], X.iloc[len(one.values) :]
+            )  # fmt: skip
+            model = clone(unfitted)
+            if request.columns.series is None:
+                fitted = model.fit(one.values, past, callback=progress.relay)
+            else:
+                model.fit({one.name: one.values}, {one.name: past}, callback=progress.relay)
+                fitted = model.of(one.name)
+            horizon: Any = one.later[:steps] if len(one.later) >= steps else steps
+            ends = fitted.predict_interval(horizon, request.level, later)
+            parts = [fitted.predict(horizon, later), *ends]
+            series.append(request.forecast(one, parts, X))
+            models[one.name] = model
+        except (TypeError, ValueError) as error:
+            errors[one.name] = error
+    if not models:
+        raise next(iter(errors.values()))
+    joined = next(iter(models.values()))
+    for model in models.values():
+        joined.series_ |= model.series_
+    reasons = {
+        name: str(error).removeprefix(f"Series {name!r}: ") for name, error in errors.items()
+    }
+    return SeriesFits(joined, series, reasons)
+
+
+def forecast_together(
+    all_series: Sequence[TableSeries],
+    total: str,
+    unfitted: Forecaster,
+    request: Request,
+    progress: Progress,
+) -> SeriesFits:
+    """Fit series and their total together, and return forecasts that add up."""
+    steps = {request.steps(one) for one in all_series}
+    if len(steps) > 1:
+        raise InputError(
+            f"--total {total} needs the same rows to forecast of every series, got between "
+            f"{min(steps)} and {max(steps)}: add the missing rows, or give --horizon."
+        )
+    (count,) = steps
+    inputs = {one.name: request.inputs(one, count) for one in all_series}
+    past: dict[str, pd.DataFrame | None] = {}
+    future: dict[str, pd.DataFrame | None] = {}
+    for one in all_series:
+        X = inputs[one.name]
+        past[one.name] = None if X is None else X.iloc[: len(one.values)]
+        future[one.name] = None if X is None else X.iloc[len(one.values) :]
+    parts = [one.name for one in all_series if one.name != total]
+    model = clone(unfitted).set_params(sums={total: parts})
+    model.fit({one.name: one.values for one in all_series}, past, callback=progress.relay)
+    later = all_series[0].later
+    horizon: Any = later[:count] if len(later) >= count else count
+    ends = model.predict_interval(horizon, request.level, future)
+    of_all = [model.predict(horizon, future), *ends]
+    forecasts = [
+        request.forecast(one, [of_part[one.name] for of_part in of_all], inputs[one.name])
+        for one in all_series
+    ]
+    return SeriesFits(model, forecasts, {})
+
+
+def with_total(
+    all_series: Sequence[TableSeries], name: str, columns: SeriesColumns, is_wide: bool
+) -> list[TableSeries]:
+    """Return series that end at the same time, with their total last if it is not among them.
+
+    The total of the columns of one table has their known inputs, which are those of all series.
+    Raises InputError for less than two series besides the total.
+    """
+    parts = [one for one in all_series if one.name != name]
+    if len(parts) < 2:
+        raise InputError(
+            f"--total {name} needs two or more series to add up, got {len(parts)}: "
+            + ", ".join(repr(one.name) for one in parts)
+        )
+    times = reduce(lambda left, right: left.union(right), (one.values.index for one in all_series))
+    aligned = [_to_one_end(one, times, columns.target) for one in all_series]
+    if len(parts) < len(all_series):
+        return aligned
+    total = reduce(lambda left, right: left.add(right), (one.values for one in aligned))
+    first = total.first_valid_index()
+    if first is None:
+        raise InputError(f"--total {name} needs times at which all series are known, found none.")
+    inputs = None
+    if is_wide and aligned[0].inputs is not None:
+        inputs = max((one.inputs for one in aligned if one.inputs is not None), key=len)
+        inputs = inputs.loc[first:]
+    return [*aligned, TableSeries(name, total.loc[first:], inputs, aligned[0].later)]
+
+
+def _to_one_end(one: TableSeries, times: pd.Index[Any], target: str) -> TableSeries:
+    """Return a series with NaN at the times of other series, up to the last one of all."""
+    values = one.values.reindex(times[times >= one.values.index[0]])
+    later, inputs = one.later[one.later > times[-1]], one.inputs
+    if inputs is not None:
+        lacking = values.index.difference(inputs.index)
+        if len(lacking):
+            raise InputError(
+                f"The series {one.name!r} has no row at {lacking[0]}, where others have one: add "
+                f"it with the known inputs, and without {target!r} if unknown."
+            )
+        inputs = inputs.loc[values.index.append(later)]
+    return replace(one, values=values, later=later, inputs=inputs)
+
+
+def past_scores(
+    fits: SeriesFits, request: Request, progress: Progress, *, are_joint: bool = False
+) -> dict[str, OriginScores]:
+    """Return errors of forecasts from past origins, of at most twenty series one by one."""
+    horizon, level = len(fits.series[0].mean), request.level
+    if are_joint:
+        progress("forecasting from past origins")
+        values, inputs = _on_one_index(fits.series)
+        return joint_scores(fits.model, values, inputs, horizon, level)
+    scores = {}
+    every = max(1, -(-len(fits.series) // _MOST_COMPARED))
+    for place, one in enumerate(some := fits.series[::every]):
+        # A single series has several origins, and one of one series would be no progress.
+        places = (place + 1, len(some)) if len(some) > 1 else ()
+        progress("forecasting from past origins", *places)
+        past = None if one.inputs is None else one.inputs.iloc[: len(one.values)]
+        result = origin_scores(fits.model, one.values, past, len(one.mean), level)
+        if result is not None:
+            scores[ONE if request.columns.series is None else one.name] = result
+    return scores
+
+
+def _on_one_index(
+    series: Sequence[SeriesForecast],
+) -> tuple[dict[str, pd.Series], Mapping[str, pd.DataFrame | None]]:
+    """Return values and known inputs of all series, from the time at which all have begun."""
+    first = max(one.values.index[0] for one in series)
+    values = {one.name: one.values.loc[first:] for one in series}
+    times = reduce(lambda left, right: left.union(right), (each.index for each in values.values()))
+    inputs = {one.name: None if one.inputs is None else one.inputs.loc[times] for one in series}
+    return {name: each.reindex(times) for name, each in values.items()}, inputs
