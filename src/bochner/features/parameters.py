@@ -25,9 +25,8 @@ from bochner._base.threads import checked_n_jobs
 from bochner.features.median_length_scales import AnyKernel, auto_length_scale, median_distance
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import kernel_called, native
-from bochner.spectral.composite_laws import PAIRINGS
+from bochner.spectral.composite_laws import PAIRS
 from bochner.spectral.decompositions import DECOMPOSITIONS, Decomposition
-from bochner.spectral.laws import Pairing
 from bochner.spectral.schemes import SCHEMES, Scheme
 
 
@@ -237,7 +236,7 @@ KERNEL_CHECKS: Mapping[str, Check] = {
     "weights": one_of(("sampled", "least_squares")),
     "decomposition": partial(resolved, kind=Decomposition, choices=DECOMPOSITIONS),
     "masses": one_of(("exact", "least_squares")),
-    "pairs": partial(resolved, kind=Pairing, choices=PAIRINGS),
+    "pairs": one_of(PAIRS),
     "dtype": lambda _, value: check_dtype(value),
     "random_state": lambda _, value: check_seed(value),
     "fit_intercept": as_flag,
