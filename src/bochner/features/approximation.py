@@ -64,7 +64,7 @@ class Region:
             )
 
 
-def check_rows(kernel: object, region: Region | None, X: object, *, right: bool = False) -> None:
+def check_rows(kernel: object, region: Region | None, X: InputRows, *, right: bool = False) -> None:
     """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
     if isinstance(kernel, Kernel):
         (kernel.check_right_inputs if right else kernel.check_inputs)(X)

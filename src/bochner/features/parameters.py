@@ -37,22 +37,8 @@ class KernelParameters:
         """Set parameters, including parameters of a kernel: ``kernel__length_scale=2.0``.
 
         A kernel whose parameters are set is replaced by a copy, because kernels are immutable.
-        :meth:`get_params` returns the names; :meth:`bochner.kernels.Kernel.with_params` explains
-        them.
-
-        Parameters
-        ----------
-        **params
-            Values by name.
-
-        Returns
-        -------
-        self : estimator
-
-        Raises
-        ------
-        ValueError
-            If a name is not the name of a parameter.
+        Raises ``ValueError`` for an unknown name; :meth:`bochner.kernels.Kernel.with_params` has
+        the names.
         """
         plain, of_kernels = dict(params), dict[str, dict[str, Any]]()
         for key, value in params.items():

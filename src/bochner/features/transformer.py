@@ -306,7 +306,7 @@ class FourierFeatures(
     def _right(self, Y: Any) -> Floats:
         return self.frequencies_.right.map_rows(Y)[:, : self.n_components]
 
-    def _checked(self, X: object) -> Any:
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
         X = validated(self, X, accept_sparse="csr", dtype=self.dtype or FLOATS, reset=False)
         if self._region is None and isinstance(self.kernel_, Kernel):

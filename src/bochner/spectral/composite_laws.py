@@ -88,14 +88,9 @@ def _assembled(laws: list[BlockLaw], blocks: list[Matrix]) -> list[Matrix]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapped(Law):
-    r"""Frequencies of a kernel of mapped inputs, :math:`k(x L, y R)`.
+    r"""Frequencies :math:`L \omega` and :math:`R \omega` of a kernel of mapped inputs.
 
-    Parameters
-    ----------
-    law : Law
-        Law of the kernel ``k``, in ``q`` dimensions.
-    left, right : ndarray of shapes (d, q) and (d2, q)
-        :math:`L` and :math:`R`: :math:`\omega = L \omega'` and :math:`\nu = R \omega'`.
+    The kernel is :math:`k(x L, y R)`, with ``left`` (d, q) and ``right`` (d2, q).
     """
 
     law: Law
@@ -213,15 +208,8 @@ class TwoFrequency(Law):
               E \cos(\omega \cdot x - \nu \cdot y + \theta)
               = E \cos(s \cdot (x - y))\, E \cos\big(v \cdot \big(\tfrac{x + y}2 - c\big)\big),
 
-    where one of the laws is even, or is made so by random reflections.
-
-    Parameters
-    ----------
-    stationary, envelope : Law
-        Laws of :math:`s` and of :math:`v`.
-    centre : tuple of d floats
-        :math:`c`, in the units of the inputs.
-    pairs : {"matched", "grid"}, default="matched"
+    where one of the laws is even, or is made so by random reflections. ``pairs`` is one of
+    ``PAIRS``.
 
     References
     ----------
@@ -263,12 +251,6 @@ class WithAmplitude(Law):
 
     Its kernel is :math:`a(x)\, a(y)\, E \cos(s \cdot (x - y))`. A complex amplitude makes two such
     kernels, of its real and its imaginary part, if the law is even.
-
-    Parameters
-    ----------
-    law : Law
-    amplitude_of : Amplitudes
-        One function, of one frequency.
     """
 
     law: Law

@@ -87,14 +87,10 @@ class ByMass(Allocation):
 
 @dataclass(frozen=True, slots=True)
 class ByVariance(Allocation):
-    r"""Shares in proportion to mass times standard deviation, in whole orthogonal blocks.
+    """Shares in proportion to mass times standard deviation, in whole orthogonal blocks.
 
-    Parameters
-    ----------
-    single, blocked : tuple of float
-        Variance that one frequency of each part contributes, alone and in whole blocks.
-    block : int
-        Number of directions of a block.
+    ``single`` and ``blocked`` are variances that one frequency of each part contributes, alone and
+    in whole blocks of ``block`` directions.
     """
 
     single: tuple[float, ...]
