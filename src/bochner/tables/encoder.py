@@ -149,9 +149,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._learn(X, y, Removal())
         return self
 
-    def fit_transform(
-        self, X: object, y: object = None, *, removal: Removal | None = None
-    ) -> Array:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
         The features differ from the output of `transform` only in means of the target.
@@ -160,12 +158,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X, y
             As in `fit`.
-        removal : bochner.tables.removal.Removal or None, default=None
-            Which rows are removed together when a model is scored: those of a group, or the latest
-            ones. Means of the target at a row are computed without them. ``None`` for each row by
-            itself.
         """
-        columns, out_of_fold = self._learn(X, y, removal or Removal())
+        return self.fit_training_rows(X, y, Removal())
+
+    def fit_training_rows(self, X: object, y: object, removal: Removal) -> Array:
+        """Learn the encoding, and return the features (n, d_out) of the rows of a model's fit.
+
+        Means of the target at a row are computed without the rows that are removed with it. A
+        failure may leave the encoder in between two fits.
+        """
+        columns, out_of_fold = self._learn(X, y, removal)
         return _features(self.columns_, columns, out_of_fold)
 
     def _learn(self, X: Any, y: object, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
