@@ -10,7 +10,7 @@ from sklearn.gaussian_process import kernels as sk
 
 import bochner
 from bochner import kernels
-from bochner.gaussian_process.process_kernels import as_process_kernel
+from bochner.gaussian_process.process_base import as_process_kernel
 from bochner.kernels import KernelAdapter
 from bochner.kernels.adapter import from_sklearn
 
