@@ -176,8 +176,8 @@ def _converted(kernel: Any, dim: int) -> Kernel:
         return Gaussian(float(np.sqrt(0.5 / gamma))) if is_gaussian else Laplacian(1.0 / gamma)
     raise ValueError(
         f"{kernel!r} has no counterpart in bochner.kernels. Sums, products and powers of RBF, "
-        f"Matern, RationalQuadratic, ExpSineSquared (of one input: see Periodic), DotProduct, ConstantKernel, "
-        f"WhiteKernel and PairwiseKernel with the metrics rbf, laplacian and linear are converted. "
+        f"Matern, RationalQuadratic, ExpSineSquared (of one input: see Periodic), DotProduct, "
+        f"ConstantKernel, WhiteKernel and PairwiseKernel (rbf, laplacian, linear) are converted. "
         f"bochner.GaussianProcessRegressor(kernel, solver='exact') takes any kernel of "
         f"scikit-learn."
     )
