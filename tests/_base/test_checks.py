@@ -121,10 +121,14 @@ def test_complex_targets_are_refused():
     "model", [bochner.KreinRidge(n_components=8), bochner.TableEncoder(), bochner.Forecaster()]
 )
 def test_a_fit_that_fails_leaves_a_model_unfitted(model):
-    y = X[:, 0] if isinstance(model, bochner.Forecaster) else X
-    model.fit(*((y, X[:, 0]) if isinstance(model, bochner.KreinRidge) else (y,)))
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    y = (rows[:, 0],)
+    data = {"KreinRidge": (rows, *y), "TableEncoder": (rows,), "Forecaster": y}[
+        type(model).__name__
+    ]
+    model.fit(*data)
     with pytest.raises(ValueError, match=r"."):
-        model.fit(*((y[:0], X[:0, 0]) if isinstance(model, bochner.KreinRidge) else (y[:0],)))
+        model.fit(*(part[:0] for part in data))
     with pytest.raises(NotFittedError):
         check_is_fitted(model)
 

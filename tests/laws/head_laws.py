@@ -307,8 +307,8 @@ def plant_signs(patch):
     """Give a third of the frequencies of every head negative weights."""
     approximate = ridge_head.approximate
 
-    def signed(*args):
-        found = approximate(*args)
+    def signed(*args, **options):
+        found = approximate(*args, **options)
         f = found.frequencies
         signs = np.where(np.arange(f.n_frequencies) % 3 == 1, -3.0, 3.0)
         return replace(found, frequencies=Frequencies(f.omega, signs * f.weight))

@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from bochner import (
     GaussianProcessClassifier,
-    GaussianProcessRegressor,
     KernelGLMClassifier,
     KreinRidgeClassifier,
     LearnedKernelClassifier,
@@ -18,13 +17,14 @@ from bochner import (
     TableClassifier,
 )
 from bochner.engines.partition_rows import PieceSplit, checked_part_targets
+from bochner.learned import Chains
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0] > 0.0
 FITTED = [
     KreinRidgeClassifier(n_components=32, random_state=0).fit(X, Y),
     KernelGLMClassifier(n_components=32, random_state=0).fit(X, Y),
-    LearnedKernelClassifier(10, n_burn_in=4, n_samples=4, random_state=0).fit(X, Y),
+    LearnedKernelClassifier(10, random_state=0, chains=Chains(n_burn_in=4, n_samples=4)).fit(X, Y),
 ]
 
 
@@ -96,7 +96,7 @@ NO_LABELS = {
         TableClassifier(effort="quick"),
         TableClassifier(class_weight="balanced"),
         GaussianProcessClassifier(),
-        LocallyStationaryClassifier(n_burn_in=2, n_samples=2),
+        LocallyStationaryClassifier(chains=Chains(n_burn_in=2, n_samples=2)),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -120,12 +120,6 @@ def test_weights_of_another_number_of_rows_are_refused_in_plain_words():
     for model in (FITTED[0], TableClassifier(effort="quick")):
         with pytest.raises(ValueError, match=r"sample_weight must have .* the 40 rows, got 39"):
             clone(model).fit(X, Y, sample_weight=np.ones(39))
-
-
-def test_complex_rows_of_a_process_are_refused_in_one_line():
-    for model in (GaussianProcessRegressor(), GaussianProcessClassifier()):
-        with pytest.raises(ValueError, match=r"not supported: X must hold real numbers[^\n]*$"):
-            model.fit(X + 0j, Y)
 
 
 def test_partitions_that_cannot_be_read_are_named():

@@ -79,8 +79,9 @@ def validated_with_labels(
 
 def unfit(model: object) -> None:
     """Remove the attributes of an earlier fit, so that a failing fit leaves no mixture of two."""
-    for name in [name for name in vars(model) if name.endswith("_")]:
-        delattr(model, name)
+    for name in tuple(vars(model)):
+        if name.endswith("_"):
+            delattr(model, name)
 
 
 def in_memory(values: Any) -> Any:
@@ -262,6 +263,8 @@ def check_weights(weight: Array) -> None:
 
 def refuse_no_numbers(name: str, X: Any) -> None:
     """Raise for rows that scikit-learn would read as numbers or reject without explanation."""
+    if type(X) is np.ndarray and X.dtype.kind in "biuf":
+        return
     refuse_no_rows(name, X)
     refuse_masked(name, X)
     if is_frame(X):
@@ -277,7 +280,8 @@ def not_numbers(values: object) -> str | None:
             return f"dates or durations ({part.dtype}){where}"
         for entry in part.flat if part.dtype.kind in "OSU" else ():
             if isinstance(entry, _NO_NUMBERS):
-                return f"{shown(entry)} of type {type(entry).__name__}{where}"
+                kind = next(kind for kind in _NO_NUMBERS if isinstance(entry, kind))
+                return f"{shown(entry)} of type {kind.__name__}{where}"
     return None
 
 

@@ -23,7 +23,7 @@ from bochner.spectral.decompositions import (
     resolve_decomposition,
 )
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.laws import NoMeasureError, Pairing
+from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile
@@ -64,7 +64,7 @@ class Region:
             )
 
 
-def check_rows(kernel: object, region: Region | None, X: object, *, right: bool = False) -> None:
+def check_rows(kernel: object, region: Region | None, X: InputRows, *, right: bool = False) -> None:
     """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
     if isinstance(kernel, Kernel):
         (kernel.check_right_inputs if right else kernel.check_inputs)(X)
@@ -119,7 +119,7 @@ def approximate(
     weights: str = "sampled",
     decomposition: Decomposition | str = "auto",
     masses: str = "exact",
-    pairs: Pairing | str = "matched",
+    pairs: str = "matched",
     n_checks: int = 0,
 ) -> Approximation:
     """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
@@ -134,7 +134,9 @@ def approximate(
         measure = _plain_measure(kernel, X, right)
         if measure is not None:
             frequencies = measure.sample(n_frequencies, draw_rng, scheme)
-            checks = _checks(measure, n_frequencies, n_checks, draw_rng, scheme)
+            checks = None
+            if n_checks:
+                checks = _checks(measure, n_frequencies, n_checks, draw_rng, scheme)
             return Approximation(frequencies, max_error=0.0, checks=checks)
     if weights == masses:
         raise ValueError(
@@ -166,9 +168,11 @@ def _plain_measure(
         measure = closed_form(kernel, X.shape[1])
     except NoMeasureError:
         return None
-    is_exact = measure.max_error == 0.0 and measure.predicted_error is None
-    if not (is_exact and measure.is_positive and measure.mass > 0.0):
+    if measure.max_error or measure.predicted_error is not None:
         return None
+    for part in measure.parts:
+        if not (part.mass > 0.0 and part.law.is_positive):
+            return None
     if right is not None:
         kernel.check_right_inputs(right)
     return measure
@@ -178,7 +182,7 @@ def _checks(
     measure: SpectralMeasure, m: int, n_checks: int, draw_rng: Generator, scheme: Scheme
 ) -> Frequencies | None:
     """Return check frequencies of a positive measure, ``None`` if its features are exact."""
-    if not n_checks or _is_exact(measure, m):
+    if _is_exact(measure, m):
         return None
     check_rng = draw_rng.spawn(2)[0]
     return reduce(add, sample_parts_with_tails(measure, n_checks, check_rng, scheme))
@@ -191,7 +195,7 @@ def _is_exact(measure: SpectralMeasure, m: int) -> bool:
 
 
 def _measure(
-    kernel: AnyKernel, data: DesignData, decomposition: Decomposition, pairs: Pairing | str
+    kernel: AnyKernel, data: DesignData, decomposition: Decomposition, pairs: str
 ) -> SpectralMeasure | None:
     """Return the measure of the kernel; with fitted weights ``None`` if there is no measure."""
     if not isinstance(kernel, Kernel):

@@ -1,19 +1,17 @@
-"""Kernel arguments of estimators, exact kernel values, and median length scales."""
+"""Exact values of kernels, and length scales of rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
-from bochner._base.arrays import Array, InputRows, LengthScale, as_positive
-from bochner._base.spreads import spreads
+from bochner._base.arrays import Array, InputRows, LengthScale, spreads
 from bochner.kernels import Kernel
-from bochner.kernels.kernel_names import kernel_called, native
 
 _SUBSAMPLE = 1000
 """Rows for the median distance, half a million pairs: its standard error falls with the root of the
@@ -73,47 +71,6 @@ def rounding_of(values: NDArray[Any], least: float) -> float:
 def is_symmetric(gram: Array, tolerance: float) -> bool:
     """Return whether a Gram matrix is symmetric up to a share of its greatest entry."""
     return bool(np.abs(gram - gram.T).max() <= tolerance * np.abs(gram).max())
-
-
-def resolve_kernel(
-    kernel: AnyKernel | str,
-    length_scale: ArrayLike,
-    X: InputRows,
-    rng: np.random.Generator,
-    sample_weight: Array | None = None,
-    *,
-    names: Sequence[str] | None = None,
-) -> AnyKernel:
-    """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept.
-
-    A kernel of scikit-learn's Gaussian processes is converted. Columns given by name are looked up
-    in ``names``, and data-dependent parameters are set from
-    ``X``; see :meth:`bochner.kernels.Kernel.resolved`.
-    """
-
-    def scale() -> LengthScale:
-        if not isinstance(length_scale, str):
-            return as_positive("length_scale", length_scale)
-        if length_scale not in ("auto", "median"):
-            learned = length_scale == "evidence"
-            also = " 'evidence' needs targets: KreinRidge and KernelGLMRegressor learn with it."
-            raise ValueError(
-                f"length_scale must be 'auto', 'median', a number or one per input, got "
-                f"{length_scale!r}.{also if learned else ''}"
-            )
-        find = auto_length_scale if length_scale == "auto" else median_distance
-        return find(X, rng, sample_weight)
-
-    kernel = native(kernel, X.shape[1])
-    if isinstance(kernel, str):
-        return kernel_called(kernel, X.shape[1], scale).resolved(names, X)
-    if isinstance(kernel, Kernel):
-        return kernel.resolved(names, X)
-    if callable(kernel) and not isinstance(kernel, type):
-        return kernel
-    raise TypeError(
-        f"kernel must be a Kernel, the name of one or a function k(X, Y), got {kernel!r}."
-    )
 
 
 def auto_length_scale(

@@ -1,7 +1,8 @@
 """Parameters that estimators share: kernels, the number of features, their type, random states."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from numbers import Integral
 from typing import Any, Protocol, Self
 
@@ -9,13 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn.utils import check_random_state
 
-from bochner._base.arrays import RandomState, as_count, as_flag, as_positive, as_positive_scalar
+from bochner._base.arrays import (
+    Array,
+    InputRows,
+    LengthScale,
+    RandomState,
+    as_count,
+    as_flag,
+    as_positive,
+    as_positive_scalar,
+)
+from bochner._base.names import resolved
 from bochner._base.threads import checked_n_jobs
+from bochner.features.median_length_scales import AnyKernel, auto_length_scale, median_distance
 from bochner.kernels import Kernel
-from bochner.kernels.kernel_names import kernel_called
-from bochner.spectral.composite_laws import resolve_pairing
-from bochner.spectral.decompositions import resolve_decomposition
-from bochner.spectral.schemes import resolve_scheme
+from bochner.kernels.kernel_names import kernel_called, native
+from bochner.spectral.composite_laws import PAIRS
+from bochner.spectral.decompositions import DECOMPOSITIONS, Decomposition
+from bochner.spectral.schemes import SCHEMES, Scheme
 
 
 class KernelParameters:
@@ -25,22 +37,8 @@ class KernelParameters:
         """Set parameters, including parameters of a kernel: ``kernel__length_scale=2.0``.
 
         A kernel whose parameters are set is replaced by a copy, because kernels are immutable.
-        :meth:`get_params` returns the names; :meth:`bochner.kernels.Kernel.with_params` explains
-        them.
-
-        Parameters
-        ----------
-        **params
-            Values by name.
-
-        Returns
-        -------
-        self : estimator
-
-        Raises
-        ------
-        ValueError
-            If a name is not the name of a parameter.
+        Raises ``ValueError`` for an unknown name; :meth:`bochner.kernels.Kernel.with_params` has
+        the names.
         """
         plain, of_kernels = dict(params), dict[str, dict[str, Any]]()
         for key, value in params.items():
@@ -81,7 +79,7 @@ def count_frequencies(n_components: object, name: str = "n_components") -> int:
 
 def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
     """Return ``n`` independent generators from a scikit-learn ``random_state``."""
-    seed = drawn_seed(random_state)
+    seed = int(check_seed(random_state).randint(np.iinfo(np.int32).max))
     return np.random.default_rng(seed).spawn(n)
 
 
@@ -123,6 +121,39 @@ def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
     raise ValueError(f"dtype must be {choices}, got {dtype!r}.")
 
 
+def resolve_kernel(
+    kernel: AnyKernel | str,
+    length_scale: ArrayLike,
+    X: InputRows,
+    rng: np.random.Generator,
+    sample_weight: Array | None = None,
+    *,
+    names: Sequence[str] | None = None,
+) -> AnyKernel:
+    """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept.
+
+    A kernel of scikit-learn's Gaussian processes is converted. Columns given by name are looked up
+    in ``names``, and data-dependent parameters are set from ``X``; see
+    :meth:`bochner.kernels.Kernel.resolved`.
+    """
+    if not isinstance(kernel, Kernel | str):
+        kernel = native(kernel, X.shape[1])
+    if isinstance(kernel, str):
+
+        def scale() -> LengthScale:
+            if not isinstance(length_scale, str):
+                return as_positive("length_scale", length_scale)
+            check_length_scale("length_scale", length_scale)
+            find = auto_length_scale if length_scale == "auto" else median_distance
+            return find(X, rng, sample_weight)
+
+        return kernel_called(kernel, X.shape[1], scale).resolved(names, X)
+    if isinstance(kernel, Kernel):
+        return kernel.resolved(names, X)
+    check_kernel("kernel", kernel)
+    return kernel
+
+
 Check = Callable[[str, Any], object]
 """Takes the name and the value of a parameter, and raises an error for an unusable value."""
 
@@ -147,7 +178,7 @@ def optional(check: Check) -> Check:
 
 def one_of(choices: Collection[str]) -> Check:
     """Return a check for a parameter whose values are some names."""
-    return lambda name, value: check_choice(name, value, choices)
+    return partial(check_choice, choices=choices)
 
 
 def unchecked(name: str, value: object) -> None:
@@ -164,31 +195,34 @@ def check_kernel(name: str, value: object) -> None:
         )
 
 
+def check_length_scale(
+    name: str, value: ArrayLike, choices: Collection[str] = ("auto", "median")
+) -> None:
+    """Raise an error unless a length scale is positive numbers or one of some names."""
+    if not isinstance(value, str):
+        as_positive(name, value)
+    elif value not in choices:
+        also = " 'evidence' needs targets: KreinRidge and KernelGLMRegressor learn with it."
+        raise ValueError(
+            f"{name} must be {', '.join(map(repr, choices))}, a number or one per input, got "
+            f"{value!r}.{also if value == 'evidence' else ''}"
+        )
+
+
 def length_scale_check(*names: str) -> Check:
     """Return a check of length scales, which are positive numbers or one of some names."""
-
-    def check(name: str, value: ArrayLike) -> None:
-        if not isinstance(value, str):
-            as_positive(name, value)
-        elif value not in names:
-            also = " 'evidence' needs targets: KreinRidge and KernelGLMRegressor learn with it."
-            raise ValueError(
-                f"{name} must be {', '.join(map(repr, names))}, a number or one per input, got "
-                f"{value!r}.{also if value == 'evidence' else ''}"
-            )
-
-    return check
+    return partial(check_length_scale, choices=names)
 
 
 KERNEL_CHECKS: Mapping[str, Check] = {
     "kernel": check_kernel,
     "n_components": lambda name, value: count_frequencies(value, name),
-    "length_scale": length_scale_check("auto", "median"),
-    "scheme": lambda _, value: resolve_scheme(value),
+    "length_scale": check_length_scale,
+    "scheme": partial(resolved, kind=Scheme, choices=SCHEMES),
     "weights": one_of(("sampled", "least_squares")),
-    "decomposition": lambda _, value: resolve_decomposition(value),
+    "decomposition": partial(resolved, kind=Decomposition, choices=DECOMPOSITIONS),
     "masses": one_of(("exact", "least_squares")),
-    "pairs": lambda _, value: resolve_pairing(value),
+    "pairs": one_of(PAIRS),
     "dtype": lambda _, value: check_dtype(value),
     "random_state": lambda _, value: check_seed(value),
     "fit_intercept": as_flag,

@@ -21,21 +21,20 @@ from bochner._base.arrays import (
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.registry import register
 from bochner.features.approximation import Region, approximate, check_rows
-from bochner.features.median_length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
     KernelParameters,
-    check_dtype,
     check_each,
     count_frequencies,
     generators,
     one_of,
+    resolve_kernel,
 )
 from bochner.kernels import Kernel
 from bochner.spectral.decompositions import Decomposition
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.laws import Pairing
 from bochner.spectral.schemes import Scheme
 
 OUTPUTS = ("left", "concatenated")
@@ -91,7 +90,7 @@ class FourierFeatures(
     masses : {"exact", "least_squares"}, default="exact"
         Masses of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
         (He et al., Algorithm 2).
-    pairs : {"matched", "grid"} or Pairing, default="matched"
+    pairs : {"matched", "grid"}, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
         frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
         forms all pairs of fewer frequencies.
@@ -171,7 +170,7 @@ class FourierFeatures(
         weights: str = "sampled",
         decomposition: str | Decomposition = "auto",
         masses: str = "exact",
-        pairs: str | Pairing = "matched",
+        pairs: str = "matched",
         output: str = "left",
         length_scale: LengthScale | str = "median",
         dtype: DTypeLike | None = None,
@@ -262,7 +261,9 @@ class FourierFeatures(
         self.predicted_error_ = approximation.predicted_error
         self.fit_error_ = approximation.fit_error
         self.signature_ = self.frequencies_.signature[: self.n_components]
-        self._n_features_out = self.n_components + len(self._others())
+        self._n_features_out = self.n_components
+        if self.output == "concatenated":
+            self._n_features_out += len(self._others())
         return self
 
     def _check_parameters(self) -> None:
@@ -275,11 +276,11 @@ class FourierFeatures(
         With ``output="concatenated"`` the right features that differ from left ones follow.
         """
         X = self._checked(X)
-        right_columns = self._others()
-        if not len(right_columns):
-            return self._left(X)
+        left = self.frequencies_.map_rows(X)[:, : self.n_components]
+        if self.output == "left":
+            return left
         right = self._right(self._checked_right(X))
-        return np.concatenate((self._left(X), right[:, right_columns]), axis=1)
+        return np.concatenate((left, right[:, self._others()]), axis=1)
 
     def transform_right(self, Y: MatrixLike) -> Floats:
         """Return the features (n, n_components) of rows (n, d2) of the kernel's right argument.
@@ -291,37 +292,31 @@ class FourierFeatures(
 
     def gram(self, X: MatrixLike, Y: MatrixLike | None = None) -> Floats:
         """Return the approximate Gram matrix between ``X`` and ``Y`` (``None`` means ``X``)."""
-        left = self._left(self._checked(X))
+        left = self.frequencies_.map_rows(self._checked(X))[:, : self.n_components]
         right = self._right(self._checked_right(X if Y is None else Y))
         gram: Floats = (left * self.signature_.astype(left.dtype, copy=False)) @ right.T
         return gram
 
     def _others(self) -> NDArray[np.intp]:
         """Return the right features that the output adds to the left ones."""
-        if self.output == "left":
-            return np.empty(0, dtype=np.intp)
         # Phases cancel in linear models, so that the right features of a one-sided frequency would
         # only double the weight of the left ones (docs/adr/0013).
         return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])
 
-    def _left(self, X: MatrixLike) -> Floats:
-        return self.frequencies_.features(X)[:, : self.n_components]
+    def _right(self, Y: Any) -> Floats:
+        return self.frequencies_.right.map_rows(Y)[:, : self.n_components]
 
-    def _right(self, Y: MatrixLike) -> Floats:
-        return self.frequencies_.features_right(Y)[:, : self.n_components]
-
-    @property
-    def _dtypes(self) -> tuple[Any, ...]:
-        return FLOATS if self.dtype is None else (check_dtype(self.dtype),)
-
-    def _checked(self, X: object) -> Any:
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validated(self, X, accept_sparse="csr", dtype=self._dtypes, reset=False)
-        check_rows(self.kernel_, self._region, X)
+        X = validated(self, X, accept_sparse="csr", dtype=self.dtype or FLOATS, reset=False)
+        if self._region is None and isinstance(self.kernel_, Kernel):
+            self.kernel_.check_inputs(X)
+        else:
+            check_rows(self.kernel_, self._region, X)
         return X
 
     def _checked_right(self, Y: object) -> Any:
-        rows = check_rows_given(Y, "Y", accept_sparse="csr", dtype=self._dtypes)
+        rows = check_rows_given(Y, "Y", accept_sparse="csr", dtype=self.dtype or FLOATS)
         if rows.shape[1] != self.frequencies_.dim_right:
             raise ValueError(
                 f"Y has {rows.shape[1]} features, but the kernel's right argument has "

@@ -29,7 +29,7 @@ from bochner.features.landmarks import (
     LatentFeatures,
     residual_variance,
 )
-from bochner.features.median_length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
@@ -37,6 +37,7 @@ from bochner.features.parameters import (
     check_each,
     generators,
     length_scale_check,
+    resolve_kernel,
     unchecked,
 )
 from bochner.gaussian_process.laplace import LaplacePosterior

@@ -14,10 +14,9 @@ from bochner.features.median_length_scales import (
     exact_values,
     is_symmetric,
     kernel_name,
-    resolve_kernel,
     rounding_of,
 )
-from bochner.features.parameters import count_frequencies, generators
+from bochner.features.parameters import count_frequencies, generators, resolve_kernel
 from bochner.kernels import Definiteness, Kernel, LocallyStationary
 from bochner.linear.advice import advise, page
 from bochner.linear.feature_errors import Features, HeldOutSplit, features_of

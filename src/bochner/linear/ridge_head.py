@@ -15,7 +15,7 @@ from bochner._base.arrays import FLOATS, Array, as_flag
 from bochner._base.checks import validated
 from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
-from bochner.features.median_length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
@@ -24,6 +24,7 @@ from bochner.features.parameters import (
     count_frequencies,
     generators,
     length_scale_check,
+    resolve_kernel,
 )
 from bochner.features.residual import CheckedMap, FeatureMap, ResidualFeatures
 from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 from bochner._base.arrays import Array, InputRows, as_flag, stacked_rows
 from bochner.features.approximation import Region, approximate
-from bochner.features.median_length_scales import AnyKernel, resolve_kernel
+from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
     Check,
@@ -20,6 +20,7 @@ from bochner.features.parameters import (
     check_each,
     count_frequencies,
     generators,
+    resolve_kernel,
 )
 from bochner.features.transformer import FourierFeatures
 from bochner.linear.inputs import (

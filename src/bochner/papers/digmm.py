@@ -21,6 +21,7 @@ useful because of the prior. The bound has an exact data term and may decrease.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -34,10 +35,9 @@ from bochner._base.limits import EIGENVALUE_ROUNDING
 from bochner._base.registry import register
 from bochner.learned.mixture_bound import STIFFNESS, expected_log_weights, stick_posterior
 from bochner.learned.mixture_inference import (
-    Expectation,
+    Inference,
     LearnedMixture,
     LearnedPart,
-    MixtureSettings,
     Sketch,
 )
 from bochner.spectral.measure import Allocation
@@ -215,33 +215,38 @@ def _summed_digamma(dofs: Array, dim: int) -> Array:
 
 @register
 @dataclass(frozen=True, slots=True)
-class Taylor(Expectation):
+class Taylor(Inference):
     """Algorithm 1 as published, applied to each part of the eigen-split separately.
 
-    ``SimilarityFeatures(kernel, expectation=Taylor())`` uses it.
+    ``SimilarityFeatures(kernel, inference=Taylor())`` uses it.
     """
 
     shift: float = 1.1  # Multiple of the size of the smallest eigenvalue added to both parts
+    concentration: float = 1.0  # Of the Dirichlet processes
+    max_iter: int = 50
+    tol: float = 1e-5  # Change of all labels, in the Frobenius norm, at which the ascent stops
 
-    scheme = "iid"
-    max_iter = 50
-    learns_noise = False
+    scheme: ClassVar[str] = "iid"
+    learns_noise: ClassVar[bool] = False
 
     def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
         return rng.permutation(len(rows))[:n]
 
     def infer(
-        self, sketch: Sketch, settings: MixtureSettings, n_frequencies: int, rng: Generator
+        self,
+        sketch: Sketch,
+        truncation: int,
+        noise: float | None,
+        n_frequencies: int,
+        rng: Generator,
     ) -> LearnedMixture:
-        noise = 1.0 if settings.noise is None else settings.noise
+        noise = 1.0 if noise is None else noise
         split = zip((1.0, -1.0), eigen_split(sketch, self.shift, noise), strict=True)
         signed = [(sign, part) for sign, part in split if part is not None]
         shares = _equal_sizes(max(n_frequencies, len(signed)), len(signed))
-        prior, limits = _published_prior(sketch, settings), (settings.max_iter, settings.tol)
+        prior, limits = _published_prior(sketch, self.concentration), (self.max_iter, self.tol)
         results = [
-            coordinate_ascent(
-                part, prior, _equal_sizes(share, settings.truncation), stream, *limits
-            )
+            coordinate_ascent(part, prior, _equal_sizes(share, truncation), stream, *limits)
             for (_, part), share, stream in zip(signed, shares, rng.spawn(len(signed)), strict=True)
         ]
         laws = [result.frequencies for result in results]
@@ -395,12 +400,12 @@ def start(
     return FrequencyFactors(sizes, np.eye(n_groups), means, precisions), components
 
 
-def _published_prior(sketch: Sketch, settings: MixtureSettings) -> MeanFieldPrior:
+def _published_prior(sketch: Sketch, concentration: float) -> MeanFieldPrior:
     """Return a prior with the frequencies of a Gaussian kernel of half the typical distance."""
     dim = sketch.rows.shape[1]
     precision = (_LENGTH_SCALE * sketch.distance) ** 2 * np.eye(dim)
     dof = dim + 1.0 + STIFFNESS
-    return MeanFieldPrior(np.zeros(dim), precision, precision / dof, dof, settings.concentration)
+    return MeanFieldPrior(np.zeros(dim), precision, precision / dof, dof, concentration)
 
 
 def _equal_sizes(total: int, n_parts: int) -> NDArray[np.intp]:

@@ -84,9 +84,9 @@ class Frequencies:
         factor: FeatureFactor | None = None,
     ) -> None:
         left = omega if isinstance(omega, HadamardRows) else frozen_array("omega", omega, None)
-        right = nu
-        if not (nu is None or isinstance(nu, HadamardRows)):
-            right = frozen_array("nu", nu, None)
+        right: Matrix | None = None
+        if nu is not None:
+            right = nu if isinstance(nu, HadamardRows) else frozen_array("nu", nu, None)
         if len(left.shape) != 2 or 0 in left.shape:
             raise ValueError(f"omega must have shape (m, d), both positive, got {left.shape}.")
         m, dim = left.shape
@@ -190,7 +190,12 @@ class Frequencies:
         ValueError
             If rows or ``out`` have another shape, or ``out`` another type.
         """
-        rows = check_rows_given(X, accept_sparse="csr", dtype=FLOATS)
+        return self.map_rows(check_rows_given(X, accept_sparse="csr", dtype=FLOATS), dtype, out)
+
+    def map_rows(
+        self, rows: Any, dtype: DTypeLike | None = None, out: NDArray[np.floating] | None = None
+    ) -> NDArray[Any]:
+        """Return the left features of rows, dense or CSR, that are known to be finite numbers."""
         omega, m = self.omega_blocks, len(self.weight)
         if rows.shape[1] != omega.shape[1]:
             raise ValueError(
