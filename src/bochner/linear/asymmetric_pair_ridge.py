@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from bochner._base.arrays import FLOATS, InputRows, MatrixLike
+from bochner._base.arrays import FLOATS, Array, InputRows, MatrixLike
 from bochner._base.checks import validated, validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.approximation import check_rows
@@ -123,6 +123,12 @@ class AsymmetricPairRidge(TwoSidedRidge):
             alpha = best_pair_alpha(features, target, rng, **options)
         self.posterior_ = fit_pairs(features, target, alpha, **options)
         return self
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of pairs of features."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_.coef
 
     def predict(self, X: Any, right: MatrixLike) -> Any:
         """Return predictions, of shape (n,).
