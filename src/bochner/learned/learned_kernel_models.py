@@ -20,8 +20,7 @@ from bochner.learned.pooling import LeftOutRows
 from bochner.learned.target_columns import Problems
 from bochner.learned.training_data import distinct_rows
 from bochner.linear.functions import SampledFunctions
-from bochner.linear.inputs import check_one_spread, checked_weight
-from bochner.linear.labelled import LabelledClassifier
+from bochner.linear.inputs import LabelledClassifier, check_one_spread, checked_weight
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 
 _MOST_ROWS = 1e12
