@@ -16,10 +16,8 @@ FILES = {
     for path in sorted(ROOT.rglob("*.py"))
 }
 
-BY_NAME = {
-    ("bochner.tables.table_base", "bochner.report"),
-}
-"""Modules of the package that are imported by name: a report needs the packages of an extra."""
+DOORS = {("bochner.tables.table_model", "bochner.report")}
+"""Modules that a method imports from a higher room when it is called: ``.report()``."""
 
 
 @cache
@@ -54,7 +52,10 @@ def imported_names(module: str) -> set[str]:
 
 
 def test_imports_have_no_circles():
-    graph = {module: {other for other, _ in imports(module)} - {module} for module in FILES}
+    graph = {
+        module: {other for other, _ in imports(module) if (module, other) not in DOORS} - {module}
+        for module in FILES
+    }
     TopologicalSorter(graph).prepare()  # CycleError names the files of a circle
 
 
@@ -68,7 +69,7 @@ def test_names_are_imported_from_where_they_are_defined():
     assert not through, "; ".join(through)
 
 
-def test_modules_imported_by_name_are_few():
+def test_no_module_is_imported_by_name():
     """Constants of a file are looked up: `import_module(NAME)` counts as its value."""
     found = set()
     for module in FILES:
@@ -85,7 +86,7 @@ def test_modules_imported_by_name_are_few():
         }
         if calls:
             found |= {(module, text) for text in texts if text in FILES}
-    assert found == BY_NAME
+    assert not found
 
 
 def test_private_modules_are_few():

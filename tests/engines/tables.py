@@ -11,7 +11,7 @@ from tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.engines import collected
-from bochner.tables import fit_plan, table_base
+from bochner.tables import fit_plan, table_model
 from bochner.tables import fit_plan as plan
 
 N = 900
@@ -74,7 +74,7 @@ def few_rows(monkeypatch, sample=None):
     """Make fits quick: a kernel by 60 rows, 40 landmarks, few trees; sample so many rows."""
     rough = fit_plan.EFFORTS["quick"].families["rough"][0]
     quick = fit_plan.Effort({"rough": (rough, 2)}, 60, 100, 40)
-    monkeypatch.setattr(table_base, "EFFORTS", {"quick": quick})
+    monkeypatch.setattr(table_model, "EFFORTS", {"quick": quick})
     boost_briefly(monkeypatch)
     monkeypatch.setattr(plan, "_VARIANCE_LANDMARKS", 30)
     monkeypatch.setattr(plan, "_LEAST_UNSCORED", 30)

@@ -25,7 +25,7 @@ from engines.tables import (
 
 from bochner.engines import PartitionedRows
 from bochner.engines.partition_rows import TablePiece
-from bochner.tables import table_learners, weighted_sum
+from bochner.tables import table_fit, weighted_sum
 from bochner.tables.encoder import TableEncoder
 
 SAMPLE = 400
@@ -118,7 +118,7 @@ def test_units_are_those_of_the_sample(monkeypatch):
 def test_rows_of_the_sample_have_level_means_without_their_own_targets(monkeypatch):
     """Sums over the sample are those of its encoding at the fit, not of a new one."""
     few_rows(monkeypatch, SAMPLE)
-    monkeypatch.setattr(table_learners, "TableEncoder", FewLevels)
+    monkeypatch.setattr(table_fit, "TableEncoder", FewLevels)
     rng = np.random.default_rng(5)
     town = rng.integers(0, 30, N)
     table = TABLE[["a"]].assign(town=[f"town {i}" for i in town])

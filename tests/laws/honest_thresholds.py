@@ -35,7 +35,7 @@ class Threshold:
     constants: Mapping[str, Any] = field(default_factory=dict)  # Values by module and name
 
 
-EFFORTS = "bochner.tables.table_base.EFFORTS"
+EFFORTS = "bochner.tables.table_model.EFFORTS"
 SEARCH = "bochner.tables.kernel_search"
 
 THRESHOLDS = [

@@ -4,13 +4,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from bochner.tables.residual_laws import ResidualLaw
-from bochner.tables.shapley import Game
 from comparison import test_outcomes, test_split
 from comparison import test_past_origins as test_origins
 from features import test_positive_features_features as test_positive_features
 from features import test_weight_meaning as test_units
-from files import test_identifiers, test_packing
+from files import test_identifiers
 from laws import head_laws, test_likelihood_laws
 from learned import test_dirichlet_mixture as test_mixture
 from linear import test_kernel_selection as test_selection
@@ -32,7 +30,7 @@ from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
-from bochner.files import column_values, packing
+from bochner.files import column_values
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import law_predictions as quantiles
 from bochner.gaussian_process.law_predictions import LikelihoodMixture
@@ -40,11 +38,14 @@ from bochner.learned import dirichlet_mixture as mixture
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
 from bochner.linear.solver_plan import RidgeProblem
-from bochner.report import drift, error_checks
+from bochner.report import error_checks
+from bochner.report import residual_section as drift
 from bochner.report import residual_section as residuals
 from bochner.series import breaks, rolling_origins, summed_series, timelines
 from bochner.series.component_search import Searcher
-from bochner.tables import date_order, table_rows, widths
+from bochner.tables import table_rows, widths
+from bochner.tables.contributions import Game
+from bochner.tables.estimator_laws import ResidualLaw
 
 
 def patched(check):
@@ -99,18 +100,6 @@ plant_edits(
     "first",
     test_search.assert_rounded_steps,
     rounding_loses_a_season_of_two_steps=(" * (1.0 - _ROUNDED)", ""),
-)
-plant_edits(
-    packing,
-    "_parts",
-    lambda: test_packing.assert_levels(257),
-    level_257_is_stored_in_a_byte=("<= 256", "<= 257"),
-)
-plant_edits(
-    packing,
-    "_parts",
-    lambda: test_packing.assert_levels(256),
-    level_256_takes_two_bytes=("<= 256", "< 256"),
 )
 plant_edits(
     summed_series,
@@ -176,7 +165,7 @@ plant_edits(
     twenty_copies_are_too_few=(">= _FEWEST_COPIED", "> _FEWEST_COPIED"),
 )
 plant_edits(
-    date_order,
+    table_rows,
     "is_sorted",
     test_split.check_fewest_dates,
     users=(split,),

@@ -10,7 +10,7 @@ from laws.honest_tables import KINDS
 from mutants.registry import changes
 
 from bochner.linear.softmax_weights import fit_softmax
-from bochner.tables import encodings, table_base, weighted_sum
+from bochner.tables import encodings, table_rows, weighted_sum
 from bochner.tables.removal import Removal
 
 
@@ -21,7 +21,7 @@ def agrees(name, n, seeds=4):
     return partial(laws.agrees, kind, model, seeds, n)
 
 
-@changes(table_base, "table_rows", agrees("zero-inflated", 100), agrees("two cells of labels", 60))
+@changes(table_rows, "table_rows", agrees("zero-inflated", 100), agrees("two cells of labels", 60))
 def equal_rows_are_left_out_together(right, *args, **named):
     rows = right(*args, **named)
     table = rows.X.assign(_target=rows.y)

@@ -19,7 +19,7 @@ from bochner.features.chunks import RowSample
 from bochner.features.stats import FeatureSums
 from bochner.features.targets import Units
 from bochner.gaussian_process import kernel_glm_head
-from bochner.learned import learned_kernel_models as bank_models
+from bochner.learned import learned_kernel_regressor as bank_models
 from bochner.learned import noise_field, pooling
 from bochner.linear import asymmetric_pair_ridge as pair_ridge
 from bochner.linear import kernel_selection as selection

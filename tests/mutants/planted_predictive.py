@@ -20,7 +20,7 @@ plant_edits(
 plant_edits(
     ScoreLaw,
     "of",
-    partial(test_predictive.check_one_distribution, "line", 1, None, False),
+    partial(test_predictive.check_one_distribution, "line", 1, None),
     laws_with_another_mean=("values -= ", "values -= 0.0 * "),
 )
 plant_edits(
@@ -44,7 +44,7 @@ plant_edits(
 plant_edits(
     Predictive,
     "sample",
-    partial(test_predictive.check_one_distribution, "line", 3, None, True),
+    partial(test_predictive.check_one_distribution, "line", 3, None),
     the_first_component_alone=("places.shape[1]", "False"),
 )
 plant_edits(
@@ -56,7 +56,7 @@ plant_edits(
 plant_edits(
     Predictive,
     "_integrated",
-    partial(test_predictive.check_one_distribution, "exponential", 1, None, False),
+    partial(test_predictive.check_one_distribution, "exponential", 1, None),
     means_of_equal_cells=("[..., None] * shares)", "[..., None] / len(shares) + 0.0 * shares)"),
 )
 plant_edits(

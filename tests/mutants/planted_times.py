@@ -4,8 +4,8 @@ from mutants.registry import plant_edits
 from tables import test_date_order, test_removal, test_widths
 from tables import test_later_stretches as test_origins
 
-from bochner.tables import date_order, learner, shared_softmax, weighted_sum
 from bochner.tables import later_stretches as origins
+from bochner.tables import learner, shared_softmax, table_rows, weighted_sum
 from bochner.tables.removal import Removal
 from bochner.tables.width_terms import WidthTerms
 
@@ -73,7 +73,7 @@ plant_edits(
     stretches_that_end_where_all_rows_do=("ends[firsts[-1] - 1]", "ends[-1]"),
 )
 plant_edits(
-    date_order,
+    table_rows,
     "note_sorted_dates",
     lambda: test_date_order.test_other_tables_have_no_note("one pair"),
     users=(test_date_order,),

@@ -8,7 +8,7 @@ import pytest
 from laws import test_training_rows as laws
 from mutants.registry import replaces
 
-from bochner.tables import table_base, trees
+from bochner.tables import table_model, trees
 
 
 def check_bits():
@@ -16,7 +16,7 @@ def check_bits():
         laws.check_bits(patch, Path(folder))
 
 
-@replaces(table_base, "side_by_side", check_bits)
+@replaces(table_model, "side_by_side", check_bits)
 def new_rows_are_not_rounded(encoders, X):
     return np.hstack([encoder.transform(X) for encoder in encoders])
 

@@ -3,9 +3,9 @@
 from laws import test_transformed_targets
 from mutants.registry import plant_edits
 
+from bochner.tables import table_predictors, table_regressor
 from bochner.tables import target_scales as transformations
 from bochner.tables.table_predictors import NumberPredictor
-from bochner.tables.table_tasks import RegressionTask
 from bochner.tables.target_scales import Transformation
 
 plant_edits(
@@ -18,10 +18,11 @@ plant_edits(
     ),
 )
 plant_edits(
-    RegressionTask,
-    "sum_of_laws",
+    table_predictors,
+    "expected_error",
     test_transformed_targets.check_means,
-    errors_of_medians=("rows.y[scored_laws.scored] - expected", "0.5 * rows.y[scored_laws.scored]"),
+    users=(table_regressor,),
+    errors_of_medians=("(y - expected) ** 2", "(0.5 * y) ** 2"),
 )
 plant_edits(
     Transformation,

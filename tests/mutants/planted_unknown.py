@@ -6,7 +6,7 @@ import numpy as np
 from laws import test_unlike_rows as laws
 from mutants.registry import edit, planted, replaces
 
-from bochner.tables import donors, table_far_rows, table_knowledge, table_predictors
+from bochner.tables import donors, new_rows, table_predictors
 from bochner.tables import encodings as known_entries
 
 
@@ -30,7 +30,7 @@ width, explanations = fresh(laws.check_width), fresh(laws.check_explanations)
 gaps_in_both = partial(laws.check_gaps_in_both)
 
 
-@replaces(table_knowledge.RowKnowledge, "unknown", coverage, classes)
+@replaces(new_rows.RowKnowledge, "unknown", coverage, classes)
 def unknown_entries_are_medians(self, known):
     return np.zeros(known.is_missing.shape, dtype=bool)
 
@@ -46,7 +46,7 @@ planted(fresh(laws.check_coverage, unlike="new level"), name="new_levels_are_one
 )
 planted(width, name="donors_give_all_columns")(
     edit(
-        table_knowledge.NewRows,
+        new_rows.NewRows,
         "_completed",
         "completed[np.ix_(taken, block)] = self.background[np.ix_(donor[taken], block)]",
         "completed[taken] = self.background[donor[taken]]",
@@ -72,11 +72,9 @@ for name, old, new in (
         "np.full(len(distance), 3.0)",
     ),
 ):
-    planted(partial(laws.check_beyond), name=name)(
-        edit(table_far_rows.FarRows, "continued", old, new)
-    )
+    planted(partial(laws.check_beyond), name=name)(edit(new_rows.FarRows, "continued", old, new))
 planted(fresh(laws.check_far_entry), name="predictions_go_on_for_ever")(
-    edit(table_far_rows.FarRows, "continued", "where=distance > most", "where=distance < 0.0")
+    edit(new_rows.FarRows, "continued", "where=distance > most", "where=distance < 0.0")
 )
 planted(partial(laws.check_beyond), name="only_greater_entries_are_out_of_range")(
     edit(known_entries.KnownEntries, "of", "np.nan_to_num(over + under)", "np.nan_to_num(over)")
@@ -91,6 +89,6 @@ planted(explanations, name="contributions_end_at_the_range")(
 )
 
 
-@replaces(table_knowledge.NewRows, "averaged", classes)
+@replaces(new_rows.NewRows, "averaged", classes)
 def probabilities_of_the_median(self, function):
     return function(self.encoded)

@@ -9,8 +9,8 @@ from report import test_numbers
 
 from bochner.comparison import outcomes
 from bochner.report import unlike_rows
-from bochner.tables.table_base import TableModel
-from bochner.tables.table_knowledge import RowKnowledge
+from bochner.tables import table_model
+from bochner.tables.new_rows import RowKnowledge
 
 plant_edits(
     RowKnowledge,
@@ -26,7 +26,7 @@ plant_edits(
     only_times_of_the_fit_are_later=('float(s["kind"] == "date")', "0.0"),
 )
 plant_edits(
-    TableModel,
+    table_model,
     "_trends",
     test_later_rows.check_later,
     falling_columns_grow=("(steps <= 0.0).all(axis=0)", "0.0"),

@@ -6,7 +6,7 @@ from tables import test_table_weights
 
 from bochner._base import frames
 from bochner.files import model_file
-from bochner.tables import table_base, table_rows
+from bochner.tables import table_rows
 from bochner.tables.table_regressor import TableRegressor
 from bochner.tables.table_rows import TableRows
 
@@ -18,7 +18,6 @@ plant_edits(
         "weights is not None and are_counts",
         "weights is not None and (weights == np.rint(weights)).all()",
     ),
-    users=(table_base,),
 )
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from bochner import TableRegressor
-from bochner.tables.date_order import note_sorted_dates
+from bochner.tables.table_rows import note_sorted_dates
 
 N = 40
 RNG = np.random.default_rng(0)

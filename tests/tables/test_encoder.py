@@ -348,7 +348,7 @@ class TestManyLevels:
     def test_means_of_a_level_leave_groups_out(self):
         X, y, known = self.known_rows()
         groups = np.random.default_rng(6).integers(0, 60, len(X))
-        out = TableEncoder(max_levels=10).fit_transform(X, y, removal=Removal.of_labels(groups))
+        out = TableEncoder(max_levels=10).fit_training_rows(X, y, Removal.of_labels(groups))
         numbers = known.assign(group=groups[known.index]).groupby("a")["group"]
         fold = numbers.rank("dense").astype(int).sub(1) % 5
         everyone = pd.Series(True, known.index)
@@ -362,7 +362,7 @@ class TestManyLevels:
     def test_means_of_a_level_know_no_later_target(self):
         X, y, known = self.known_rows()
         removal = Removal.of_times(np.arange(len(X)) // 7)
-        out = TableEncoder(max_levels=10).fit_transform(X, y, removal=removal)
+        out = TableEncoder(max_levels=10).fit_training_rows(X, y, removal)
         blocks = known.assign(group=removal.groups[known.index]).groupby("a")["group"]
         fold = blocks.rank("dense").astype(int).sub(1) % 5
         stretch = pd.Series(removal.stretches[known.index], known.index)
@@ -372,7 +372,7 @@ class TestManyLevels:
         assert out[~first, -1].any()
         for number in (1, 2, 3):
             changed = np.where(removal.stretches >= number, 100.0 * y, y)
-            again = TableEncoder(max_levels=10).fit_transform(X, changed, removal=removal)
+            again = TableEncoder(max_levels=10).fit_training_rows(X, changed, removal)
             known_before = removal.stretches <= number
             np.testing.assert_array_equal(again[known_before], out[known_before])
             assert number == 3 or not np.array_equal(again, out)

@@ -41,7 +41,7 @@ def fitted(request):
     X, targets = visits()
     with pytest.MonkeyPatch.context() as patch:
         # Twelve gaps are entries like others, as fifty are: mixed tables have no donors.
-        patch.setattr("bochner.tables.table_knowledge._FEWEST_GAPS", 10)
+        patch.setattr("bochner.tables.new_rows._FEWEST_GAPS", 10)
         return model.fit(X, targets[target]), X
 
 
@@ -76,7 +76,7 @@ def test_shapes_and_sums(fitted):
     assert found.prediction.shape == given.shape
     assert found.values.shape == found.std_error.shape == (5, 4, *given.shape[1:])
     np.testing.assert_allclose(found.prediction, given, rtol=1e-9)
-    of_background = model._predictor.outputs(model.background_).mean(axis=0)
+    of_background = model._outputs(model.background_).mean(axis=0)
     np.testing.assert_allclose(found.base, of_background, rtol=1e-9)
     np.testing.assert_allclose(found.base + found.values.sum(axis=1), found.prediction)
     if hasattr(model, "classes_"):

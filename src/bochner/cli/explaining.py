@@ -38,7 +38,7 @@ from bochner.plot.waterfalls import entry_text
 from bochner.series.forecaster import Forecaster
 from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Effect
-from bochner.tables.table_base import TableModel
+from bochner.tables.table_model import TableModel
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _EFFECTS = 8

@@ -27,8 +27,8 @@ from bochner.files.stored_classes import conforms
 from bochner.files.table_reading import read
 from bochner.series.forecaster import Forecaster
 from bochner.tables.row_keys import training_rows
-from bochner.tables.table_base import TableModel
 from bochner.tables.table_classifier import TableClassifier
+from bochner.tables.table_model import TableModel
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,6 @@ from sklearn.model_selection import train_test_split
 from bochner._base.arrays import Floats, as_array
 from bochner.files.columns import labels, read_column
 from bochner.files.errors import InputError
-from bochner.tables.date_order import is_sorted
 from bochner.tables.table_checks import (
     Task,
     check_table,
@@ -24,6 +23,7 @@ from bochner.tables.table_checks import (
     side_column,
     split_target,
 )
+from bochner.tables.table_rows import is_sorted
 
 if TYPE_CHECKING:
     import pandas as pd

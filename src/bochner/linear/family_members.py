@@ -4,7 +4,8 @@ Of a harmonizable mixture, a component's kernel is :math:`K = E \circ \Re F F^*`
 the kernel of the spread and :math:`F` (n, R) are complex amplitudes times their window. Given
 derivatives :math:`G` (n, n) of the evidence by values of the kernel, the evidence changes by
 :math:`\Re \sum dF \circ P` with :math:`P = 2\, \overline{(G \circ E) F}`. A component needs a few
-passes over all pairs of rows for any number of parameters."""
+passes over all pairs of rows for any number of parameters.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +17,8 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner.kernels import Bilinear, Harmonizable, Kernel, OnColumns, Periodic
-from bochner.kernels.column_kernels import indices_of
+from bochner.kernels.kernel_parameters import Interval, indices_of
 from bochner.kernels.levels import Levels
-from bochner.kernels.parameter_intervals import Interval
 from bochner.kernels.stationary import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes

@@ -11,8 +11,7 @@ from bochner.comparison.outcomes import mean_score
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of, thirds
 from bochner.report.blocks import Finding, fine
-from bochner.report.drift import Drift
-from bochner.report.residual_section import certain
+from bochner.report.residual_section import Drift, certain
 from bochner.report.subject import Subject
 from bochner.report.words import listed, quoted
 

@@ -13,12 +13,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bochner._base.arrays import Array, InputRows, as_scale
+from bochner._base.arrays import Array, InputRows, as_scale, rounded_to
 from bochner._base.checks import is_frame, unfit
 from bochner._base.frames import as_frame
 from bochner._base.names import naming, refuse_repeated
 from bochner._base.registry import register
-from bochner._base.spreads import rounded_to
 from bochner.files.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
     KnownEntries,
@@ -149,9 +148,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._learn(X, y, Removal())
         return self
 
-    def fit_transform(
-        self, X: object, y: object = None, *, removal: Removal | None = None
-    ) -> Array:
+    def fit_transform(self, X: object, y: object = None) -> Array:
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
         The features differ from the output of `transform` only in means of the target.
@@ -160,12 +157,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X, y
             As in `fit`.
-        removal : bochner.tables.removal.Removal or None, default=None
-            Which rows are removed together when a model is scored: those of a group, or the latest
-            ones. Means of the target at a row are computed without them. ``None`` for each row by
-            itself.
         """
-        columns, out_of_fold = self._learn(X, y, removal or Removal())
+        return self.fit_training_rows(X, y, Removal())
+
+    def fit_training_rows(self, X: object, y: object, removal: Removal) -> Array:
+        """Learn the encoding, and return the features (n, d_out) of the rows of a model's fit.
+
+        Means of the target at a row are computed without the rows that are removed with it. A
+        failure may leave the encoder in between two fits.
+        """
+        columns, out_of_fold = self._learn(X, y, removal)
         return _features(self.columns_, columns, out_of_fold)
 
     def _learn(self, X: Any, y: object, removal: Removal) -> tuple[list[Column], dict[str, Array]]:

@@ -199,7 +199,8 @@ def output_names(state: State, name: str | None = None) -> list[str]:
         return [f"{name}_{level}" for level in [*state["levels"], "<unknown>", *means]]
     if state["kind"] == "numeric" or state["kind"] == "date":
         number = [name] * bool(state["points"])
-        extra = [*cycle_names(state.get("cycles", [])), *["<missing>"] * state["indicator"]]
+        cycles = state.get("cycles")
+        extra = [*(cycle_names(cycles) if cycles else ()), *["<missing>"] * state["indicator"]]
         return number + [f"{name}_{part}" for part in extra]
     return []
 

@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 
-from bochner._base.arrays import Array, Floats, as_array, steps
+from bochner._base.arrays import Array, Floats, as_array, row_blocks, steps
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.linalg import floored, jittered_cholesky, upper_triangle
 from bochner._base.registry import register
 from bochner.tables.fit_plan import FitPlan
 from bochner.tables.landmark_fits import (
+    BLOCK_BYTES,
     sampled_rows,
     solved_by_passes,
     solved_by_products,
     summed_products,
-    value_blocks,
 )
 from bochner.tables.leave_one_out import (
     EQUAL_ROWS,
@@ -208,7 +208,7 @@ def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
             between = learned(rows.X[block], rows.X[block.start :])
             return floored(between.astype(dtype, copy=False))
 
-        blocks = value_blocks(len(rows), len(rows))
+        blocks = list(row_blocks(len(rows), 8 * len(rows), block_bytes=BLOCK_BYTES))
         matrix = upper_triangle(values, blocks, dtype, n_threads)
         matrix[np.diag_indices(len(rows))] += learned.alpha / rows.weights
         return matrix

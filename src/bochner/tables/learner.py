@@ -300,9 +300,9 @@ class Learner:
     ) -> int:
         """Return the number of iterations of boosting within the time limit, 0 if they are few."""
         n_samples, n_outputs = plan.observations.Y.shape
-        most = boosting.most_iterations(n_samples, n_outputs)
-        if self._is_late(began, _TREES_SHARE):
+        if n_samples < FEWEST_FOR_TREES or self._is_late(began, _TREES_SHARE):
             return 0
+        most = boosting.most_iterations(n_samples, n_outputs)
         if self.time_limit is not None:
             n_trees = n_outputs * n_fits(len(plan.scored.units), n_samples)
             left = began + self.time_limit - perf_counter()
@@ -312,9 +312,7 @@ class Learner:
     def _of_trees(
         self, plan: FitPlan, learner: TreeLearner
     ) -> list[tuple[TableLaw, LeaveOneOutPredictions]]:
-        """Return boosted trees in a list, which is empty if there are too few observations."""
-        if len(plan.observations) < FEWEST_FOR_TREES:
-            return []
+        """Return boosted trees in a list, which is empty if a fold has too few observations."""
         self.progress(f"fitting {learner.boosting.name}")
         trees = learner.fit(plan.observations, plan.order, plan.scored, self.n_threads)
         return [] if trees is None else [trees]

@@ -10,12 +10,11 @@ samples are functionals of this distribution.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.warn import warn_user
@@ -53,54 +52,6 @@ _MOST_VALUES = 1 << 22
 
 _SAME_RANK = 1e-6
 """Tolerance for the rounding of ranks, such as 0.9 times the number of scores."""
-
-
-class ErrorLaw(Protocol):
-    """The law of standardised errors, with mean zero, for targets of the shape ``*t``."""
-
-    @property
-    def std(self) -> Array | float:
-        """Standard deviations (*t) of the errors."""
-
-    def quantiles(self, levels: Array) -> Array:
-        """Return quantiles at levels (q,), of a shape that broadcasts to (*t, q)."""
-
-    def distribution(self, errors: Array) -> Array:
-        """Return probabilities (..., *t) of standardised errors up to ``errors`` (..., *t)."""
-
-    def nodes(self) -> Pair:
-        """Return equivalent errors that broadcast to (*t, k), and their probabilities (k,)."""
-
-    def sample(self, shape: tuple[int, ...], n_targets: int | None, rng: Generator) -> Array:
-        """Return draws of a shape, followed by (n_targets,) unless it is ``None``."""
-
-    def check(self, levels: Array) -> None:
-        """Warn if a quantile of the levels (q,) is beyond what is known of the law."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NormalLaw:
-    """Independent standard normal errors."""
-
-    std: float = 1.0
-
-    def quantiles(self, levels: Array) -> Array:
-        return as_array(ndtri(levels))
-
-    def distribution(self, errors: Array) -> Array:
-        return as_array(ndtr(errors))
-
-    def nodes(self) -> Pair:
-        edges = _edges()
-        # Mean errors of the cells, because the density of the normal law integrates its quantiles.
-        density = np.exp(-0.5 * ndtri(edges) ** 2) / np.sqrt(2.0 * np.pi)
-        return -np.diff(density) / np.diff(edges), np.diff(edges)
-
-    def sample(self, shape: tuple[int, ...], n_targets: int | None, rng: Generator) -> Array:
-        return rng.normal(size=shape if n_targets is None else (*shape, n_targets))
-
-    def check(self, levels: Array) -> None:
-        pass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,7 +154,7 @@ class Predictive:
         Scaled means, and factors of the standardised errors.
     weight : ndarray of shape (n, D)
         Probabilities of the components, which sum to one in each row.
-    law : ErrorLaw
+    law : ScoreLaw
         Law of standardised errors.
     inverse : callable
         Increasing map from scaled values (n, *t) or (n, *t, q) to units of the target.
@@ -214,7 +165,7 @@ class Predictive:
     mean: Array
     std: Array
     weight: Array
-    law: ErrorLaw
+    law: ScoreLaw
     inverse: Callable[[Array], Array]
     slope: Array | float | None = None
 
@@ -223,7 +174,7 @@ class Predictive:
         cls,
         mean: Array,
         std: Array,
-        law: ErrorLaw,
+        law: ScoreLaw,
         inverse: Callable[[Array], Array],
         slope: Array | float | None = None,
     ) -> "Predictive":

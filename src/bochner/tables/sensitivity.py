@@ -13,7 +13,6 @@ from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import grid, output_names
-from bochner.tables.table_predictors import Predictor
 
 _BATCH = 250
 """Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models
@@ -290,7 +289,10 @@ def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def dependence_of(
-    predictor: Predictor, encoders: Sequence[TableEncoder], background: Array, unit: Any
+    outputs: Callable[[Array], Array],
+    encoders: Sequence[TableEncoder],
+    background: Array,
+    unit: Any,
 ) -> Dependence:
     """Return predictions as a function of all encoded columns, grouped by the table's columns.
 
@@ -300,7 +302,7 @@ def dependence_of(
     sources = np.array([state["name"] for state in states for _ in output_names(state)])
     groups = {s["name"]: np.flatnonzero(sources == s["name"]) for s in encoders[0].columns_}
     owners = owners_of(groups, background.shape[1])
-    function = RowFunction(lambda X: predictor.outputs(X) / unit, owners)
+    function = RowFunction(lambda X: outputs(X) / unit, owners)
     return Dependence(function, background, groups)
 
 

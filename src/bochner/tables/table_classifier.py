@@ -14,10 +14,11 @@ from bochner._base.checks import labels
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner.linear.inputs import LabelledClassifier, checked_weight
-from bochner.tables.table_base import TableModel
-from bochner.tables.table_partitions import is_partitioned
-from bochner.tables.table_predictors import ClassPredictor
-from bochner.tables.table_tasks import ClassificationTask
+from bochner.tables.new_rows import NewRows
+from bochner.tables.table_fit import fitted_laws
+from bochner.tables.table_model import TableModel
+from bochner.tables.table_rows import is_partitioned, training_rows
+from bochner.tables.target_scales import CentredIndicators
 from bochner.tables.weighted_sum import SoftmaxOfLaws
 
 
@@ -124,9 +125,24 @@ class TableClassifier(LabelledClassifier, TableModel):
             self._checked_costs(len(np.unique(column_or_1d(labels(y)))))
         if self.class_weight is not None:
             sample_weight = self._class_weights(X, y, sample_weight)
-        task, learner, progress = ClassificationTask(), self._learner(), Progress(callback)
-        rows = self._rows(task, learner, X, y, sample_weight, groups, time)
-        self._keep(rows, learner.fit(rows, task, progress))
+        settings, progress = self._settings(), Progress(callback)
+        rows = training_rows(
+            X,
+            y,
+            sample_weight,
+            groups,
+            time,
+            name=type(self).__name__,
+            is_numeric=False,
+            are_counts=self.weights == "counts",
+            has_base_models=bool(settings.base_models),
+        )
+        present, numbers = np.unique(rows.y, return_inverse=True)
+        targets = CentredIndicators.of(rows.y, rows.weights)
+        encoders, laws = fitted_laws(settings, rows, targets, progress, numbers.astype(np.int64))
+        classes, weights = rows.labels(present), rows.weights_or_ones
+        head = SoftmaxOfLaws.of(laws, classes, numbers, weights)
+        self._keep(rows, encoders, head.without_unused())
         return self
 
     def _class_weights(
@@ -148,15 +164,25 @@ class TableClassifier(LabelledClassifier, TableModel):
         weight = checked_weight(sample_weight, factors)
         return factors if weight is None else factors * weight
 
-    @property
-    def _predictor(self) -> ClassPredictor:
-        check_is_fitted(self, "head_")
-        return ClassPredictor(self.head_)
+    def _outputs(self, encoded: Array) -> Array:
+        order = np.argsort(self.head_.classes_)
+        return as_array(self.head_.predict_proba(encoded)[:, order])
+
+    def _output_unit(self) -> float:
+        return 1.0  # Probabilities of different classes are comparable
+
+    def _output_names(self) -> NDArray[Any]:
+        return self.classes_
+
+    def _changes_by_column(self, rows: NewRows) -> Array:
+        # Probabilities beyond a range are those at its end.
+        return np.zeros((len(rows), len(rows.blocks), len(self.head_.classes_)))
 
     @property
     def classes_(self) -> NDArray[np.generic]:
         """The class labels, sorted."""
-        return self._predictor.names
+        check_is_fitted(self, "head_")
+        return np.sort(self.head_.classes_)
 
     @property
     def score_(self) -> float:
@@ -166,7 +192,7 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     def predict(self, X: MatrixLike) -> NDArray[np.generic]:
         """Return the most probable class of each row, or the class of least expected cost, (n,)."""
-        probabilities = self._new_rows(X).averaged(self._predictor.outputs)
+        probabilities = self._new_rows(X).averaged(self._outputs)
         if self.costs is None:
             return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
         expected = probabilities @ self._checked_costs(probabilities.shape[1])
@@ -174,7 +200,7 @@ class TableClassifier(LabelledClassifier, TableModel):
 
     def predict_proba(self, X: MatrixLike) -> Array:
         """Return class probabilities, of shape (n, n_classes)."""
-        return self._new_rows(X).averaged(self._predictor.outputs)
+        return self._new_rows(X).averaged(self._outputs)
 
     def _checked_costs(self, n_classes: int) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -8,21 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.checks import shown
-from bochner._base.spreads import rounded
 from bochner.engines.collected import Collected, PartitionLayout
 from bochner.engines.partition_rows import CheckTable, Names, PieceSplit, TablePiece
 from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.files.columns import KIND_NAMES, Kind
-from bochner.linear.inputs import is_dask
 from bochner.tables.encoder import TableEncoder, joined, read_part
 from bochner.tables.observations import Rows
-
-
-def is_partitioned(X: object) -> bool:
-    """Return whether rows are in the partitions of an engine."""
-    return is_dask(X) or isinstance(X, PartitionedRows)
 
 
 def collected_table(

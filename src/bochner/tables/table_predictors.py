@@ -1,41 +1,22 @@
 """Predictions of fitted heads in the units of a table's targets."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
+from bochner.tables.new_rows import NewRows
 from bochner.tables.observations import Chosen
-from bochner.tables.predictive import Pair, Predictive
-from bochner.tables.table_knowledge import NewRows
-from bochner.tables.target_scales import ScaledTargets
-from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
+from bochner.tables.predictive import Pair, Predictive, ScoreLaw
+from bochner.tables.target_scales import ScaledTargets, plain
+from bochner.tables.weighted_sum import SumOfLaws
 
 _WITHIN = 0.4
 """Probability between the middle and a function that goes on beyond the range, on both sides. It is
 less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too
 small."""
-
-
-class Predictor(Protocol):
-    """A fitted head whose outputs importance, effects and contributions explain."""
-
-    @property
-    def unit(self) -> Any:
-        """Standard deviations () or (t,) of the targets, the units to compare several outputs."""
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """Names of the outputs; ``None`` for a single output."""
-
-    def outputs(self, X: Array) -> Array:
-        """Return predictions (n,), (n, t) or probabilities (n, C) at encoded rows."""
-
-    def changes_by_column(self, rows: NewRows) -> Array:
-        """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,17 +25,6 @@ class NumberPredictor:
 
     head: SumOfLaws
     targets: ScaledTargets
-
-    @property
-    def unit(self) -> Any:
-        """Standard deviations () or (t,) of the targets."""
-        return self.targets.scale
-
-    @property
-    def names(self) -> NDArray[Any] | None:
-        """Names of several targets; ``None`` for a single target."""
-        several = np.array([f"target {number}" for number in range(np.size(self.unit))])
-        return several if np.ndim(self.unit) else None
 
     def outputs(self, X: Array) -> Array:
         """Return the inverse of the scaled means, without the effect of the spread on means."""
@@ -175,31 +145,6 @@ class _Far(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassPredictor:
-    """Predicts class probabilities (n, C), in the order of the sorted classes."""
-
-    head: SoftmaxOfLaws
-
-    @property
-    def unit(self) -> float:
-        """The unit one, because probabilities of different classes are comparable."""
-        return 1.0
-
-    @property
-    def names(self) -> NDArray[Any]:
-        """The sorted classes (C,)."""
-        return np.sort(self.head.classes_)
-
-    def outputs(self, X: Array) -> Array:
-        """Return class probabilities (n, C)."""
-        return as_array(self.head.predict_proba(X)[:, np.argsort(self.head.classes_)])
-
-    def changes_by_column(self, rows: NewRows) -> Array:
-        """Return zeros (n, d, C): probabilities beyond a range are those at its end."""
-        return np.zeros((len(rows), len(rows.blocks), len(self.head.classes_)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class RowDistributions:
     """Predictive distributions of rows with different numbers of components."""
 
@@ -231,3 +176,15 @@ class RowDistributions:
         for rows, part in values:
             joined[rows] = part
         return joined
+
+
+def expected_error(
+    targets: ScaledTargets, law: ScoreLaw, left_out: Pair, y: Array, weights: Array
+) -> float | Array:
+    """Return root mean square errors (*t) of left-out predictions mapped back to targets (s, *t).
+
+    ``left_out`` are scaled means and factors of standardised errors (s, *t).
+    """
+    expected, _ = Predictive.of_rows(*left_out, law, targets.inverse).mean_and_std()
+    squares = (y - expected) ** 2
+    return plain(np.sqrt(np.mean((squares.T * weights).T, axis=0)))

@@ -1,9 +1,10 @@
 """Regression on a whole table."""
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Self
+from typing import Any, Self
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -11,15 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
-from bochner.features.parameters import generators
-from bochner.learned.chain_parameters import check_name
+from bochner.features.parameters import check_choice, generators
 from bochner.linear.inputs import check_one_spread, checked_weight
-from bochner.tables.table_base import TableModel
-from bochner.tables.table_knowledge import NewRows
-from bochner.tables.table_partitions import is_partitioned
-from bochner.tables.table_predictors import NumberPredictor
-from bochner.tables.table_tasks import RegressionTask
-from bochner.tables.table_transformations import chosen_transformation
+from bochner.tables.new_rows import NewRows
+from bochner.tables.table_fit import chosen_transformation, fitted_laws
+from bochner.tables.table_model import TableModel
+from bochner.tables.table_predictors import NumberPredictor, expected_error
+from bochner.tables.table_rows import is_partitioned, training_rows
 from bochner.tables.target_scales import TRANSFORMATIONS, ScaledTargets, Transformation, plain
 from bochner.tables.weighted_sum import SumOfLaws
 
@@ -145,13 +144,13 @@ class TableRegressor(RegressorMixin, TableModel):
 
     head_: SumOfLaws = field(init=False)
     transformation_: Transformation | None = field(init=False, default=None)
-    expected_error_: float | Array | None = field(init=False, default=None)
+    score_: float | Array = field(init=False)
     target_mean_: float | Array = field(init=False)
     target_scale_: float | Array = field(init=False)
     target_floor_: float | Array | None = field(init=False, default=None)
 
     def _check_parameters(self) -> None:
-        check_name("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
+        check_choice("transformation", self.transformation, ("auto", *TRANSFORMATIONS))
         super()._check_parameters()
 
     def fit(
@@ -202,21 +201,38 @@ class TableRegressor(RegressorMixin, TableModel):
             If a parameter or an entry of the table has the wrong type.
         """
         self._check_parameters()
-        learner, progress = self._learner(), Progress(callback)
+        settings, progress = self._settings(), Progress(callback)
         name = self.transformation
         if name != "none" and is_partitioned(X):
             raise ValueError(
                 f"transformation={name!r} needs rows in memory, and X is in partitions: transform "
                 "the targets first, or pass some of the rows."
             )
-        rows = self._rows(RegressionTask(), learner, X, y, sample_weight, groups, time)
-        task = RegressionTask(chosen_transformation(name, rows, learner, progress))
-        learned = learner.fit(rows, task, progress)
-        self._keep(rows, learned)
-        targets = learned.targets
+        rows = training_rows(
+            X,
+            y,
+            sample_weight,
+            groups,
+            time,
+            name=type(self).__name__,
+            is_numeric=True,
+            are_counts=self.weights == "counts",
+            has_base_models=bool(settings.base_models),
+        )
+        transformation = chosen_transformation(name, rows, settings, progress)
+        targets = ScaledTargets.of(rows.y, rows.weights, transformation)
+        encoders, laws = fitted_laws(settings, rows, targets, progress)
+        scaled, weights = targets.scaled(rows.y), rows.weights_or_ones
+        head, left_out = SumOfLaws.with_left_out(laws, scaled, weights)
+        scored = laws.scored
+        if targets.slope is None:
+            error = expected_error(targets, head.law, left_out, rows.y[scored], weights[scored])
+        else:
+            error = plain(targets.scale * head.left_out_rmse)
+        self._keep(rows, encoders, head.without_unused())
+        self.score_, self.transformation_ = error, targets.transformation
         self.target_mean_, self.target_scale_ = targets.mean, targets.scale
         self.target_floor_ = targets.floor
-        self.transformation_, self.expected_error_ = targets.transformation, learned.expected_error
         return self
 
     @property
@@ -226,13 +242,19 @@ class TableRegressor(RegressorMixin, TableModel):
         targets = ScaledTargets(mean, scale, self.transformation_, self.target_floor_)
         return NumberPredictor(self.head_, targets)
 
-    @property
-    def score_(self) -> float | Array:
-        """Expected root mean square error on new rows."""
+    def _outputs(self, encoded: Array) -> Array:
+        return self._predictor.outputs(encoded)
+
+    def _output_unit(self) -> float | Array:
         check_is_fitted(self, "head_")
-        if self.expected_error_ is not None:
-            return self.expected_error_
-        return plain(self.target_scale_ * self.head_.left_out_rmse)
+        return self.target_scale_
+
+    def _output_names(self) -> NDArray[Any] | None:
+        several = np.array([f"target {number}" for number in range(np.size(self._output_unit()))])
+        return several if np.ndim(self.target_scale_) else None
+
+    def _changes_by_column(self, rows: NewRows) -> Array:
+        return self._predictor.changes_by_column(rows)
 
     def predict(
         self,
@@ -330,13 +352,16 @@ class TableRegressor(RegressorMixin, TableModel):
     ) -> tuple[NewRows, Array | None]:
         """Return new rows, and validated weights (n,) of their targets."""
         rows = self._new_rows(X)
+        if sample_weight is None:
+            return rows, None
         weight = checked_weight(sample_weight, rows.encoded)
-        if weight is not None and not weight.all():
+        assert weight is not None
+        if not weight.all():
             raise ValueError(
                 "sample_weight of new targets must be positive, got a zero: a target of weight "
                 "zero has a noise without bound. Leave such rows out."
             )
-        return rows, None if weight is None else weight / self.weight_unit_
+        return rows, weight / self.weight_unit_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,21 +1,35 @@
 """Training rows of a table, one per observation, and the groups that are left out together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from bochner._base.arrays import Array
-from bochner._base.checks import labels
+from bochner._base.arrays import Array, as_array
+from bochner._base.checks import (
+    check_classes,
+    check_targets,
+    labels,
+    numbers,
+    of_numpy,
+    refuse_masked,
+    refuse_no_rows,
+    shown,
+)
+from bochner._base.frames import as_frame
 from bochner._base.warn import warn_user
+from bochner.engines import PartitionedRows
 from bochner.features.targets import are_whole
-from bochner.files.columns import rows_of
+from bochner.files.columns import read_column, rows_of
 from bochner.files.stamps import sortable_times
+from bochner.linear.inputs import checked_weight
 from bochner.tables.encoder import read_columns
 from bochner.tables.removal import Removal
 from bochner.tables.row_keys import entry_order, row_keys
-from bochner.tables.table_partitions import Others
+from bochner.tables.table_partitions import Others, collected_table
 
 _GREATEST_RATIO = 1e8
 """Greatest weight over the smallest: noise variances have this ratio. Standard deviations that are
@@ -30,6 +44,12 @@ _FEWEST_COPIED, _COPIED_SHARE = 20, 0.9
 """Smallest number of different rows, and share of them with an equal number of copies, that
 indicate copied rows: fewer rows are levels of a design, and independent rows rarely repeat equally
 often."""
+
+_FEWEST_DATES = 10
+"""Fewest different dates that count as a course in time."""
+
+_PROBES = 20
+"""Rows whose entries are read first: most columns that are not sorted dates end with them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +102,111 @@ class TableRows:
         )
 
 
-def check_weight_ratio(weights: Array) -> None:
+def training_rows(
+    X: Any,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | str | None,
+    time: Any,
+    *,
+    name: str,
+    is_numeric: bool,
+    are_counts: bool,
+    has_base_models: bool,
+) -> TableRows:
+    """Return the validated rows of a fit; for a table in partitions, a sample of its rows.
+
+    Targets are numbers if ``is_numeric``, else labels, whose numbers are the ``y`` of the rows.
+    ``name`` is that of the model, for messages.
+    """
+    partitions = None
+    if is_partitioned(X):
+        _refuse_in_partitions(has_base_models, groups, time)
+        partitions = collected_table(X, y, sample_weight, numeric=is_numeric)
+        sample = partitions.sample
+        X, y, sample_weight = sample.X, sample.y, sample.weight
+    if y is None:
+        raise ValueError(
+            f"This {name} estimator requires y to be passed, but the target y is None."
+        )
+    X = as_frame("X", X)
+    refuse_no_rows("y", y)
+    refuse_masked("y", y)
+    read = of_numpy(y) if is_numeric else labels(y)
+    # Memory order changes rounding.
+    with np.errstate(over="ignore", invalid="ignore"):
+        complete = check_array(read, ensure_2d=False, dtype=None, order="C", input_name="y")
+    checked = _checked_numbers if is_numeric else partial(_checked_labels, name=name)
+    target = checked(np.asarray(complete))
+    check_consistent_length(X, target)
+    weights = None
+    if sample_weight is not None:
+        weights = checked_weight(sample_weight, target)
+        assert weights is not None
+        _check_weight_ratio(weights)
+        checked(target[weights > 0.0])  # All rows of a class may have had weight zero
+    classes = None
+    if not is_numeric:
+        target, classes = _coded(X, target, weights)
+    rows = table_rows(X, target, weights, groups, time, are_counts=are_counts)
+    rows = replace(rows, classes=classes)
+    if partitions is None and rows.removal.groups is None:
+        note_sorted_dates(X)
+    if partitions is None or partitions.is_whole:
+        return rows
+    elsewhere = Others(partitions, rows.unit, classes)
+    return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
+
+
+def is_partitioned(X: object) -> bool:
+    """Return whether rows are in the partitions of an engine or a collection of Dask."""
+    package = type(X).__module__.partition(".")[0]
+    return package in ("dask", "dask_expr") or isinstance(X, PartitionedRows)
+
+
+def _refuse_in_partitions(has_base_models: bool, *roles: ArrayLike | str | None) -> None:
+    """Raise ValueError for base models, groups and times, which need all rows in memory."""
+    what = "base_models" if has_base_models else "groups and time"
+    if has_base_models or any(role is not None for role in roles):
+        raise ValueError(
+            f"{what} need rows in memory, and X is in partitions: leave them out, or pass some of "
+            "the rows, such as X.sample(frac=0.1).compute()."
+        )
+
+
+def _checked_numbers(y: NDArray[np.generic]) -> NDArray[np.generic]:
+    targets = as_array(numbers(y))
+    check_targets(targets)
+    return targets
+
+
+def _checked_labels(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
+    y = np.asarray(column_or_1d(labels(y), warn=True))
+    check_classes(y)
+    if len(np.unique(y)) < 2:
+        raise ValueError(f"{name} needs at least two classes, got 1 class: {shown(y[0])}.")
+    return y
+
+
+def _coded(
+    X: Any, y: NDArray[np.generic], weights: Array | None
+) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
+    """Return class numbers and labels, in an order of classes that is independent of labels.
+
+    Classes have random numbers in this order: that of descending weight, and among classes of equal
+    weight that of the smallest key of a row, which does not depend on the order of the rows.
+    """
+    names, first, number = np.unique(y, return_index=True, return_inverse=True)
+    total = np.bincount(number, weights)
+    keys = np.zeros(len(names), dtype=np.uint64)
+    if len(np.unique(total)) < len(total):
+        keys += np.iinfo(np.uint64).max
+        np.minimum.at(keys, number, row_keys(read_columns(X), np.empty((len(y), 0))))
+    order = np.lexsort((first, keys, -total))
+    return np.argsort(order)[number], names[order]
+
+
+def _check_weight_ratio(weights: Array) -> None:
     """Raise ValueError if the greatest weight is too large a multiple of the smallest."""
     present = weights[weights > 0.0]
     if present.size and present.max() > _GREATEST_RATIO * present.min():
@@ -210,3 +334,42 @@ def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray
         has_shape = entries.shape == np.shape(entries_or_name)
         return sortable_times(name, entries_or_name if has_shape else entries)
     return np.asarray(labels(entries, name))
+
+
+def is_sorted(dates: Array) -> bool:
+    """Return whether dates (n,) are in order, either way, with at least ten different dates."""
+    return int(np.sum(np.diff(dates) != 0.0)) + 1 >= _FEWEST_DATES and _is_monotone(dates)
+
+
+def note_sorted_dates(X: Any) -> None:
+    """Warn if a column of dates sorts the rows of a table of pandas or polars.
+
+    Rows to predict are then probably later ones, and errors of rows that are left out at random are
+    smaller than those of later rows.
+    """
+    is_pandas = hasattr(X, "iloc")
+    if not (is_pandas or hasattr(X, "get_column")):
+        return
+    probes = np.unique(np.linspace(0, len(X) - 1, _PROBES).round().astype(np.intp))
+    for place, name in enumerate(X.columns):
+        entries = X.iloc[:, place] if is_pandas else X.get_column(name)
+        few = _dates(name, entries.iloc[probes] if is_pandas else entries[probes])
+        if len(few) and _is_monotone(few) and is_sorted(_dates(name, entries)):
+            warn_user(
+                f"The rows are in the order of the dates {name!r}. If the rows to predict are "
+                f'later, pass time={name!r} to fit (--time "{name}" in the command): without it, '
+                "errors and intervals are too small."
+            )
+            return
+
+
+def _is_monotone(dates: Array) -> bool:
+    steps = np.diff(dates)
+    return bool((steps >= 0.0).all() or (steps <= 0.0).all())
+
+
+def _dates(name: object, entries: Any) -> Array:
+    """Return dates (n,) as numbers; an empty array if some are missing or no dates."""
+    column = read_column(str(name), entries)
+    is_complete = column.kind == "date" and bool(column.present.all())
+    return as_array(column.values) if is_complete else np.empty(0)

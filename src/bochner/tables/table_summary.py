@@ -7,17 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from bochner._base.arrays import Array
 from bochner.kernels import Matern
 from bochner.tables.base_laws import TableLaw
-from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import output_names
 from bochner.tables.estimator_laws import ResidualLaw
-from bochner.tables.sensitivity import Dependence, VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _FEW_ROWS, _MOST_SECONDS = 64, 0.3
@@ -54,23 +53,7 @@ border-radius:.4em;font:.9em/1.5 system-ui,sans-serif;color:inherit;text-align:l
 """Text has the colour of the page and greys are transparent, for light and dark pages."""
 
 
-class SummarisedModel(Protocol):
-    """The parts of a fitted model of a table that its summary reads."""
-
-    head_: Any
-    encoder_: TableEncoder
-    background_: Array
-    record_: dict[str, Any]
-
-    @property
-    def _predictor(self) -> Any: ...
-
-    def _encoders(self) -> Sequence[TableEncoder]: ...
-
-    def _dependence(self, unit: Any = 1.0) -> Dependence: ...
-
-
-def html_summary(model: SummarisedModel) -> str:
+def html_summary(model: Any) -> str:
     """Return a self-contained fragment of HTML with facts about the fit and bars of shares."""
     rows = {"predicts": _text(_predicted(model)), "fitted to": _text(_table(model))}
     if (score := getattr(model, "score_", None)) is not None:
@@ -92,25 +75,25 @@ def html_summary(model: SummarisedModel) -> str:
     return f'<style>{_STYLE}</style><div class="bochner">{head}{"".join(lines)}</div>'
 
 
-def _predicted(model: SummarisedModel) -> str:
+def _predicted(model: Any) -> str:
     target = f" of {_short(model.record_['target'])}" if "target" in model.record_ else ""
     classes = getattr(model, "classes_", None)
     if classes is None:
-        n_targets = np.size(model._predictor.unit)
+        n_targets = np.size(model._output_unit())
         return f"{n_targets} targets" if n_targets > 1 else f"numbers{target}"
     named = ", ".join(map(_short, classes[:_MOST_CLASSES]))
     ellipsis = ", ..." if len(classes) > _MOST_CLASSES else ""
     return f"{len(classes)} classes{target}: {named}{ellipsis}"
 
 
-def _table(model: SummarisedModel) -> str:
+def _table(model: Any) -> str:
     states = model.encoder_.columns_
     kinds = Counter(state["kind"] if output_names(state) else "not used" for state in states)
     counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
     return f"{model.record_['n_samples']:,} rows; columns: {counts}"
 
 
-def _calibration(model: SummarisedModel) -> str:
+def _calibration(model: Any) -> str:
     """Return the calibration of intervals or probabilities in words."""
     head = model.head_
     if isinstance(head, SoftmaxOfLaws):
@@ -125,7 +108,7 @@ def _calibration(model: SummarisedModel) -> str:
     )
 
 
-def _kernels(model: SummarisedModel) -> dict[str, str]:
+def _kernels(model: Any) -> dict[str, str]:
     head = model.head_
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(weights), -1).mean(axis=1)
@@ -152,9 +135,9 @@ def _kernel(law: TableLaw, widths: Sequence[int]) -> str:
     return f"{name}, {inputs}{trends}{mapped}"
 
 
-def _shares_in_time(model: SummarisedModel) -> VarianceShares | None:
+def _shares_in_time(model: Any) -> VarianceShares | None:
     """Return shares of the variance from few rows, or None if they would take long."""
-    dependence_of_all = model._dependence(model._predictor.unit)
+    dependence_of_all = model._dependence(model._output_unit())
     dependence, few = (
         replace(dependence_of_all, X=dependence_of_all.X[:count])
         for count in (_FEW_ROWS, _TIMED_ROWS)

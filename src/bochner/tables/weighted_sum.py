@@ -143,7 +143,9 @@ class SumOfLaws:
         target, root = y[models.scored], np.sqrt(sample_weight[models.scored])
         residuals = models.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
-        shape, share = target.shape[1:], effective_share(residuals, models)
+        shape, share = target.shape[1:], 1.0
+        if models.times is not None:
+            share = effective_share(residuals, models)
         all_weights = _weights(residuals, shape, share)
         # Equal weights do not distinguish the noise from the variance of the function.
         if np.ptp(root):
@@ -164,8 +166,14 @@ class SumOfLaws:
         std, new_std = np.maximum(factors * std, _TINY), np.maximum(factors * new_std, _TINY)
         scores = (target - mean) / std
         error = np.sqrt(np.mean((scores * new_std) ** 2, axis=0))
-        scores = widened(scores, models)
+        if models.times is not None:
+            scores = widened(scores, models)
         return cls(models.laws, all_weights, scores, error, widths), (mean, std)
+
+    def without_unused(self) -> "SumOfLaws":
+        """Return the sum without base models of weight zero."""
+        laws, weights = self.laws.used(self.weights)
+        return replace(self, laws=laws, weights=weights)
 
     @property
     def law(self) -> ScoreLaw:
@@ -340,6 +348,11 @@ class SoftmaxOfLaws:
         left_out = left_out_probabilities(scores, labels, units, models.groups)
         loss = -float(np.average(np.log(left_out), weights=weights))
         return cls(models.laws, softmax, classes, loss)
+
+    def without_unused(self) -> "SoftmaxOfLaws":
+        """Return the softmax without base models of weight zero."""
+        laws, weights = self.laws.used(self.softmax.weights)
+        return replace(self, laws=laws, softmax=replace(self.softmax, weights=weights))
 
     def predict_proba(self, X: Array) -> Array:
         """Return class probabilities (n, C) of encoded rows (n, d), never zero or one."""

@@ -1,32 +1,28 @@
-"""Base class of the table models: parameters, validation, encoders and explanations."""
+"""Base class of the models of tables: parameters, fitted attributes and explanations."""
 
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass, field, replace
-from importlib import import_module
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.amounts import as_bytes
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
-from bochner._base.checks import refuse_lazy, refuse_masked, refuse_no_rows, unfit
+from bochner._base.checks import refuse_lazy
 from bochner._base.file_writing import as_path
-from bochner._base.frames import as_frame
 from bochner._base.threads import checked_n_jobs
-from bochner.features.parameters import check_seed, generators
+from bochner.features.parameters import check_choice, check_seed, generators
 from bochner.features.targets import MEANINGS
 from bochner.files.columns import rows_of
-from bochner.learned.chain_parameters import check_name
-from bochner.linear.inputs import checked_weight
 from bochner.tables.contributions import Contributions, contributions
-from bochner.tables.date_order import note_sorted_dates
 from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
 from bochner.tables.estimator_laws import checked_base_models
 from bochner.tables.fit_plan import EFFORTS
+from bochner.tables.new_rows import NewRows, RowKnowledge
 from bochner.tables.sensitivity import (
     Dependence,
     Effect,
@@ -35,13 +31,9 @@ from bochner.tables.sensitivity import (
     dependence_of,
     grids_of,
 )
-from bochner.tables.table_knowledge import NewRows, RowKnowledge
-from bochner.tables.table_learners import FittedHead, SumLearner
-from bochner.tables.table_partitions import Others, collected_table, is_partitioned
-from bochner.tables.table_predictors import Predictor
-from bochner.tables.table_rows import TableRows, check_weight_ratio, table_rows
+from bochner.tables.table_fit import FitSettings
+from bochner.tables.table_rows import TableRows
 from bochner.tables.table_summary import html_summary
-from bochner.tables.table_tasks import LawSum, TableTask, TargetMap
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _BACKGROUND_ROWS = 1000
@@ -52,12 +44,7 @@ Head = SumOfLaws | SoftmaxOfLaws
 
 @dataclass(eq=False, repr=False)
 class TableModel(BaseEstimator, ABC):
-    """Encoders of a table's columns, and a model (head) of the encoded columns.
-
-    ``record_`` holds facts about the fit, which model files store. ``background_`` (at most
-    1,000, d_encoded) holds the encoded columns of random training rows, and ``background_values_``
-    (at most 1,000, d) their entries as numbers.
-    """
+    """Encoders of a table, a weighted sum of base models (head), and what explanations need."""
 
     _: KW_ONLY
     effort: str = "default"
@@ -72,110 +59,68 @@ class TableModel(BaseEstimator, ABC):
     quantile_encoder_: TableEncoder = field(init=False)
     tail_encoder_: TableEncoder | None = field(init=False, default=None)
     head_: Head = field(init=False)
-    weight_unit_: float = field(init=False, default=1.0)
+    weight_unit_: float = field(init=False)
     record_: dict[str, Any] = field(init=False)
     background_: Array = field(init=False)
     background_values_: Array = field(init=False)
     knowledge_: RowKnowledge = field(init=False)
 
-    @property
     @abstractmethod
-    def _predictor(self) -> Predictor:
-        """Return the head in units of the targets; raise NotFittedError before a fit."""
+    def _outputs(self, encoded: Array) -> Array:
+        """Return what explanations refer to, (n,), (n, t) or probabilities (n, C)."""
+
+    @abstractmethod
+    def _output_names(self) -> NDArray[Any] | None:
+        """Return the names of several outputs; ``None`` for a single one."""
+
+    @abstractmethod
+    def _output_unit(self) -> Any:
+        """Return the units () or (t,) in which outputs are comparable."""
+
+    @abstractmethod
+    def _changes_by_column(self, rows: NewRows) -> Array:
+        """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
 
     def _check_parameters(self) -> None:
         """Raise an error for an unusable parameter; also of a model from a file."""
-        self._learner()
+        self._settings()
 
-    def _learner(self) -> SumLearner:
-        """Return the learner of the parameters; raise an error for an invalid parameter."""
-        check_name("effort", self.effort, tuple(EFFORTS))
-        check_name("weights", self.weights, MEANINGS)
+    def _settings(self) -> FitSettings:
+        """Return the settings of a fit; raise an error for an invalid parameter."""
+        check_choice("effort", self.effort, tuple(EFFORTS))
+        check_choice("weights", self.weights, MEANINGS)
         if self.time_limit is not None:
             as_positive_scalar("time_limit", self.time_limit)
-        memory_limit = as_bytes(self.memory_limit)
+        memory_limit = None if self.memory_limit is None else as_bytes(self.memory_limit)
         checked_n_jobs(self.n_jobs)
         check_seed(self.random_state)
-        models = checked_base_models(self.base_models, is_classifier(self))
+        models: tuple[Any, ...] = ()
+        if self.base_models != ():
+            models = checked_base_models(self.base_models, is_classifier(self))
         effort = EFFORTS[self.effort]
-        return SumLearner(
+        return FitSettings(
             effort, self.time_limit, memory_limit, self.n_jobs, self.random_state, models
         )
 
-    def _rows(
-        self,
-        task: TableTask[TargetMap, LawSum],
-        learner: SumLearner,
-        X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | str | None,
-        time: Any,
-    ) -> TableRows:
-        """Return the validated rows of a fit; for a table in partitions, a sample of its rows."""
-        unfit(self)
-        partitions = None
-        if is_partitioned(X):
-            learner.check_in_partitions(groups, time)
-            partitions = collected_table(X, y, sample_weight, numeric=task.is_numeric)
-            sample = partitions.sample
-            X, y, sample_weight = sample.X, sample.y, sample.weight
-        name = type(self).__name__
-        if y is None:
-            raise ValueError(
-                f"This {name} estimator requires y to be passed, but the target y is None."
-            )
-        X = as_frame("X", X)
-        refuse_no_rows("y", y)
-        refuse_masked("y", y)
-        # Memory order changes rounding.
-        with np.errstate(over="ignore", invalid="ignore"):
-            complete = check_array(
-                task.read(y), ensure_2d=False, dtype=None, order="C", input_name="y"
-            )
-        target = task.checked(np.asarray(complete), name)
-        check_consistent_length(X, target)
-        weights = checked_weight(sample_weight, target)
-        if weights is not None:  # All rows of a class may have had weight zero
-            check_weight_ratio(weights)
-            task.checked(target[weights > 0.0], name)
-        target, classes = task.coded(X, target, weights)
-        rows = table_rows(X, target, weights, groups, time, are_counts=self.weights == "counts")
-        rows = replace(rows, classes=classes)
-        if partitions is None and rows.removal.groups is None:
-            note_sorted_dates(X)
-        if partitions is None or partitions.is_whole:
-            return rows
-        elsewhere = Others(partitions, rows.unit, classes)
-        return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
-
-    def _keep(self, rows: TableRows, learned: FittedHead[TargetMap, LawSum]) -> None:
-        """Set the fitted attributes that all table models share."""
-        self.encoder_, self.quantile_encoder_, *tails = learned.encoders
-        self.tail_encoder_ = tails[0] if tails else None
-        self.head_ = learned.head
-        self.n_features_in_ = self.encoder_.n_features_in_
-        if hasattr(self.encoder_, "feature_names_in_"):
-            self.feature_names_in_ = self.encoder_.feature_names_in_
-        self.weight_unit_ = rows.unit / rows.noise_unit
-        self.record_ = {"n_samples": rows.n_given}
+    def _keep(self, rows: TableRows, encoders: list[TableEncoder], head: Head) -> None:
+        """Set the fitted attributes that both models of tables have, all or none of them."""
+        encoder, *_ = encoders
+        trends = _trends(encoder, rows)
         # A fixed seed, so that the background rows do not depend on random_state.
         some = np.random.default_rng(0).permutation(len(rows.y))[:_BACKGROUND_ROWS]
-        background = rows_of(rows.X, some)
-        encoded, known = read_rows(self._encoders(), background)
-        states = self.encoder_.columns_
-        self.knowledge_ = RowKnowledge.of(states, known, rows.n_given, self._trends(rows))
-        new = NewRows(encoded, encoded, self.knowledge_, known, self._encoders())
-        self.background_, self.background_values_ = new.completed_once()
-
-    def _trends(self, rows: TableRows) -> dict[str, float]:
-        """Return the signs of columns that grow or fall with the time of the rows, by name."""
-        if rows.order is None:
-            return {}
-        steps = np.diff(self.encoder_.known(rows.X).values[rows.order], axis=0)
-        signs = np.subtract((steps >= 0.0).all(axis=0), (steps <= 0.0).all(axis=0), dtype=float)
-        names = (state["name"] for state in self.encoder_.columns_)
-        return {name: sign for name, sign in zip(names, signs.tolist(), strict=True) if sign}
+        encoded, known = read_rows(encoders, rows_of(rows.X, some))
+        knowledge = RowKnowledge.of(encoder.columns_, known, rows.n_given, trends)
+        background = NewRows(encoded, encoded, knowledge, known, encoders).completed_once()
+        self.n_features_in_ = encoder.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(encoder, "feature_names_in_"):
+            self.feature_names_in_ = encoder.feature_names_in_
+        self.encoder_, self.quantile_encoder_ = encoders[:2]
+        self.tail_encoder_ = encoders[2] if len(encoders) > 2 else None
+        self.head_, self.knowledge_ = head, knowledge
+        self.weight_unit_ = rows.unit / rows.noise_unit
+        self.record_ = {"n_samples": rows.n_given}
+        self.background_, self.background_values_ = background
 
     def _new_rows(self, X: MatrixLike) -> NewRows:
         """Return new rows, encoded, with what is known of their entries."""
@@ -247,9 +192,8 @@ class TableModel(BaseEstimator, ABC):
         """Return an HTML report on the model and its predictions of labelled rows.
 
         The report has errors with standard errors, predictions with intervals, calibration,
-        residuals, importance, effects, periods of dates, and checks in plain words. It is one HTML
-        page that needs no network, and notebooks display it. It takes some seconds and needs the
-        extra ``report``.
+        residuals, importance, effects and checks in plain words. It is one HTML page that needs no
+        network, and notebooks display it. It takes some seconds and needs the extra ``report``.
 
         Parameters
         ----------
@@ -275,8 +219,7 @@ class TableModel(BaseEstimator, ABC):
         """
         check_is_fitted(self, "head_")
         try:
-            # By name, as packages of an extra are: reports need more than the core does.
-            report_of = import_module("bochner.report").report_of
+            from bochner.report import report_of  # The door up, which needs more than the core
         except ImportError as error:
             raise ImportError(
                 f"Reports need {error.name}, which is not installed: run pip install "
@@ -314,7 +257,7 @@ class TableModel(BaseEstimator, ABC):
         >>> model.effect("x0", "x2", n_values=5).mean.shape
         (5, 5)
         """
-        return self._dependence(self._predictor.unit).importance()
+        return self._dependence(self._output_unit()).importance()
 
     def interactions(self) -> VarianceShares:
         r"""Return the share of the variance of predictions due to interactions of two columns.
@@ -325,7 +268,7 @@ class TableModel(BaseEstimator, ABC):
         It is zero if the effects of both columns are additive. Pairs are formed from the eight most
         important columns, without columns whose share is at most one per cent.
         """
-        return self._dependence(self._predictor.unit).interactions()
+        return self._dependence(self._output_unit()).interactions()
 
     def effect(self, *columns: str, n_values: int = 24) -> Effect:
         """Return the partial dependence of predictions on one column, or on a grid of two columns.
@@ -351,7 +294,7 @@ class TableModel(BaseEstimator, ABC):
         dependence, most = self._dependence(), as_count("n_values", n_values)
         states = {state["name"]: state for state in self.encoder_.columns_}
         grids = grids_of(dependence, states, self.background_values_, columns, most)
-        return dependence.effect(grids, self._predictor.names)
+        return dependence.effect(grids, self._output_names())
 
     def contributions(
         self, X: MatrixLike, *, n_evaluations: int = 20_000, random_state: RandomState = None
@@ -409,14 +352,15 @@ class TableModel(BaseEstimator, ABC):
         """
         dependence, count = self._dependence(), as_count("n_evaluations", n_evaluations)
         (rng,) = generators(random_state, 1)
-        new, names = self._new_rows(X), self._predictor.names
+        new, names = self._new_rows(X), self._output_names()
         completed, parts = new.distinct()
         found = contributions(dependence, completed, rng, count, names)
-        return found.averaged(len(new), parts).plus(self._predictor.changes_by_column(new))
+        return found.averaged(len(new), parts).plus(self._changes_by_column(new))
 
     def _dependence(self, unit: object = 1.0) -> Dependence:
         """Return predictions over ``unit`` as a function of all encoded columns."""
-        return dependence_of(self._predictor, self._encoders(), self.background_, unit)
+        check_is_fitted(self, "head_")
+        return dependence_of(self._outputs, self._encoders(), self.background_, unit)
 
     def _try_out(self) -> None:
         """Raise ValueError if background rows of a loaded model do not match its columns."""
@@ -436,3 +380,13 @@ class TableModel(BaseEstimator, ABC):
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
+
+
+def _trends(encoder: TableEncoder, rows: TableRows) -> dict[str, float]:
+    """Return the signs of columns that grow or fall with the time of the rows, by name."""
+    if rows.order is None:
+        return {}
+    steps = np.diff(encoder.known(rows.X).values[rows.order], axis=0)
+    signs = np.subtract((steps >= 0.0).all(axis=0), (steps <= 0.0).all(axis=0), dtype=float)
+    names = (state["name"] for state in encoder.columns_)
+    return {name: sign for name, sign in zip(names, signs.tolist(), strict=True) if sign}
