@@ -18,7 +18,7 @@ from bochner.comparison import forecast_fits
 from bochner.comparison.contenders import OURS
 from bochner.files import series_table
 from bochner.series import holidays
-from bochner.series.series_forecasts import SeriesForecasts
+from bochner.series.fitted_series import SeriesForecasts
 
 
 def check_repeated_season():

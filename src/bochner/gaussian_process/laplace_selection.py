@@ -19,8 +19,8 @@ from bochner.gaussian_process.laplace_evidence import (
 )
 from bochner.kernels import Kernel
 from bochner.linear.evidence_search import EvidenceSearch
-from bochner.linear.kernel_families import in_units, parameterised
-from bochner.linear.kernel_selection import canonical_rows, drawn_rows
+from bochner.linear.kernel_families import parameterised
+from bochner.linear.kernel_selection import canonical_rows, drawn_rows, in_units
 from bochner.linear.reparameterised import ParameterisedKernel
 
 

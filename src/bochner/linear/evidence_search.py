@@ -1,7 +1,6 @@
 """Searches for the parameters of a family of kernels by the gradient of an evidence."""
 
 from abc import ABC, abstractmethod
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -37,11 +36,6 @@ class EvidenceSearch(ABC):
 
     family: ParameterisedKernel[Any]
 
-    @property
-    def deadline(self) -> float:
-        """Value of ``perf_counter`` after which no further step is begun."""
-        return np.inf
-
     @abstractmethod
     def value(self, point: Array) -> float:
         """Return the loss of a point."""
@@ -76,7 +70,6 @@ class EvidenceSearch(ABC):
             n_steps=n_steps,
             bounds=Bounds(low, high),
             decrease=_TOLERANCE,
-            deadline=self.deadline,
         )
         return end.point, end.loss
 
@@ -84,8 +77,6 @@ class EvidenceSearch(ABC):
         """Return the best end of searches from a point and from its neighbours."""
         for _ in range(_ROUNDS):
             point, _ = self.climbed(point, n_steps)
-            if perf_counter() > self.deadline:
-                break
             theta, other_parameters = self.split(point)
             near = [
                 np.append(neighbour, other_parameters)

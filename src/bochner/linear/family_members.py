@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner.kernels import Bilinear, Kernel, OnColumns, Periodic
-from bochner.kernels.column_kernels import indices_of
+from bochner.kernels.kernel_parameters import Interval, indices_of
 from bochner.kernels.levels import Levels
-from bochner.kernels.parameter_intervals import Interval
 from bochner.kernels.stationary import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes

@@ -5,10 +5,8 @@ from dataclasses import fields, replace
 from functools import partial, singledispatch
 
 import numpy as np
-from scipy import sparse
 
-from bochner._base.arrays import Array, InputRows, as_array
-from bochner._base.spreads import rounded, spreads
+from bochner._base.arrays import Array, InputRows, as_array, spreads
 from bochner.features.chunks import Chunk
 from bochner.features.median_length_scales import AnyKernel, median_distance
 from bochner.kernels import (
@@ -24,9 +22,8 @@ from bochner.kernels import (
     SpectralMixture,
     Sum,
 )
-from bochner.kernels.column_kernels import indices_of
 from bochner.kernels.kernel_names import has_length_scale, named_kernel
-from bochner.kernels.kernel_parameters import SEPARATOR
+from bochner.kernels.kernel_parameters import SEPARATOR, indices_of
 from bochner.kernels.levels import Levels
 from bochner.linear.composite_families import Family, ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import FixedKernel, LineWeights, MappedKernel
@@ -35,7 +32,7 @@ from bochner.linear.reparameterised import LengthScales, MixtureParameters
 from bochner.linear.shaped_families import ShapedScales, with_scales
 from bochner.spectral.closed_forms import closed_form, find_closed_form
 
-_MOST_SCALES = 100
+MOST_SCALES = 100
 """Largest number of inputs with separate length scales: the rows of a search identify no more."""
 
 
@@ -45,31 +42,14 @@ rows span periods. Numbers of frequencies of interactions follow their inclusion
 of greatest evidence leave interactions of little variance without frequencies."""
 
 
-def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
-    """Return rows in the units of a search, and the units (d,).
-
-    For a kernel, whose length scales have units, the rows are unchanged. For a name, columns are
-    divided by their standard deviations; more than 100 columns share one unit. Entries are then
-    rounded, so that rows in other units give the same result: otherwise the last digit could decide
-    between two maxima of the evidence.
-    """
-    dim = rows.X.shape[1]
-    if not isinstance(kernel, str):
-        return rows, np.ones(dim)
-    units = spreads(rows.X, rows.weights)
-    if dim > _MOST_SCALES:
-        units = np.full(dim, np.sqrt(np.mean(units**2)))
-    return replace(rows, X=rounded(rows.X @ sparse.diags_array(1.0 / units))), units
-
-
 def parameterised(
     kernel: AnyKernel | str, rows: Chunk, units: Array, rng: np.random.Generator
 ) -> Family | None:
     """Return the family of kernels of a name or around a kernel; ``None`` without parameters.
 
-    Rows and units are the results of :func:`in_units`. The search of length scales starts at the
-    median distance of the rows for a name, and at the length scales of a kernel. Sums and products
-    are searched if each part has a positive measure in closed form.
+    The search of length scales starts at the median distance of the rows for a name, and at the
+    length scales of a kernel. Sums and products are searched if each part has a positive measure in
+    closed form.
     """
     if isinstance(kernel, str):
         if not has_length_scale(kernel):
@@ -112,7 +92,7 @@ def _(kernel: Correlation | Anova, X: InputRows, weights: Array) -> Family | Non
 
 def _scaled(kernel: Kernel, unit: Array, units: Array | float = 1.0) -> Family:
     """Return the family of a kernel's length scales, in ``unit`` (d,), and further parameters."""
-    scales = LengthScales(partial(with_scales, kernel), unit, len(unit) > _MOST_SCALES, units)
+    scales = LengthScales(partial(with_scales, kernel), unit, len(unit) > MOST_SCALES, units)
     shape = {
         name: domain
         for name, domain in kernel.learnable().items()

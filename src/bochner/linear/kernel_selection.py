@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bochner._base.arrays import Array, as_array, dense_rows
-from bochner._base.spreads import rounded, spreads
+from bochner._base.arrays import Array, as_array, dense_rows, rounded, spreads
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.median_length_scales import AnyKernel
 from bochner.kernels import Kernel
-from bochner.linear.kernel_families import in_units, parameterised
+from bochner.linear.kernel_families import MOST_SCALES, parameterised
 from bochner.linear.landmark_search import shortened
 from bochner.linear.reparameterised import ParameterisedKernel
 from bochner.linear.ridge_search import FeatureSearch, GramSearch, RidgeSearch
@@ -54,6 +53,23 @@ _MOST_ENTRIES = 2**24
 
 _LEAST_FREQUENCIES = 16
 """Least number of frequencies for any number of inputs."""
+
+
+def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
+    """Return rows in the units of a search, and the units (d,).
+
+    For a kernel, whose length scales have units, the rows are unchanged. For a name, columns are
+    divided by their standard deviations; more than 100 columns share one unit. Entries are then
+    rounded, so that rows in other units give the same result: otherwise the last digit could decide
+    between two maxima of the evidence.
+    """
+    dim = rows.X.shape[1]
+    if not isinstance(kernel, str):
+        return rows, np.ones(dim)
+    units = spreads(rows.X, rows.weights)
+    if dim > MOST_SCALES:
+        units = np.full(dim, np.sqrt(np.mean(units**2)))
+    return replace(rows, X=rounded(rows.X @ sparse.diags_array(1.0 / units))), units
 
 
 def canonical(rows: Chunk) -> Chunk:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner.kernels import Anova, Kernel
-from bochner.kernels.parameter_intervals import Interval
+from bochner.kernels.kernel_parameters import Interval
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import LengthScales
