@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.progress import Progress
-from bochner._base.spreads import rounded
 from bochner._base.threads import single_threaded_blas, threads_for
 from bochner.features.parameters import generators
 from bochner.tables.base_laws import ScoredLaws
