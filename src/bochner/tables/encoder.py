@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -35,6 +36,7 @@ from bochner.tables.encodings import (
 from bochner.tables.level_means import target_columns
 from bochner.tables.removal import Removal
 from bochner.tables.table_errors import (
+    LEAST_SIZE,
     refuse_infinite,
     refuse_other_names,
     refuse_small,
@@ -175,9 +177,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._check_parameters()
         unfit(self)
         columns = self._read(X, reset=True)
-        refuse_unreadable(columns)
-        refuse_infinite(columns)
-        refuse_tiny(columns)
+        _refuse_unusable(columns)
         if self.numeric == _TAILS:
             self.columns_ = [tail_state(column, float(self.clip)) for column in columns]
             return columns, {}
@@ -191,8 +191,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 ". Expected at least one with two values; add a column that differs between rows."
             )
         read = list(zip(states, columns, strict=True))
-        not_numeric = warn_of_written_values(columns)
-        warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
+        not_numeric = columns
+        if any(map(_has_digits, columns)):
+            not_numeric = warn_of_written_values(columns)
+        identifiers = [c for s, c in read if s["kind"] == "identifier" and c in not_numeric]
+        if identifiers:
+            warn_of_identifiers(identifiers)
         out_of_fold = {}
         if y is not None:
             check_consistent_length(columns[0].raw, y)
@@ -223,7 +227,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Raise ValueError for columns of another kind than at fit, or with infinite numbers."""
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
-        refuse_infinite([column for _, column in read])
+        if any(column.infinite_rows().size for _, column in read):
+            refuse_infinite([column for _, column in read])
 
     def check_columns(self, X: Any) -> None:
         """Raise ValueError unless a table, whose rows are unknown, has the columns."""
@@ -305,9 +310,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         else:
             names = list(map(str, X.columns))
             fitted = names if reset else list(getattr(self, "feature_names_in_", names))
-            refuse_other_names(names, fitted)  # First, so that no column at all is named, too
-            refuse_small(len(X), len(names), least)
-            refuse_repeated(names)
+            if set(names) != set(fitted):  # First, so that no column at all is named, too
+                refuse_other_names(names, fitted)
+            if len(X) < least or not names:
+                refuse_small(len(X), len(names), least)
+            if len(set(names)) < len(names):
+                refuse_repeated(names)
             if names != fitted:
                 X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -320,6 +328,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
         read = zip(names, series, is_text, strict=True)
         return [read_column(name, some, keep_text=text) for name, some, text in read]
+
+
+def _refuse_unusable(columns: Sequence[Column]) -> None:
+    """Raise an error for entries that are neither numbers, dates nor text, or of unusable size."""
+    if any(column.kind in ("unsupported", "mixed") for column in columns):
+        refuse_unreadable(columns)
+    numeric = [column for column in columns if column.kind == "numeric"]
+    if any(column.infinite_rows().size for column in numeric):
+        refuse_infinite(columns)
+    sizes = [np.nanmax(np.abs(column.values), initial=0.0) for column in numeric]
+    if any(0.0 < size < LEAST_SIZE for size in sizes):
+        refuse_tiny(columns)
+
+
+def _has_digits(column: Column) -> bool:
+    """Return whether some text has a digit, as numbers, dates and times in words have."""
+    if column.kind != "text" or column.is_category:
+        return False
+    return any(map(str.isdigit, chain.from_iterable(set(column.raw[column.present]))))
 
 
 def _features(

@@ -23,6 +23,7 @@ from bochner.tables.leave_one_out import (
     distances_of,
     error_across,
     error_and_slope,
+    kernel_values,
     shifted_inverse,
     square_moments,
     square_sums,
@@ -369,7 +370,7 @@ def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
     """
     root = np.sqrt(rows.weights)
     # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
-    values, vectors = np.linalg.eigh(floored(kernel(rows.X, rows.X)) * np.outer(root, root))
+    values, vectors = np.linalg.eigh(kernel_values(kernel, rows.X, rows.X) * np.outer(root, root))
     values = np.maximum(values, 0.0)
     # One eigendecomposition serves all ratios of noise to signal.
     rotated, squares = vectors.T @ (root[:, None] * rows.Y), vectors**2

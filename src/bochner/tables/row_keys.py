@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bochner._base.arrays import MatrixLike
 from bochner.files.columns import Column
 from bochner.tables.encoder import read_part
-from bochner.tables.keys import Keys, bits, mixed
+from bochner.tables.observations import Keys, bits, mixed
 
 
 def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
