@@ -15,7 +15,7 @@ from benchmarks.baselines.mixture_frequencies import (
 )
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
 from bochner._base.checks import validated_with_numbers
-from bochner._base.spreads import rounded
+from bochner._base.arrays import rounded
 from bochner.features.stats import feature_sums
 from bochner.kernels import SpectralMixture
 from bochner.spectral import Frequencies

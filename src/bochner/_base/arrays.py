@@ -12,6 +12,10 @@ from sklearn.utils.extmath import row_norms
 
 from bochner._base import limits
 
+_DECIMALS = 8
+"""Decimals of numbers in units of their deviations: half of the digits of float64, which no other
+rounding reaches."""
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
@@ -245,3 +249,19 @@ class Scratch(local):
         if len(self._memory) < n_bytes:
             self._memory = np.empty(n_bytes, dtype=np.byte)
         return np.asarray(self._memory[:n_bytes].view(dtype).reshape(n, p))
+
+
+def rounded(values: Any) -> Any:
+    """Return numbers of order one, dense or CSR, to half of their digits."""
+    if isinstance(values, np.ndarray):
+        return rounded_to(values, np.empty(values.shape))
+    values = sparse.csr_array(values)
+    values.data = np.round(values.data, _DECIMALS) + 0.0
+    return values
+
+
+def rounded_to(values: Array, out: Array) -> Array:
+    """Write :func:`rounded` numbers to an array of their shape, and return it."""
+    np.round(values, _DECIMALS, out=out)
+    out += 0.0  # No negative zeros
+    return out

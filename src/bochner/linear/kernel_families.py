@@ -7,8 +7,8 @@ from functools import partial, singledispatch
 import numpy as np
 from scipy import sparse
 
-from bochner._base.arrays import Array, InputRows, as_array
-from bochner._base.spreads import rounded, spreads
+from bochner._base.arrays import Array, InputRows, as_array, rounded
+from bochner._base.spreads import spreads
 from bochner.features.chunks import Chunk
 from bochner.features.median_length_scales import AnyKernel, median_distance
 from bochner.kernels import (

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bochner._base.arrays import Array, as_array, dense_rows
-from bochner._base.spreads import rounded, spreads
+from bochner._base.arrays import Array, as_array, dense_rows, rounded
+from bochner._base.spreads import spreads
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.median_length_scales import AnyKernel

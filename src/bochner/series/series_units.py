@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.registry import register
-from bochner._base.spreads import rounded, spreads
+from bochner._base.spreads import spreads
 from bochner.series.series_model import ScaledSeries
 
 _CONSTANT = 0.5

@@ -14,12 +14,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from bochner._base.arrays import Array, InputRows, as_scale
+from bochner._base.arrays import Array, InputRows, as_scale, rounded_to
 from bochner._base.checks import is_frame, unfit
 from bochner._base.frames import as_frame
 from bochner._base.names import naming, refuse_repeated
 from bochner._base.registry import register
-from bochner._base.spreads import rounded_to
 from bochner.files.columns import Column, read_column, unmasked
 from bochner.tables.encodings import (
     KnownEntries,

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.progress import Progress
-from bochner._base.spreads import rounded
 from bochner._base.threads import single_threaded_blas, threads_for
 from bochner.features.parameters import generators
 from bochner.tables.base_laws import ScoredLaws
@@ -23,8 +22,9 @@ from bochner.tables.fit_plan import TRIAL, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
 from bochner.tables.removal import Removal
+from bochner.tables.table_predictions import ScaledTargets
 from bochner.tables.table_rows import TableRows
-from bochner.tables.target_scales import ScaledTargets, Transformation, candidates, most_likely
+from bochner.tables.target_transformations import Transformation, candidates, most_likely
 from bochner.tables.weighted_sum import SumOfLaws
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import RidgeCV
 
-from bochner._base.arrays import Array, as_array, steps
+from bochner._base.arrays import Array, as_array, rounded, steps
 from bochner._base.registry import register
-from bochner._base.spreads import rounded
 from bochner.tables.estimator_laws import ResidualLaw, with_left_out
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations, Scored

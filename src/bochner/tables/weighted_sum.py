@@ -240,6 +240,8 @@ class SumOfLaws:
         self, X: Array, means: Array, variances: Array, sample_weight: Array | None
     ) -> Array:
         """Return :meth:`factors` from means and variances (n, K, t) of the base models."""
+        if not any(width.curves for width in self.widths):
+            return np.ones((len(X), *self.weights.shape[1:]))
         laws, weights = self.laws.used(self.weights)
         if sample_weight is not None:
             noise = np.stack([np.ravel(law.noise) for law in laws.members])
