@@ -298,8 +298,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self, X: Any, *, reset: bool, least: int | None = None, keep_text: bool = False
     ) -> list[Column]:
         least = least or (2 if reset else 1)
-        X = as_frame("X", X)
-        if not is_frame(X):
+        if not (of_pandas := is_pandas(X)):
+            X = as_frame("X", X)
+        if not (of_pandas or is_frame(X)):
             # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)
             options = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
@@ -318,7 +319,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if names != fitted:
                 X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
             validate_data(self, X, reset=reset, skip_check_array=True)
-            of_pandas = hasattr(X, "iloc")
+            of_pandas = hasattr(X, "iloc")  # Also of other libraries
             series = [s for _, s in X.items()] if of_pandas else [X[name] for name in names]
         # A later table may hold only texts that can be read as dates; the column stays text.
         is_text = [
@@ -327,6 +328,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
         read = zip(names, series, is_text, strict=True)
         return [read_column(name, some, keep_text=text) for name, some, text in read]
+
+
+def is_pandas(X: object) -> bool:
+    """Return whether a table is a data frame of pandas, which needs no conversion."""
+    return type(X).__module__.partition(".")[0] == "pandas" and hasattr(X, "iloc")
 
 
 def _refuse_unusable(columns: Sequence[Column]) -> None:

@@ -28,7 +28,7 @@ from bochner.features.targets import are_whole
 from bochner.files.columns import Column, read_column, rows_of
 from bochner.files.stamps import sortable_times
 from bochner.linear.inputs import checked_weight
-from bochner.tables.encoder import read_columns
+from bochner.tables.encoder import is_pandas, read_columns
 from bochner.tables.observations import Keys, bits, mixed
 from bochner.tables.removal import Removal
 from bochner.tables.table_partitions import Others, collected_table
@@ -131,7 +131,7 @@ def training_rows(
         raise ValueError(
             f"This {name} estimator requires y to be passed, but the target y is None."
         )
-    X = as_frame("X", X)
+    X = X if is_pandas(X) else as_frame("X", X)
     refuse_no_rows("y", y)
     refuse_masked("y", y)
     read = of_numpy(y) if is_numeric else labels(y)
