@@ -229,17 +229,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if any(column.infinite_rows().size for _, column in read):
             refuse_infinite([column for _, column in read])
 
-    def check_columns(self, X: Any) -> None:
-        """Raise ValueError unless a table, whose rows are unknown, has the columns."""
-        if hasattr(X, "columns"):
-            names = list(map(str, X.columns))
-            refuse_other_names(names, list(getattr(self, "feature_names_in_", names)))
-            refuse_repeated(names)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, and the table of the fit had {self.n_features_in_}."
-            )
-
     def known(self, X: object) -> KnownEntries:
         """Return what is known of the entries of rows: missing, new or out of range."""
         check_is_fitted(self)
@@ -382,12 +371,7 @@ def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, Known
 
 
 def joined(tables: list[Array]) -> Array:
-    """Return encoded columns (n, d) of tables side by side, rounded to eight decimals.
-
-    Training rows, left-out rows and new rows all pass through this function, because a threshold of
-    a tree may be equal to an entry, which must not move past it by rounding. Other units change the
-    last digits only. Tables are removed from the list to free memory.
-    """
+    """Return encoded columns (n, d) of tables side by side, rounded to eight decimals."""
     features = np.empty((len(tables[0]), sum(table.shape[1] for table in tables)))
     first = 0
     while tables:
@@ -403,10 +387,7 @@ def read_columns(X: object) -> list[Column]:
 
 
 def read_part(X: object) -> list[Column]:
-    """Return the columns of some rows, at least one, of a table; text of dates stays text.
-
-    Raises errors for invalid columns; see :meth:`TableEncoder.fit`.
-    """
+    """Return the columns of some rows, at least one, of a table; text of dates stays text."""
     columns = TableEncoder()._read(X, reset=True, least=1, keep_text=True)
     refuse_unreadable(columns)
     refuse_infinite(columns)

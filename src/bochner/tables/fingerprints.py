@@ -39,10 +39,7 @@ def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
 
 
 def training_rows(record: Mapping[str, Any], X: MatrixLike) -> tuple[int, NDArray[np.bool_] | None]:
-    """Return how many rows of a table are training rows, and which (n,) if all can be looked up.
-
-    The number is zero if no more rows are known than test rows equal training rows by chance.
-    """
+    """Return how many rows of a table are training rows, and which (n,) if all can be looked up."""
     keys = _keys(X)
     is_known, is_looked_up = _known(record, keys)
     share = float(is_known.sum()) / max(int(is_looked_up.sum()), 1)

@@ -79,11 +79,7 @@ def over_stretches(
 def _pooled(
     law: TableLaw, targets: Sequence[Array], predictions: Sequence[LeaveOneOutPredictions]
 ) -> tuple[TableLaw, LeaveOneOutPredictions]:
-    """Return a law and its predictions (s, t) of all stretches, with one variance of the signal.
-
-    Each stretch has targets and predictions, the first one those of the law. Variances are scaled
-    to the residuals of their stretch, and become scaled to the residuals of all stretches.
-    """
+    """Return a law and its predictions (s, t) of all stretches, with one variance of the signal."""
     means, variances, noise = (np.concatenate(parts) for parts in zip(*predictions, strict=True))
     if len(predictions) > 1 and (noise > 0.0).all():  # Not NaN, which classes have
         relative = variances / noise
@@ -95,11 +91,7 @@ def _pooled(
 
 
 def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
-    """Return labels (s,) of the observations that are left out of weights together.
-
-    They are the stretches, or parts of a single stretch; rows of one time are separated only if
-    there is no other time.
-    """
+    """Return labels (s,) of the observations that are left out of weights together."""
     if np.ptp(stretches):
         return stretches
     number = np.unique(times, return_inverse=True)[1]
@@ -130,10 +122,7 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
 
 
 def effective_share(residuals: Array, models: ScoredLaws) -> float:
-    """Return the effective number of residuals (s, K, t) of laws over their number.
-
-    It is one unless they are residuals of stretches of time.
-    """
+    """Return the effective number of residuals (s, K, t) of laws over their number."""
     if models.groups is None or models.times is None:
         return 1.0
     errors = residuals.mean(axis=1)
@@ -141,13 +130,7 @@ def effective_share(residuals: Array, models: ScoredLaws) -> float:
 
 
 def widened(scores: Array, models: ScoredLaws) -> Array:
-    """Return scores (s, *t), multiplied by a factor for each target if they are of stretches.
-
-    The scale of scores is estimated from an effective number of them, so that new scores have
-    Student's t distribution. Its degrees of freedom are one fewer, because weights and widths are
-    fitted to the scores. The factor is the ratio of its quantile to that of the normal
-    distribution.
-    """
+    """Return scores (s, *t), multiplied by a factor for each target if they are of stretches."""
     if models.groups is None or models.times is None:
         return scores
     columns = scores.reshape(len(scores), -1)

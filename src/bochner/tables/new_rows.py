@@ -42,10 +42,7 @@ taken for one of them, such as one that is spelled differently."""
 @register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})
 @dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
 class Donors:
-    """Training rows that give their entries to rows with unknown entries.
-
-    Forests are fitted when they are first needed, with fixed seeds, and are kept in memory.
-    """
+    """Training rows that give their entries to rows with unknown entries."""
 
     values: Array  # (b, d): Numbers, or codes of levels
     is_known: NDArray[np.bool_]  # (b, d)
@@ -204,11 +201,7 @@ class RowKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """New rows of a table, encoded, with completions of those that have unknown entries.
-
-    Rows without unknown entries are their only completion. Rows of which nothing is known have the
-    background rows as completions.
-    """
+    """New rows of a table, encoded, with completions of those that have unknown entries."""
 
     encoded: Array  # (n, e): With fill values in place of unknown entries
     background: Array  # (b, e)
@@ -245,11 +238,7 @@ class NewRows:
 
     @cached_property
     def level_excess(self) -> Array:
-        """By how much a new level varies more (n,) than the levels of its column, as a share.
-
-        The variance of a further effect, given L effects, is (L + 1) / (L - 1) times their variance
-        about their mean.
-        """
+        """By how much a new level varies more (n,) than the levels of its column, as a share."""
         n_levels = self.knowledge.donors.n_levels - 1
         excess = np.where(n_levels >= _FEWEST_LEVELS, 2.0 / np.maximum(n_levels - 1.0, 1.0), 0.0)
         return as_array(np.max(np.where(self.known.is_new, excess, 0.0), axis=1, initial=0.0))

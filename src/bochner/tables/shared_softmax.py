@@ -42,11 +42,7 @@ class AveragedSoftmax:
 
 
 def fit_averaged(scores: Array, labels: NDArray[np.intp], weight: Array) -> AveragedSoftmax:
-    """Return the softmax of scores (n, K, C), given rows that count as ``weight`` (n,) equal rows.
-
-    Weights of laws have the greatest penalised likelihood. Scale and constants are drawn from the
-    normal distribution with the curvature of the likelihood there.
-    """
+    """Return the softmax of scores (n, K, C) of rows that count as ``weight`` (n,) rows."""
     fitted = fit_softmax(scores, labels, weight)
     optimum = SoftmaxWeights(np.ones(1), fitted.biases)
     hessian, _ = loss_curvature(optimum, _summed(scores, fitted.weights), labels, weight)
@@ -61,11 +57,7 @@ def fit_averaged(scores: Array, labels: NDArray[np.intp], weight: Array) -> Aver
 def fit_over_stretches(
     scores: Array, labels: NDArray[np.intp], weight: Array, groups: Chosen, times: Chosen
 ) -> tuple[AveragedSoftmax, Array]:
-    """Return the softmax of left-out scores (s, K, C), and probabilities (s,) of labels.
-
-    The probabilities of a stretch are those of a softmax without it. Rows count by their effective
-    number, which the errors of these probabilities determine.
-    """
+    """Return the softmax of left-out scores (s, K, C), and probabilities (s,) of labels."""
 
     def without_each(factor: float) -> Array:
         probabilities = np.empty((len(labels), scores.shape[2]))

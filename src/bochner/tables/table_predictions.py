@@ -30,11 +30,7 @@ small."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledTargets:
-    """Numbers (n,) or (n, t) in units of their standard deviations from the mean.
-
-    If there is a transformation, it is applied before the scaling. Targets from scaled numbers are
-    at least the floor.
-    """
+    """Numbers (n,) or (n, t) in units of their standard deviations from the mean."""
 
     mean: Any  # () or (t,)
     scale: Any  # () or (t,)
@@ -106,11 +102,7 @@ class CentredIndicators:
 
 
 def floor_of(y: NDArray[Any]) -> float:
-    """Return zero if targets (n,) are never negative though zero is within reach, else no floor.
-
-    Zero is within reach if many targets are zero, or if many are above twice the median: as many
-    would be negative if the targets were symmetric about the median.
-    """
+    """Return zero if targets (n,) are never negative though zero is within reach, else no floor."""
     if not np.min(y) >= 0.0:
         return _NO_FLOOR
     n_expected = max(np.sum(y == 0.0), np.sum(y > 2.0 * np.median(y)))
@@ -228,11 +220,7 @@ class NumberPredictor:
 
 
 def _spread(means: Array) -> Array:
-    """Return means (n, D, *t) of D draws, spread so that a further draw has their variance.
-
-    The variance of D draws about their mean is D - 1 parts of D of that of a draw, and their mean
-    has an error of its own: a new draw has the variance times (D + 1) / (D - 1).
-    """
+    """Return means (n, D, *t) of D draws, spread so that a further draw has their variance."""
     n_draws = means.shape[1]
     if n_draws == 1:
         return means

@@ -193,11 +193,7 @@ def _checked_labels(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
 def _coded(
     X: Any, y: NDArray[np.generic], weights: Array | None
 ) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
-    """Return class numbers and labels, in an order of classes that is independent of labels.
-
-    Classes have random numbers in this order: that of descending weight, and among classes of equal
-    weight that of the smallest key of a row, which does not depend on the order of the rows.
-    """
+    """Return class numbers and labels, in an order of classes that is independent of labels."""
     names, first, number = np.unique(y, return_index=True, return_inverse=True)
     total = np.bincount(number, weights)
     keys = np.zeros(len(names), dtype=np.uint64)
@@ -292,10 +288,7 @@ def _in_order_of_entries(
     tags: tuple[NDArray[np.generic] | None, ...],
     warn_of_copies: bool,
 ) -> NDArray[np.intp] | None:
-    """Return an order of the rows that only depends on their entries; ``None`` if all differ.
-
-    A table without equal rows keeps its order.
-    """
+    """Return an order of the rows that only depends on their entries; ``None`` if all differ."""
     entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
     columns, targets = read_columns(X), np.column_stack(codes).astype(np.float64)
@@ -344,11 +337,7 @@ def is_sorted(dates: Array) -> bool:
 
 
 def note_sorted_dates(X: Any) -> None:
-    """Warn if a column of dates sorts the rows of a table of pandas or polars.
-
-    Rows to predict are then probably later ones, and errors of rows that are left out at random are
-    smaller than those of later rows.
-    """
+    """Warn if a column of dates sorts the rows of a table of pandas or polars."""
     is_pandas = hasattr(X, "iloc")
     if not (is_pandas or hasattr(X, "get_column")):
         return
@@ -390,10 +379,7 @@ def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
 
 
 def entry_order(columns: Sequence[Column], target: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return an order (n,) of rows by their entries, then by their targets (n, t).
-
-    The sorted rows do not depend on the given order of rows, nor on the units of numbers.
-    """
+    """Return an order (n,) of rows by their entries, then by their targets (n, t)."""
     codes = [_ranks(column) for column in columns]
     return np.lexsort((*target.T[::-1], *codes[::-1]))
 

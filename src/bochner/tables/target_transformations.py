@@ -47,10 +47,7 @@ class Transformation:
 
     @classmethod
     def of(cls, name: str, y: Array) -> "Transformation":
-        """Return the transformation of a name; a curve of ranks is fitted to the targets (n,).
-
-        Raises ValueError for targets outside the domain of the transformation.
-        """
+        """Return the transformation of a name; a curve of ranks is fitted to the targets (n,)."""
         if name == "log" and not np.min(y) > 0.0:
             raise ValueError(
                 f"transformation='log' needs positive targets y, got {np.min(y):g}: use 'sqrt' "
@@ -89,11 +86,7 @@ class Transformation:
         return 0 if self.curve is None else len(self.curve[0])
 
     def log_slope(self, y: Array) -> Array:
-        """Return logarithms of the derivative, which log densities of transformed targets gain.
-
-        A curve of ranks was fitted to its targets: the mean logarithm over the same targets is too
-        large by about the number of knots divided by the number of targets.
-        """
+        """Return logarithms of the derivative, which log densities of transformed targets gain."""
         if self.name == "log":
             return as_array(-np.log(y))
         if self.name == "sqrt":
@@ -107,11 +100,7 @@ class Transformation:
 
 
 def _curve(y: Array) -> tuple[Array, Array]:
-    """Return knots and normal quantiles of their ranks; a line if all targets are equal.
-
-    Equal targets have their middle rank. Knots are at evenly spaced ranks, including the least and
-    the greatest target.
-    """
+    """Return knots and normal quantiles of their ranks; a line if all targets are equal."""
     values, counts = np.unique(y, return_counts=True)
     if len(values) == 1:
         return values + np.array([-0.5, 0.5]), np.array([-0.5, 0.5])
@@ -147,11 +136,7 @@ def candidates(
 
 
 def most_likely(densities: Array) -> int:
-    """Return the index of the most likely column of log densities (n, c).
-
-    The first column belongs to untransformed targets. It is chosen unless another mean is greater
-    by twice the standard error of the difference, so that noise does not choose a transformation.
-    """
+    """Return the index of the most likely column of log densities (n, c)."""
     best = int(np.argmax(densities.mean(axis=0)))
     # Paired differences have a smaller variance than differences of means.
     gains = densities[:, best] - densities[:, 0]

@@ -255,11 +255,7 @@ class SumOfLaws:
 
 
 def _with_parts(models: ScoredLaws, target: Array, weights: Array) -> ScoredLaws:
-    """Return base models whose variances of function and noise are rescaled to left-out residuals.
-
-    Unequal weights of rows identify both variances. Leave-one-out errors, which select the kernels,
-    hardly identify them, but variances of targets of other weights depend on their shares.
-    """
+    """Return base models with variances of function and noise that fit left-out residuals."""
     shares, targets = weights.reshape(len(weights), -1), target.reshape(len(target), -1)
     mean = np.sum(models.means * shares, axis=1)
     spread = (models.means - mean[:, None]) ** 2
@@ -322,11 +318,7 @@ def _averaged(values: Array, weights: Array) -> Array:
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class SoftmaxOfLaws:
-    r"""Class probabilities from a softmax of the values of base models, fitted to left-out rows.
-
-    Each base model regresses the class indicators by least squares. The expected log loss is
-    computed on rows that are left out of the softmax fit as well.
-    """
+    """Class probabilities from a softmax of the values of base models, fitted to left-out rows."""
 
     laws: Laws
     softmax: SoftmaxWeights | AveragedSoftmax
