@@ -13,10 +13,14 @@ from bochner.features.targets import Units
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.estimator_laws import variance_parts
-from bochner.tables.later_stretches import effective_share, widened
+from bochner.tables.later_stretches import (
+    AveragedSoftmax,
+    effective_share,
+    fit_over_stretches,
+    widened,
+)
 from bochner.tables.predictive import Pair, ScoreLaw
 from bochner.tables.removal import fold_numbers
-from bochner.tables.shared_softmax import AveragedSoftmax, fit_over_stretches
 from bochner.tables.widths import Moments, Widths, fitted_widths
 
 _SHRINKAGE = 0.3
