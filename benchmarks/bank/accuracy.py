@@ -15,6 +15,7 @@ from benchmarks.bank.methods import compete
 from benchmarks.folds import fold_of
 from benchmarks.predictions import figures, predict
 from bochner import papers
+from bochner.learned import Chains
 from bochner.learned.learned_kernel_classifier import LearnedKernelClassifier
 from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
 
@@ -52,9 +53,7 @@ def _sampled(
     bank = kind(
         size.n_frequencies,
         sampler=sampler,
-        n_burn_in=times * size.n_iterations,
-        n_samples=times * size.n_iterations,
-        n_chains=1,
+        chains=Chains(times * size.n_iterations, times * size.n_iterations, n_chains=1),
         time_limit=limit,
         random_state=fold,
     )
@@ -89,10 +88,7 @@ def scaling_metrics(
     model = kind(
         n_frequencies,
         structure="sparse",
-        n_burn_in=n_iterations,
-        n_samples=n_iterations,
-        thin=1,
-        n_chains=1,
+        chains=Chains(n_iterations, n_iterations, n_chains=1, thin=1),
         random_state=fold,
     ).fit(data.X, data.y)
     seconds = float(np.median(model.trace_.kept("seconds")))

@@ -5,6 +5,7 @@ import numpy as np
 from benchmarks.bank.design import OURS
 from benchmarks.results import curve_metrics
 from bochner._base.arrays import Array
+from bochner.learned import Chains
 from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
 from bochner.learned.training_data import Scaling
 
@@ -67,7 +68,9 @@ def _learned(
     waves = np.concatenate([np.cos(angle), np.sin(angle)], axis=1) / np.sqrt(len(omega))
     y = waves @ rng.normal(size=waves.shape[1]) + rng.normal(size=_ROWS)
     model = LearnedKernelRegressor(
-        len(omega), n_burn_in=n_iterations, n_samples=n_iterations, n_chains=1, random_state=seed
+        len(omega),
+        random_state=seed,
+        chains=Chains(n_burn_in=n_iterations, n_samples=n_iterations, n_chains=1),
     ).fit(x[:, None], y)
     kernel = model.kernel_(lags[:, None], np.zeros((1, 1)))[:, 0]
     # Draws are of frequencies on scaled inputs.

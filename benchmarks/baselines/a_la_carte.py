@@ -13,9 +13,8 @@ from benchmarks.baselines.mixture_frequencies import (
     feature_blocks,
     means_and_deviations,
 )
-from bochner._base.arrays import Array, MatrixLike, RandomState, as_count
+from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, rounded
 from bochner._base.checks import validated_with_numbers
-from bochner._base.arrays import rounded
 from bochner.features.stats import feature_sums
 from bochner.kernels import SpectralMixture
 from bochner.spectral import Frequencies

@@ -77,7 +77,7 @@ class Size:
     few_seeds: int = 2
     shift_seeds: int = 5
     # Iterations and starts of ``exact``; ``None`` means its default.
-    max_iter: int | None = None
+    max_iter: int = 200
     n_starts: int = 3
     most_seeds: int = 10  # Seeds of accuracies
     best_seeds: int = 3  # Seeds of the best of the library

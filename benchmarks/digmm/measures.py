@@ -48,9 +48,9 @@ class Task:
 
     def mixture(self, exact: Kernel, split: Split, **options: Any) -> SimilarityFeatures:
         """Return a double mixture with the given parameters, to be fitted."""
-        expectation = papers.digmm.Taylor() if self.method == design.TAYLOR else "exact"
+        inference = papers.digmm.Taylor() if self.method == design.TAYLOR else None
         p = self.n_features(split)
-        return mixture(exact, p, self.seed, self.size, expectation=expectation, **options)
+        return mixture(exact, p, self.seed, self.size, inference, **options)
 
 
 class Columns:

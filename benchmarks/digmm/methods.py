@@ -13,6 +13,7 @@ from bochner import papers
 from bochner._base.arrays import Array
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import TL1, Kernel
+from bochner.learned import ExactInference
 from bochner.learned.similarity_features import SimilarityFeatures
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
@@ -54,13 +55,13 @@ class Reweighted:
 
 
 def mixture(
-    kernel: Kernel, p: int, seed: int, size: design.Size, *, expectation: Any, **options: Any
+    kernel: Kernel, p: int, seed: int, size: design.Size, inference: Any = None, **options: Any
 ) -> SimilarityFeatures:
     """Return features of a double mixture, with the paper's sketch unless options say otherwise."""
-    if expectation == "exact":
-        options = {"max_iter": size.max_iter, "n_starts": size.n_starts, **options}
+    if inference is None:
+        inference = ExactInference(max_iter=size.max_iter, n_starts=size.n_starts)
     options = {"n_sketch": design.PAPER_SKETCH, **options}
-    return SimilarityFeatures(kernel, p, expectation=expectation, random_state=seed, **options)
+    return SimilarityFeatures(kernel, p, inference=inference, random_state=seed, **options)
 
 
 def mean_over_directions(kernel: TL1, dim: int) -> Callable[[Array], Array]:
@@ -89,18 +90,16 @@ def _spherical(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) -
     )
 
 
-def _mixture(expectation: Any) -> Make:
-    return lambda kernel, dim, p, seed, size: mixture(
-        kernel, p, seed, size, expectation=expectation
-    )
+def _mixture(inference: Any = None) -> Make:
+    return lambda kernel, dim, p, seed, size: mixture(kernel, p, seed, size, inference)
 
 
 def _larger(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) -> FeatureMap:
-    return mixture(kernel, p, seed, size, expectation="exact", n_sketch=size.larger_sketch)
+    return mixture(kernel, p, seed, size, n_sketch=size.larger_sketch)
 
 
 def _reweighted(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) -> FeatureMap:
-    return Reweighted(mixture(kernel, p, seed, size, expectation="exact"), kernel, seed)
+    return Reweighted(mixture(kernel, p, seed, size), kernel, seed)
 
 
 def _fourier(scheme: str = "orthogonal", **options: Any) -> Make:
@@ -115,7 +114,7 @@ def _maclaurin(kernel: Kernel, dim: int, p: int, seed: int, size: design.Size) -
 
 METHODS: Mapping[str, Make] = {
     design.TAYLOR: _mixture(papers.digmm.Taylor()),
-    design.EXACT: _mixture("exact"),
+    design.EXACT: _mixture(),
     design.LARGER: _larger,
     design.REWEIGHTED: _reweighted,
     design.SPHERICAL: _spherical,

@@ -26,6 +26,7 @@ from bochner import papers
 from bochner._base.arrays import Array
 from bochner.features.median_length_scales import median_distance
 from bochner.kernels import Harmonizable
+from bochner.learned import Chains
 from bochner.learned.learned_kernel_classifier import LearnedKernelClassifier
 from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
 from bochner.learned.locally_stationary_models import (
@@ -54,10 +55,8 @@ def learner(
         return LocallyStationaryClassifier(
             budget.n_frequencies,
             sampler=papers.gabasr.sampler(),
-            n_burn_in=design.PAPER_SWEEPS - 1,
-            n_samples=1,
-            thin=1,
             **shared,
+            chains=Chains(n_burn_in=design.PAPER_SWEEPS - 1, n_samples=1, thin=1),
         )
     kinds: Mapping[tuple[str, bool], Callable[..., Any]] = {
         (design.OURS, True): LocallyStationaryRegressor,
@@ -66,12 +65,10 @@ def learner(
         (design.BANK, False): LearnedKernelClassifier,
     }
     if method == design.WINDOWED:
-        method, shared = design.OURS, shared | {"amplitudes": "windows"}
+        method, shared = design.OURS, shared | {"envelope": "windows"}
     return kinds[method, is_regression](
         budget.n_frequencies,
-        n_burn_in=budget.n_iterations,
-        n_samples=budget.n_iterations,
-        n_chains=1,
+        chains=Chains(budget.n_iterations, budget.n_iterations, n_chains=1),
         trend=trend,
         **shared,
     )

@@ -7,6 +7,7 @@ from benchmarks.results import Row
 from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, seconds_and_peak, speed_part
 from benchmarks.speed.ridge import ridge_rows
 from bochner._base.arrays import Array
+from bochner.learned import Chains
 from bochner.learned.learned_kernel_regressor import LearnedKernelRegressor
 
 FIT, GRADIENT, PRODUCTS = "one trajectory", "gradient", "its products alone"
@@ -30,12 +31,9 @@ def _prepared(
         p // 2,
         "dense",
         "hmc",
-        n_burn_in=0,
-        n_samples=1,
-        thin=1,
-        n_chains=1,
         dtype=dtype,
         random_state=seed,
+        chains=Chains(n_burn_in=0, n_samples=1, n_chains=1, thin=1),
     )
     # What is loaded and compiled once is no part of a fit.
     model.fit(X[:200], y[:200])

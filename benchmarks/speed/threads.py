@@ -13,6 +13,7 @@ from benchmarks.results import Row, median_table
 from benchmarks.speed.ridge import ridge_model, ridge_rows
 from bochner import Forecaster, FourierFeatures, LearnedKernelRegressor, TableRegressor
 from bochner.kernels import Gaussian
+from bochner.learned import Chains
 
 ONE, TWO = "one thread", "two threads"
 THREADS = {ONE: 1, TWO: 2}
@@ -44,7 +45,7 @@ def _table(n: int, n_threads: int) -> Work:
 def _chains(n: int, n_threads: int) -> Work:
     X, y, _, _ = ridge_rows(n, 8)
     model = LearnedKernelRegressor(
-        100, n_burn_in=20, n_samples=20, n_chains=4, n_jobs=n_threads, random_state=0
+        100, n_jobs=n_threads, random_state=0, chains=Chains(n_burn_in=20, n_samples=20, n_chains=4)
     )
     return lambda: model.fit(X, y)
 

@@ -84,7 +84,7 @@ def test_one_feature():
 @pytest.mark.filterwarnings("ignore:The learned kernel fits the similarities poorly")
 def test_mixtures_learned_from_similarities():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    features = SimilarityFeatures(kernels.Tanh(), 32, max_iter=3, n_starts=1, random_state=0).fit(X)
+    features = SimilarityFeatures(kernels.Tanh(), 32, random_state=0).fit(X)
     found = evaluate(export_onnx(features), X)["features"]
     assert_allclose(found, features.transform(X), atol=1e-13)
 

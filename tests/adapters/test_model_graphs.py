@@ -22,6 +22,7 @@ from bochner import (
     kernels,
 )
 from bochner.adapters import onnx as graphs
+from bochner.learned import Chains
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3))
@@ -134,9 +135,13 @@ def test_probabilities_are_never_zero():
 @pytest.mark.parametrize(
     "model",
     [
-        LearnedKernelRegressor(20, n_burn_in=3, n_samples=4, trend=2, random_state=0),
-        LearnedKernelRegressor(20, structure="dense", n_burn_in=3, n_samples=4, random_state=0),
-        LocallyStationaryRegressor(16, n_burn_in=3, n_samples=4, random_state=0),
+        LearnedKernelRegressor(
+            20, trend=2, random_state=0, chains=Chains(n_burn_in=3, n_samples=4)
+        ),
+        LearnedKernelRegressor(
+            20, structure="dense", random_state=0, chains=Chains(n_burn_in=3, n_samples=4)
+        ),
+        LocallyStationaryRegressor(16, random_state=0, chains=Chains(n_burn_in=3, n_samples=4)),
     ],
     ids=["sparse", "dense", "locally stationary"],
 )

@@ -96,11 +96,11 @@ def headed(header):
 def shaped(shape):
     """A model file without data, whose tensor has a shape that no array can have."""
     tensor = {"dtype": "F64", "shape": shape, "data_offsets": [0, 0]}
-    header = json.dumps({"__metadata__": {"bochner": '{"format":1}'}, "w": tensor}).encode()
+    header = json.dumps({"__metadata__": {"bochner": '{"format":3}'}, "w": tensor}).encode()
     return len(header).to_bytes(8, "little") + header
 
 
-NEWER = r"made by a newer bochner \(file format 3; this one reads 2\); upgrade"
+NEWER = r"made by another version of bochner \(file format 4; this one reads 3\)"
 BYTES = {
     "empty": (lambda data: b"", "is empty"),
     **{
@@ -127,14 +127,14 @@ BYTES = {
     "no JSON": (headed("{"), "header is not JSON"),
     "NaN": (headed('{"format":NaN}'), "NaN is not a number of JSON"),
     "a long number": (headed('{"format":' + "1" * 5000 + "}"), "header is not JSON"),
-    "a number beyond": (headed('{"format":1,"model":1e999}'), "1e999 is not a number of double"),
+    "a number beyond": (headed('{"format":3,"model":1e999}'), "1e999 is not a number of double"),
     "an impossible shape": (lambda data: shaped((0, 2**62)), "has an unusable tensor 'w'"),
     "depth": (headed("[" * 100_000), "nested too deep"),
     "no format": (headed("[]"), "does not state a format"),
     "true": (headed('{"format":true}'), "does not state a format"),
     "a text": (headed('{"format":"1"}'), "does not state a format"),
-    "a newer format": (headed('{"format":3}'), NEWER),
-    "no checksum": (headed('{"format":1}'), "do not match their checksum"),
+    "a newer format": (headed('{"format":4}'), NEWER),
+    "no checksum": (headed('{"format":3}'), "do not match their checksum"),
     "a flipped bit": (
         lambda data: data[:-20] + bytes([data[-20] ^ 1]) + data[-19:],
         "do not match their checksum",
@@ -294,6 +294,29 @@ GAUSSIAN = kernel_tree("Gaussian", length_scale=1.0)
 def test_values_with_a_right_checksum(path, tree, message):
     container.write(path, tree, {})
     assert_refused(path, message)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ([2**31, 2**31], "far beyond its"),
+        ([-1, -1], "far beyond its"),
+        ([100, 99], "has another size"),
+        ([100, 101], "has another size"),
+    ],
+)
+def test_compressed_arrays_are_as_large_as_their_file_states(path, shape, message):
+    model = KreinRidge(alpha=np.eye(100))
+    bochner.save(model, path)
+    tree, tensors = container.read(path)
+    assert tensors["alpha"].nbytes < 1000
+    np.testing.assert_array_equal(bochner.load(path).alpha, np.eye(100))
+    parameters(tree)["alpha"]["shape"] = shape
+    container.write(path, tree, tensors)
+    assert_refused(path, message)
+    parameters(tree)["alpha"]["shape"] = [100, 100]
+    container.write(path, tree, {"alpha": np.full(500, 7, dtype=np.uint8)})
+    assert_refused(path, "cannot be decompressed")
 
 
 def test_the_state_of_a_table_is_checked_in_depth(tmp_path):

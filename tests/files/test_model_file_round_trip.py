@@ -8,6 +8,7 @@ import pytest
 from files.same import assert_same, round_trip
 from flat_parameters import flat
 from laws.registry import concrete_kernels
+from learned.grouped_parameters import similarity_features
 from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.pipeline import make_pipeline
@@ -26,7 +27,6 @@ from bochner import (
     LocallyStationaryClassifier,
     LocallyStationaryRegressor,
     PositiveFeatures,
-    SimilarityFeatures,
     TableClassifier,
     TableRegressor,
     kernels,
@@ -35,6 +35,7 @@ from bochner import (
 )
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.kernels.levels import Levels
+from bochner.learned import Chains, LearnedEnvelope
 from bochner.spectral import Iid
 from bochner.spectral.hadamard import HadamardRows
 from bochner.spectral.schemes import SCHEMES
@@ -162,15 +163,15 @@ def features(**parameters):
 
 
 def digmm(kernel, **parameters):
-    return SimilarityFeatures(kernel, 32, max_iter=5, n_starts=1, random_state=0, **parameters)
+    return similarity_features(kernel, 32, max_iter=5, n_starts=1, random_state=0, **parameters)
 
 
 def table_model(cls):
-    return cls(Matern(2.0), n_components=32, random_state=0)
+    return cls(effort="quick", random_state=0)
 
 
 def bank(cls, structure):
-    return cls(6, structure, n_burn_in=3, n_samples=4, thin=1, n_chains=2, random_state=0)
+    return cls(6, structure, chains=Chains(3, 4, 2, thin=1), random_state=0)
 
 
 FITTED = {
@@ -219,11 +220,11 @@ FITTED = {
     "two mixtures": lambda: (digmm(Gaussian(2.0) - 0.5 * Gaussian(), n_sketch=30).fit(X), NEW),
     "a mixture of one sign": lambda: (digmm("gaussian", truncation=1).fit(FRAME), FRAME[::-1]),
     "mixtures as published": lambda: (
-        digmm(kernels.TL1(2.0), expectation=papers.digmm.Taylor()).fit(X),
+        digmm(kernels.TL1(2.0), inference=papers.digmm.Taylor()).fit(X),
         NEW,
     ),
     "mixtures of similarities": lambda: (
-        digmm("precomputed", expectation=TAYLOR).fit(X, similarity=X @ X.T - 2.0),
+        digmm("precomputed", inference=TAYLOR).fit(X, similarity=X @ X.T - 2.0),
         NEW,
     ),
     "positive features": lambda: (PositiveFeatures(16, random_state=0).fit(X, right=NEW), NEW),
@@ -243,7 +244,7 @@ FITTED = {
     "amplitudes and noise": lambda: (bank(LocallyStationaryRegressor, "sparse").fit(X, Y), NEW),
     "shared amplitudes": lambda: (
         bank(LocallyStationaryRegressor, "dense")
-        .set_params(pairs="grid", n_envelope=2)
+        .set_params(envelope=LearnedEnvelope(n_shared=2))
         .fit(FRAME, Y),
         FRAME[::-1],
     ),

@@ -8,6 +8,7 @@ import pytest
 
 import bochner
 from bochner.files import ModelFileError, container
+from bochner.learned import Chains
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 
@@ -46,7 +47,7 @@ def _ridge():
 
 def _chains():
     model = bochner.LearnedKernelRegressor(
-        n_frequencies=4, n_burn_in=5, n_samples=3, random_state=0
+        n_frequencies=4, random_state=0, chains=Chains(n_burn_in=5, n_samples=3)
     )
     return model.fit(X, X[:, 0])
 

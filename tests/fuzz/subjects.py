@@ -8,6 +8,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import bochner
 from bochner import features, kernels, papers
+from bochner.learned import Chains, ExactInference
 
 SIGNED = kernels.DeltaGaussian(1.0, 10.0)
 COLUMNS = (
@@ -16,7 +17,7 @@ COLUMNS = (
     + 0.5 * kernels.Linear(centre=0.5).on(-1)
     - kernels.Constant(0.1)
 )
-CHAINS = {"n_frequencies": 6, "n_burn_in": 2, "n_samples": 3, "n_chains": 1}
+CHAINS = {"n_frequencies": 6, "chains": Chains(n_burn_in=2, n_samples=3, n_chains=1)}
 SHORT = {"n_mixture": 2, "max_iter": 4}
 
 
@@ -115,12 +116,12 @@ SUBJECTS = {
     ),
     "features, float32": _features(bochner.FourierFeatures, dtype="float32", **SMALL),
     "features, polynomial": _features(bochner.FourierFeatures, kernel="polynomial", **SMALL),
-    "mixture features": _features(bochner.SimilarityFeatures, max_iter=5, n_starts=1, **SMALL),
+    "mixture features": _features(
+        bochner.SimilarityFeatures, inference=ExactInference(max_iter=5, n_starts=1), **SMALL
+    ),
     "Taylor mixture features": _features(
         bochner.SimilarityFeatures,
-        expectation=papers.digmm.Taylor(),
-        max_iter=5,
-        n_starts=1,
+        inference=papers.digmm.Taylor(max_iter=5),
         **SMALL,
     ),
     "positive features": _features(bochner.PositiveFeatures, **SMALL),
@@ -128,11 +129,9 @@ SUBJECTS = {
     "encoder": _features(bochner.TableEncoder),
     "chain": Subject(bochner.LearnedKernelRegressor, CHAINS, weight=3),
     "chain of classes": Subject(bochner.LearnedKernelClassifier, CHAINS, "labels", weight=3),
-    "local chain": Subject(
-        bochner.LocallyStationaryRegressor, {**CHAINS, "n_envelope": 2}, weight=2
-    ),
+    "local chain": Subject(bochner.LocallyStationaryRegressor, CHAINS, weight=2),
     "local chain of classes": Subject(
-        bochner.LocallyStationaryClassifier, {**CHAINS, "n_envelope": 2}, "labels", weight=2
+        bochner.LocallyStationaryClassifier, CHAINS, "labels", weight=2
     ),
     "table": Subject(bochner.TableRegressor, {"kernel": "gaussian", "n_components": 32}, weight=2),
     "table of classes": Subject(

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bochner
+from bochner.learned import Chains
 
 SECONDS = 60.0
 """Seconds of predictions; `make test` has a twentieth of it."""
@@ -28,7 +29,7 @@ def fitted(kind):
         return bochner.TableRegressor(effort="quick", random_state=0).fit(X, y), X
     if kind == "chains":
         model = bochner.LearnedKernelRegressor(
-            8, n_burn_in=4, n_samples=4, n_chains=2, random_state=0
+            8, random_state=0, chains=Chains(n_burn_in=4, n_samples=4, n_chains=2)
         )
         return model.fit(X, y), X
     return bochner.KreinRidge(n_components=128, random_state=0).fit(X, y), X

@@ -14,7 +14,7 @@ from laws.registry import AnyDim
 
 import bochner
 from bochner.files import ModelFileError, container
-from bochner.files.trial import try_out
+from bochner.files.model_file import try_out
 from bochner.kernels import Gaussian
 
 

@@ -7,8 +7,8 @@ from sklearn import gaussian_process
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from bochner.features.chunks import Chunk
-from bochner.gaussian_process import process_kernels as search
-from bochner.gaussian_process.process_kernels import learned_gaussian
+from bochner.gaussian_process import process_base as search
+from bochner.gaussian_process.process_base import learned_gaussian
 from bochner.kernels import Cauchy, Exponential, Gaussian, Laplacian, Matern, RationalQuadratic
 from bochner.linear.reparameterised import LengthScales
 from bochner.linear.ridge_search import GramSearch

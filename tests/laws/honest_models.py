@@ -20,6 +20,7 @@ from bochner import (
     TableClassifier,
     TableRegressor,
 )
+from bochner.learned import Chains
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ model(
     kinds=_SOME,
     rounding=2e-3,  # Logarithms of length scales are rounded to a thousandth
 )
-_bank = {"n_frequencies": 30, "n_burn_in": 20, "n_samples": 20, "n_chains": 6}
+_bank = {"n_frequencies": 30, "chains": Chains(n_burn_in=20, n_samples=20, n_chains=6)}
 model("numbers", "bank", _encoded(LearnedKernelRegressor, **_bank), **_few)
 model(
     "classes", "bank classes", _encoded(LearnedKernelClassifier, **_bank), is_sampled=True, **_few

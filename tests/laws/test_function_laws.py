@@ -11,6 +11,7 @@ from bochner import (
     LearnedKernelRegressor,
     kernels,
 )
+from bochner.learned import Chains
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 RNG = np.random.default_rng(0)
@@ -57,9 +58,9 @@ def test_samples_of_counts(name):
 
 
 def test_functions_of_learned_kernels():
-    model = LearnedKernelRegressor(8, n_chains=1, n_burn_in=10, n_samples=40, random_state=0).fit(
-        X, Y
-    )
+    model = LearnedKernelRegressor(
+        8, random_state=0, chains=Chains(n_burn_in=10, n_samples=40, n_chains=1)
+    ).fit(X, Y)
     mean, cov = model.predict(NEW, return_cov=True)
     values = model.sample_y(NEW, 4000, random_state=0)
     assert_draws(values, mean, cov)

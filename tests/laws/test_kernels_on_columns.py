@@ -42,6 +42,7 @@ from bochner.kernels import (
     ShiftGaussian,
     White,
 )
+from bochner.learned import ExactInference
 from bochner.spectral import NoMeasureError
 
 RNG = np.random.default_rng(0)
@@ -108,7 +109,7 @@ ESTIMATORS = [
     KreinRidge(n_components=64),
     KreinRidgeClassifier(n_components=64),
     AsymmetricKernelRidge(n_components=64),
-    SimilarityFeatures(n_components=16, max_iter=2, n_starts=1),
+    SimilarityFeatures(n_components=16, inference=ExactInference(max_iter=2, n_starts=1)),
     KreinNystroem(n_components=16),
     KernelGLMRegressor("poisson", n_components=64),
     KernelGLMClassifier(n_components=64),

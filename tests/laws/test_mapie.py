@@ -7,6 +7,7 @@ from scipy.stats import binom
 from sklearn.pipeline import make_pipeline
 
 from bochner import KreinRidge, LearnedKernelRegressor, TableEncoder, TableRegressor
+from bochner.learned import Chains
 
 pytest.importorskip("mapie")
 
@@ -28,7 +29,7 @@ def ridge():
 MODELS = {
     "ridge": ridge,
     "learned kernel": lambda: LearnedKernelRegressor(
-        8, n_chains=1, n_burn_in=4, n_samples=4, random_state=0
+        8, random_state=0, chains=Chains(n_burn_in=4, n_samples=4, n_chains=1)
     ),
     "table": lambda: TableRegressor(effort="quick", random_state=0),
 }

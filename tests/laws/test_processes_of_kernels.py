@@ -11,7 +11,7 @@ from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor as Exact
 
 from bochner import GaussianProcessRegressor
-from bochner.gaussian_process.process_kernels import as_process_kernel
+from bochner.gaussian_process.process_base import as_process_kernel
 from bochner.kernels import (
     Cauchy,
     Constant,

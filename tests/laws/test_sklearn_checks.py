@@ -6,6 +6,7 @@ from spectral.few_designs import design_roughly
 
 import bochner
 from bochner import papers
+from bochner.learned import ExactInference
 
 SUM = bochner.kernels.Gaussian() + 0.5 * bochner.kernels.Exponential(2.0)
 SIGNED = bochner.kernels.Gaussian() - 0.5 * bochner.kernels.Cauchy(3.0)
@@ -36,9 +37,11 @@ class PairsWithThemselves(bochner.AsymmetricPairRidge):
         bochner.FourierFeatures(SIGNED, n_components=64),
         bochner.FourierFeatures(SIGNED, n_components=64, weights="least_squares"),
         bochner.FourierFeatures(bochner.kernels.Tanh(0.1), n_components=64, scheme="iid"),
-        bochner.SimilarityFeatures(n_components=64, max_iter=20),
-        bochner.SimilarityFeatures(SIGNED, n_components=64, n_sketch=20, max_iter=10, n_starts=1),
-        bochner.SimilarityFeatures(SIGNED, n_components=64, expectation=papers.digmm.Taylor()),
+        bochner.SimilarityFeatures(n_components=64, inference=ExactInference(max_iter=20)),
+        bochner.SimilarityFeatures(
+            SIGNED, n_components=64, n_sketch=20, inference=ExactInference(max_iter=10, n_starts=1)
+        ),
+        bochner.SimilarityFeatures(SIGNED, n_components=64, inference=papers.digmm.Taylor()),
         bochner.PositiveFeatures(n_components=16),
         bochner.PositiveFeatures(n_components=16, weights="sampled"),
         bochner.KreinRidge(SIGNED, n_components=64),

@@ -20,13 +20,14 @@ from bochner import (
     kernels,
 )
 from bochner.features.targets import Units
+from bochner.learned import Chains
 from bochner.linear.softmax_weights import left_out_probabilities
 
 CELLS = np.random.default_rng(1).normal(size=(6, 2))
 """Different rows of tables of few of them."""
 
 FEATURES = {"n_components": 32, "random_state": 0}
-CHAINS = {"n_burn_in": 6, "n_samples": 6, "random_state": 0}
+CHAINS = {"random_state": 0, "chains": Chains(n_burn_in=6, n_samples=6, n_chains=4)}
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,12 @@ REGRESSORS = (
     ),
     RowModel(
         "learned kernel",
-        lambda: LearnedKernelRegressor(15, n_chains=4, **CHAINS),
+        lambda: LearnedKernelRegressor(15, **CHAINS),
         takes_seconds=True,
     ),
     RowModel(
         "locally stationary learned kernel",
-        lambda: LocallyStationaryRegressor(8, **CHAINS),
+        lambda: LocallyStationaryRegressor(8, random_state=0, chains=Chains(6, 6)),
         takes_seconds=True,
     ),
 )
@@ -94,12 +95,12 @@ CLASSIFIERS = (
     RowModel("classes by likelihood", lambda: KernelGLMClassifier(**FEATURES), 1e-4),
     RowModel(
         "classes of a learned kernel",
-        lambda: LearnedKernelClassifier(10, n_chains=4, **CHAINS),
+        lambda: LearnedKernelClassifier(10, **CHAINS),
         takes_seconds=True,
     ),
     RowModel(
         "locally stationary classes",
-        lambda: LocallyStationaryClassifier(6, **CHAINS),
+        lambda: LocallyStationaryClassifier(6, random_state=0, chains=Chains(6, 6)),
         takes_seconds=True,
     ),
 )

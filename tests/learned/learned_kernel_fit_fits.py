@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 import numpy as np
+from learned.grouped_parameters import grouped
 from numpy.testing import assert_array_equal
 
 from bochner import (
@@ -28,19 +29,19 @@ THREE = np.digitize(Y, [-0.5, 0.5])
 
 
 def regressor(**parameters):
-    return LearnedKernelRegressor(**{**SMALL, **parameters})
+    return LearnedKernelRegressor(**grouped(**{**SMALL, **parameters}))
 
 
 def classifier(**parameters):
-    return LearnedKernelClassifier(**{**SMALL, **parameters})
+    return LearnedKernelClassifier(**grouped(**{**SMALL, **parameters}))
 
 
 def modulated(**parameters):
-    return LocallyStationaryRegressor(**{**SMALL, **parameters})
+    return LocallyStationaryRegressor(**grouped(**{**SMALL, **parameters}))
 
 
 def modulated_classifier(**parameters):
-    return LocallyStationaryClassifier(**{**SMALL, **parameters})
+    return LocallyStationaryClassifier(**grouped(**{**SMALL, **parameters}))
 
 
 CASES = {
@@ -54,7 +55,7 @@ CASES = {
     "three classes": lambda: (classifier(structure="dense"), THREE),
     "varying noise": lambda: (modulated(structure="sparse", trend=1), Y),
     "modulated classes": lambda: (
-        modulated_classifier(structure="dense", pairs="grid", n_envelope=2),
+        modulated_classifier(structure="dense", n_shared=2),
         Y > 0,
     ),
     "paper's classes": lambda: (modulated_classifier(sampler=papers.gabasr.sampler(2)), Y > 0),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from learned.grouped_parameters import similarity_features
 from learned.problems import component_law, problem
 
 from bochner import SimilarityFeatures, kernels
@@ -40,14 +41,14 @@ class Watched:
         patch.setattr(module, name, watched)
 
 
-def fitted(one, expectation, seed):
-    model = SimilarityFeatures(
+def fitted(one, inference, seed):
+    model = similarity_features(
         one.kernel,
         8,
         n_sketch=len(one.X),
         truncation=one.truncation,
         noise=one.noise,
-        expectation=expectation,
+        inference=inference,
         max_iter=5,
         n_starts=one.n_starts,
         random_state=seed,
@@ -82,7 +83,7 @@ def assert_features(model, X):
 def assert_exact(patch, seed):
     one = problem(seed)
     watched = Watched(patch, exact, "best_ascent")
-    model = fitted(one, "exact", seed)
+    model = fitted(one, None, seed)
     (_, (ascent, bound)) = watched.calls[0]
     assert np.isfinite(ascent.history).all()
     assert (np.diff(ascent.history) >= 0.0).all()
@@ -175,7 +176,7 @@ def test_a_difference_of_mixtures_is_recovered(parts, seed):
 
 def test_the_best_start_goes_on_to_the_last_iteration():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    model = SimilarityFeatures(
+    model = similarity_features(
         ONE[0], 8, n_sketch=60, max_iter=exact._TRIAL + 4, tol=1e-15, n_starts=2, random_state=0
     )
     assert model.fit(X).n_iter_ > exact._TRIAL + 1

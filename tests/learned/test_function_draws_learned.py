@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from files.same import round_trip
+from learned.grouped_parameters import grouped
 from learned.test_learned_kernel_fit_predictions import NEW, WEIGHT, X, Y, design, posterior
 from learned.test_locally_stationary_models import own_noise, place, some_model
 from numpy.testing import assert_allclose, assert_array_equal
@@ -27,7 +28,7 @@ every = pytest.mark.parametrize("name", CASES)
 
 
 def fitted(name):
-    return LearnedKernelRegressor(6, **(SHORT | CASES[name])).fit(X, Y, WEIGHT)
+    return LearnedKernelRegressor(6, **grouped(**SHORT | CASES[name])).fit(X, Y, WEIGHT)
 
 
 def assert_moments(samples, mean, cov):

@@ -10,9 +10,10 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner import LearnedKernelRegressor
+from bochner.learned import Chains
 from bochner.learned.chain_run import CollapsedChain
 from bochner.learned.learned_kernel import Convergence
-from bochner.learned.target_columns import warn_of_convergence
+from bochner.learned.learned_kernel_fit import warn_of_convergence
 from bochner.learned.trace import effective_sample_size, split_rhat
 
 
@@ -88,7 +89,11 @@ def test_the_worst_class_is_told_of():
 def test_step_sizes_are_adapted_to_moderate_acceptance():
     """Adapted the other way, steps shrink or grow until everything or nothing is accepted."""
     model = LearnedKernelRegressor(
-        8, "dense", "hmc", n_burn_in=120, n_samples=60, thin=1, n_chains=1, random_state=0
+        8,
+        "dense",
+        "hmc",
+        random_state=0,
+        chains=Chains(n_burn_in=120, n_samples=60, n_chains=1, thin=1),
     ).fit(X, Y)
     records = model.trace_.records
     for name, least, most in (("acceptance_hmc", 0.35, 0.95), ("acceptance_precision", 0.15, 0.75)):

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from laws.group_laws import kernel_bound
+from learned.grouped_parameters import grouped
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC
 
 from bochner import FourierFeatures, LearnedKernelClassifier, LearnedKernelRegressor
 from bochner.kernels import SpectralMixture
+from bochner.learned import Chains
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 RNG = np.random.default_rng(0)
@@ -27,7 +29,7 @@ def regressor(structure="sparse", **parameters):
         "random_state": 0,
         **parameters,
     }
-    return LearnedKernelRegressor(10, structure, **settings)
+    return LearnedKernelRegressor(10, structure, **grouped(**settings))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,10 @@ def models():
         "sparse": regressor("sparse").fit(X, Y),
         "dense": regressor("dense").fit(X, Y),
         "classes": LearnedKernelClassifier(
-            10, "sparse", n_burn_in=5, n_samples=20, thin=1, n_chains=1, random_state=0
+            10,
+            "sparse",
+            random_state=0,
+            chains=Chains(n_burn_in=5, n_samples=20, n_chains=1, thin=1),
         ).fit(X, THREE),
     }
 
@@ -111,7 +116,10 @@ def additive(Z):
 
 def learned_of(Z, y, seed=0):
     model = LearnedKernelRegressor(
-        40, "sparse", n_burn_in=60, n_samples=20, thin=1, n_chains=1, random_state=seed
+        40,
+        "sparse",
+        random_state=seed,
+        chains=Chains(n_burn_in=60, n_samples=20, n_chains=1, thin=1),
     ).fit(Z, y)
     return model.relevance_, model.interactions_
 

@@ -13,7 +13,7 @@ from scipy.special import log_softmax
 
 import bochner
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor
-from bochner.learned import pooling
+from bochner.learned import Chains, pooling
 
 WEIGHT = np.random.default_rng(7).uniform(0.5, 3.0, size=len(X))
 CHAINS = {"n_chains": 3, "n_samples": 4, "n_burn_in": 3}
@@ -163,7 +163,10 @@ def test_intervals_of_data_from_the_model_hold():
         y = np.cos(angle) @ beta[0] + np.sin(angle) @ beta[1] + 0.3 * rng.normal(size=260)
         with warnings.catch_warnings(action="error"):
             model = LearnedKernelRegressor(
-                30, "dense", n_burn_in=8, n_samples=6, n_chains=4, thin=1, random_state=seed
+                30,
+                "dense",
+                random_state=seed,
+                chains=Chains(n_burn_in=8, n_samples=6, n_chains=4, thin=1),
             ).fit(inputs[:160], y[:160])
         mean, std = model.predict(inputs[160:], return_std=True)
         n_inside += np.count_nonzero(np.abs(y[160:] - mean) < stats.norm.ppf(0.95) * std)

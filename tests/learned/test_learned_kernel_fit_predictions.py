@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor
+from bochner.learned import Chains
 from bochner.learned.polya_gamma import part_log_likelihood
 from bochner.learned.training_data import TrainingData
 
@@ -50,7 +51,11 @@ def posterior(model, index, weight):
 
 def some_fit(structure, trend, weight):
     model = LearnedKernelRegressor(
-        6, structure, n_burn_in=8, n_samples=16, thin=1, trend=trend, n_chains=1, random_state=0
+        6,
+        structure,
+        trend=trend,
+        random_state=0,
+        chains=Chains(n_burn_in=8, n_samples=16, n_chains=1, thin=1),
     )
     # Weights of mean one count 50 observations; new ones have the weight one of the user.
     unit = 1.0 if weight is None else weight.mean()
@@ -98,7 +103,7 @@ def test_the_noise_is_the_posterior_mean(fit):
 def test_samples_have_the_moments_of_the_predictions(noise):
     """With fewer whitened draws than draws; means, variances and a covariance of two rows."""
     model = LearnedKernelRegressor(
-        5, "sparse", n_burn_in=5, n_samples=48, thin=1, n_chains=1, random_state=0
+        5, "sparse", random_state=0, chains=Chains(n_burn_in=5, n_samples=48, n_chains=1, thin=1)
     )
     model.fit(X, Y)
     n = 20_000
@@ -149,7 +154,7 @@ def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
         return 3.0 + Z @ [2.0, -1.0] + (trend - 1) * (Z**2 @ [0.5, -0.25])
 
     model = LearnedKernelRegressor(
-        8, n_burn_in=8, n_samples=8, thin=1, trend=trend, n_chains=1, random_state=0
+        8, trend=trend, random_state=0, chains=Chains(n_burn_in=8, n_samples=8, n_chains=1, thin=1)
     )
     model.fit(inputs, polynomial(inputs))
     mean, std = model.predict(far, return_std=True)
@@ -165,7 +170,10 @@ def test_uncertainty_grows_without_bound_along_a_trend_and_only_there():
     deviations = {}
     for trend in (0, 1, 2):
         model = LearnedKernelRegressor(
-            8, n_burn_in=8, n_samples=16, thin=1, trend=trend, n_chains=1, random_state=0
+            8,
+            trend=trend,
+            random_state=0,
+            chains=Chains(n_burn_in=8, n_samples=16, n_chains=1, thin=1),
         )
         deviations[trend] = model.fit(x, y).predict(ahead, return_std=True)[1]
     assert deviations[0][-1] < 3.0 * deviations[0][1]
@@ -180,7 +188,7 @@ def test_probabilities_are_those_of_the_draws():
     """Against the normal integrals of the logistic function, written out by quadrature."""
     labels = (Y > 40.0).astype(int)
     model = LearnedKernelClassifier(
-        6, "sparse", n_burn_in=8, n_samples=8, thin=1, n_chains=1, random_state=0
+        6, "sparse", random_state=0, chains=Chains(n_burn_in=8, n_samples=8, n_chains=1, thin=1)
     )
     probability = model.fit(X, labels).predict_proba(NEW)[:, 1]
     draws = model.learned_[0].draws
@@ -217,14 +225,18 @@ def test_many_waves_of_few_inputs_are_told_apart_in_single_precision(seed):
     rows = rng.normal(size=(3000, 3))
     y = np.sin(rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.1 * rng.normal(size=3000)
     model = LearnedKernelRegressor(
-        40, "sparse", dtype="float32", n_burn_in=5, n_samples=5, n_chains=1, random_state=seed
+        40,
+        "sparse",
+        dtype="float32",
+        random_state=seed,
+        chains=Chains(n_burn_in=5, n_samples=5, n_chains=1),
     )
     assert model.fit(rows, y).score(rows, y) > 0.99
 
 
 def test_quantiles_and_densities_are_those_of_the_mixture_over_draws():
     model = LearnedKernelRegressor(
-        8, "dense", n_burn_in=5, n_samples=16, n_chains=2, random_state=0
+        8, "dense", random_state=0, chains=Chains(n_burn_in=5, n_samples=16, n_chains=2)
     )
     new = NEW[:3]
     model.fit(X, Y)

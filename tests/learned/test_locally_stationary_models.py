@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from laws.amplitude_laws import features
 from laws.noise_field_laws import heights
+from learned.grouped_parameters import grouped
 from learned.learned_kernel_fit_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
+from bochner.learned import Chains
 from bochner.learned import chain_models as models
 from bochner.learned.basis import Grid
 from bochner.papers import gabasr
@@ -44,12 +46,12 @@ def assert_same_chain(model, bank):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("pairs", ["matched", "grid"])
-def test_with_a_constant_envelope_it_is_bank(parameters, pairs):
+@pytest.mark.parametrize("n_shared", [None, 2])
+def test_with_a_constant_envelope_it_is_bank(parameters, n_shared):
     """Constant amplitudes are not shared: a grid of them is the same frequencies."""
     parameters = {**SHORT, **parameters}
-    model = modulated(**parameters, pairs=pairs, envelope="constant").fit(X, Y, WEIGHT)
-    bank = LearnedKernelRegressor(**parameters).fit(X, Y, WEIGHT)
+    model = modulated(**parameters, n_shared=n_shared, envelope="constant").fit(X, Y, WEIGHT)
+    bank = LearnedKernelRegressor(**grouped(**parameters)).fit(X, Y, WEIGHT)
     assert_same_chain(model, bank)
     for found, expected in zip(
         model.predict(NEW, return_std=True), bank.predict(NEW, return_std=True), strict=True
@@ -62,11 +64,12 @@ def test_with_a_constant_envelope_it_is_bank(parameters, pairs):
 
 
 @pytest.mark.parametrize("structure", ["sparse", "dense"])
-@pytest.mark.parametrize("pairs", ["matched", "grid"])
-def test_with_a_constant_envelope_the_classifier_is_bank(structure, pairs):
+@pytest.mark.parametrize("n_shared", [None, 2])
+def test_with_a_constant_envelope_the_classifier_is_bank(structure, n_shared):
     parameters = {**SHORT, "structure": structure}
-    model = modulated_classifier(**parameters, pairs=pairs, envelope="constant").fit(X, THREE)
-    bank = LearnedKernelClassifier(**parameters).fit(X, THREE)
+    model = modulated_classifier(**parameters, n_shared=n_shared, envelope="constant")
+    model.fit(X, THREE)
+    bank = LearnedKernelClassifier(**grouped(**parameters)).fit(X, THREE)
     assert_same_chain(model, bank)
     assert_array_equal(model.predict_proba(NEW), bank.predict_proba(NEW))
 
@@ -87,9 +90,9 @@ def some_model(**parameters):
     scope="module",
     params=[
         {},
-        {"pairs": "grid", "n_envelope": 2},
+        {"n_shared": 2},
         {"structure": "sparse", "trend": 1},
-        {"amplitudes": "windows"},
+        {"envelope": "windows"},
     ],
     ids=["matched", "grid", "sparse with a trend", "windows"],
 )
@@ -156,7 +159,7 @@ def test_samples_have_the_moments_of_predictions(model):
 def test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(model):
     """Products of features: few enough draws for all of them to be in the kernel."""
     kernel, draws, at = model.kernel_, model.learned_[0].draws, NEW * UNITS + PLACE
-    windows = model.amplitudes == "windows"
+    windows = model.envelope == "windows"
     assert isinstance(kernel, Harmonizable if windows else ModulatedWaves)
     assert draws.n_draws <= 24
     expected = mean_gram(draws, place(model, at))
@@ -277,7 +280,7 @@ def simulated(n, seed):
 def test_known_envelopes_of_signal_and_noise_are_found():
     inputs, y, envelope, noise = simulated(300, 0)
     model = LocallyStationaryRegressor(
-        40, n_burn_in=50, n_samples=30, thin=1, n_chains=1, random_state=0
+        40, random_state=0, chains=Chains(n_burn_in=50, n_samples=30, n_chains=1, thin=1)
     ).fit(inputs, y)
     found = model.signal_std(inputs)
     assert np.corrcoef(found, envelope)[0, 1] > 0.7
@@ -286,7 +289,7 @@ def test_known_envelopes_of_signal_and_noise_are_found():
     assert np.corrcoef(noisy, noise)[0, 1] > 0.7
     assert np.all(np.abs(np.log(noisy / noise)) < np.log(2.5))
     flat = LearnedKernelRegressor(
-        40, n_burn_in=50, n_samples=30, thin=1, n_chains=1, random_state=0
+        40, random_state=0, chains=Chains(n_burn_in=50, n_samples=30, n_chains=1, thin=1)
     ).fit(inputs, y)
     assert model.trace_.records["log_evidence"][0, -30:].mean() > (
         flat.trace_.records["log_evidence"][0, -30:].mean() + 10.0

@@ -25,7 +25,7 @@ SOME = ("one input", "three rows", "constant target", "units")
 VARIANTS = {
     "learned": {},
     "float32": {"dtype": "float32", "structure": "sparse"},
-    "grid": {"pairs": "grid", "n_envelope": 2},
+    "grid": {"n_shared": 2},
     "hmc": {"sampler": "hmc", "structure": "sparse"},
     "printed": {"sampler": gabasr.sampler(2)},
 }
@@ -70,7 +70,7 @@ def test_classes_as_they_come(name, variant):
     ("make", "y", "parameters"),
     [
         (modulated, Y, {"structure": "sparse"}),
-        (modulated, Y, {"structure": "dense", "pairs": "grid", "n_envelope": 2, "trend": 1}),
+        (modulated, Y, {"structure": "dense", "n_shared": 2, "trend": 1}),
         (modulated_classifier, THREE, {"structure": "dense"}),
         (modulated_classifier, THREE, {"sampler": gabasr.sampler(2)}),
     ],

@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from learned.grouped_parameters import similarity_features
 from numpy.testing import assert_allclose
 
 from bochner import SimilarityFeatures, kernels
-from bochner.learned.exact_inference import Exact
-from bochner.learned.similarity_features import EXPECTATIONS
+from bochner.learned.exact_inference import ExactInference
 from bochner.papers import digmm as digmm_taylor
 from bochner.papers.digmm import Taylor
 
@@ -16,24 +16,24 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
 NEW = RNG.normal(size=(20, 2))
 SIGNED = kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5)
-WAYS = (Exact(), Taylor())
+WAYS = (ExactInference(), Taylor())
 LIMIT = 4.5
 
 
 def model(kernel=SIGNED, n_components=64, **parameters):
     some = {"n_sketch": 20, "max_iter": 20, "n_starts": 2, "random_state": 0}
-    return SimilarityFeatures(kernel, n_components, **some | parameters)
+    return similarity_features(kernel, n_components, **some | parameters)
 
 
 @pytest.fixture(scope="module", params=WAYS)
 def fitted(request):
-    return model(expectation=request.param).fit(X)
+    return model(inference=request.param).fit(X)
 
 
 def learned_by(patch, estimator, rows, **given):
     """Fit, and return what inference found."""
     found = []
-    way = type(EXPECTATIONS[estimator.expectation])
+    way = type(estimator.inference)
     right = way.infer
 
     def watched(self, *args):
@@ -47,11 +47,11 @@ def learned_by(patch, estimator, rows, **given):
 
 def assert_unbiased(patch, way, n_draws=400):
     """Over draws of frequencies the mean Gram matrix is that of the learned kernel."""
-    estimator = model(expectation=way, n_components=64)
+    estimator = model(inference=way, n_components=64)
     learned = learned_by(patch, estimator, X)
     grams = np.array(
         [
-            learned.measure.sample(32, rng, EXPECTATIONS[way].scheme).gram(NEW[:8], NEW[8:])
+            learned.measure.sample(32, rng, way.scheme).gram(NEW[:8], NEW[8:])
             for rng in np.random.default_rng(1).spawn(n_draws)
         ]
     )
@@ -102,7 +102,7 @@ def test_kernels_outside_of_the_span_are_as_wide_as_inside(length_scale):
 
 
 def test_a_published_prior_is_a_gaussian_kernel_of_half_the_median_distance():
-    one = model(kernels.Gaussian(), expectation=Taylor(), noise=1e6, truncation=1).fit(X)
+    one = model(kernels.Gaussian(), inference=Taylor(), noise=1e6, truncation=1).fit(X)
     differences = X[:, None] - X[None]
     median = np.median(np.linalg.norm(differences, axis=2)[np.triu_indices(len(X), k=1)])
     in_widths = np.array(one.positive_.covariances[0]) * (0.5 * median) ** 2
@@ -111,7 +111,7 @@ def test_a_published_prior_is_a_gaussian_kernel_of_half_the_median_distance():
 
 def test_masses_are_those_of_the_split():
     """The published way: masses are the eigenvalues of either sign, shifted."""
-    one = model(SIGNED, expectation=Taylor(1.2), max_iter=2).fit(X)
+    one = model(SIGNED, inference=Taylor(1.2), max_iter=2).fit(X)
     eigenvalues = np.linalg.eigvalsh(SIGNED(X[one.sketch_indices_]))
     shift = -1.2 * eigenvalues.min()
     for part, signed in ((one.positive_, eigenvalues), (one.negative_, -eigenvalues)):
@@ -131,8 +131,8 @@ def test_units_of_inputs_do_not_matter(way):
         kernels.Gaussian(2.0) - 0.6 * kernels.Gaussian(0.5),
         (kernels.Gaussian(2.0 * factor) - 0.6 * kernels.Gaussian(0.5 * factor)),
     )
-    one = model(near, expectation=way).fit(X)
-    other = model(far, expectation=way).fit(factor * X)
+    one = model(near, inference=way).fit(X)
+    other = model(far, inference=way).fit(factor * X)
     assert_allclose(factor * other.frequencies_.omega, one.frequencies_.omega, rtol=1e-5, atol=1e-7)
     assert_allclose(other.transform(factor * NEW), one.transform(NEW), rtol=1e-4, atol=1e-6)
 
@@ -140,8 +140,8 @@ def test_units_of_inputs_do_not_matter(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_units_of_similarities_do_not_matter(way):
     factor = 8.0
-    one = model(SIGNED, expectation=way).fit(X)
-    other = model(factor * SIGNED, expectation=way).fit(X)
+    one = model(SIGNED, inference=way).fit(X)
+    other = model(factor * SIGNED, inference=way).fit(X)
     assert_allclose(other.frequencies_.omega, one.frequencies_.omega, rtol=1e-5, atol=1e-7)
     assert_allclose(other.frequencies_.weight, factor * one.frequencies_.weight, rtol=1e-5)
     assert_allclose(other.noise_, factor * one.noise_, rtol=1e-4)
@@ -149,8 +149,8 @@ def test_units_of_similarities_do_not_matter(way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_similarities_are_as_good_as_their_kernel(way):
-    one = model(SIGNED, expectation=way).fit(X)
-    other = model("precomputed", expectation=way).fit(X, similarity=SIGNED(X))
+    one = model(SIGNED, inference=way).fit(X)
+    other = model("precomputed", inference=way).fit(X, similarity=SIGNED(X))
     assert_allclose(other.frequencies_.omega, one.frequencies_.omega, rtol=1e-6, atol=1e-9)
     assert_allclose(other.frequencies_.weight, one.frequencies_.weight, rtol=1e-6)
     assert other.sketch_indices_.tolist() == one.sketch_indices_.tolist()
@@ -188,7 +188,7 @@ def test_what_fitting_records(fitted):
 
 
 def test_published_noise_is_of_the_larger_part():
-    one = model(expectation=Taylor(), noise=0.3).fit(X)
+    one = model(inference=Taylor(), noise=0.3).fit(X)
     assert_allclose(one.noise_, 0.3 * max(sum(one.positive_.weights), sum(one.negative_.weights)))
 
 
@@ -206,7 +206,7 @@ def test_more_rows_in_the_sketch_estimate_better():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_definite_kernel_has_no_negative_part(way):
-    one = model(kernels.Gaussian(), expectation=way).fit(X)
+    one = model(kernels.Gaussian(), inference=way).fit(X)
     assert one.negative_ is None
     assert one.responsibilities_[1] is None
     assert one.n_used_[1] == 0
@@ -215,7 +215,7 @@ def test_a_definite_kernel_has_no_negative_part(way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_negative_definite_kernel_has_no_positive_part(way):
-    one = model(-2.0 * kernels.Gaussian(), expectation=way).fit(X)
+    one = model(-2.0 * kernels.Gaussian(), inference=way).fit(X)
     assert one.negative_(np.zeros((1, 2)))[0, 0] > 0.0
     assert one.kernel_(np.zeros((1, 2)))[0, 0] < 0.0
     assert -1.0 in one.signature_
@@ -225,7 +225,7 @@ def test_a_negative_definite_kernel_has_no_positive_part(way):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n_components", [1, 6, 512])
 def test_any_number_of_features(way, n_components):
-    one = model(n_components=n_components, expectation=way, max_iter=4).fit(X)
+    one = model(n_components=n_components, inference=way, max_iter=4).fit(X)
     assert one.transform(NEW).shape == (20, n_components)
     assert one.signature_.shape == (n_components,)
     for shares in one.responsibilities_:
@@ -236,7 +236,7 @@ def test_any_number_of_features(way, n_components):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("rows", [np.ones((7, 3)), X[:, :1], X[:2], np.repeat(X[:4], 5, axis=0)])
 def test_small_data(way, rows):
-    one = model(expectation=way, n_sketch=1000, max_iter=4).fit(rows)
+    one = model(inference=way, n_sketch=1000, max_iter=4).fit(rows)
     assert sorted(one.sketch_indices_.tolist()) == list(range(len(rows)))
     assert np.isfinite(one.transform(rows)).all()
     assert np.isfinite(one.kernel_(rows)).all()
@@ -246,7 +246,7 @@ def test_small_data(way, rows):
 @pytest.mark.parametrize("far", [1e6, 1e40, 1e149])
 def test_a_row_beyond_all_measure_is_survived(way, far):
     rows = np.vstack((np.random.default_rng(4).normal(size=(60, 13)), np.full(13, far)))
-    one = model("gaussian", expectation=way, n_sketch=61, max_iter=4).fit(rows)
+    one = model("gaussian", inference=way, n_sketch=61, max_iter=4).fit(rows)
     assert np.isfinite(one.transform(rows[:60])).all()
     assert_allclose(one.responsibilities_[0].sum(axis=1), 1.0, atol=1e-12)
 
@@ -254,17 +254,20 @@ def test_a_row_beyond_all_measure_is_survived(way, far):
 @pytest.mark.parametrize("way", WAYS)
 def test_entries_whose_squares_overflow_are_refused(way):
     with pytest.raises(ValueError, match=r"at most 1e\+150 in size.*got 1e\+200. Change"):
-        model("gaussian", expectation=way).fit(np.vstack((X, [1e200, 0.0])))
+        model("gaussian", inference=way).fit(np.vstack((X, [1e200, 0.0])))
 
 
-def test_an_expectation_may_be_an_object():
-    one, other = (model(expectation=way, max_iter=3).fit(X) for way in (Exact(), "exact"))
+def test_exact_inference_is_the_default():
+    one, other = (
+        SimilarityFeatures(n_components=8, inference=way, random_state=0).fit(X)
+        for way in (ExactInference(), None)
+    )
     assert one.transform(NEW).tobytes() == other.transform(NEW).tobytes()
 
 
 def test_frequencies_of_the_published_way_are_those_of_its_components():
     """As many are drawn of each as inference had; all components are in."""
-    one = model(expectation=Taylor(), n_components=512, truncation=4).fit(X)
+    one = model(inference=Taylor(), n_components=512, truncation=4).fit(X)
     mixtures = [part for part in (one.positive_, one.negative_) if part is not None]
     for sign, part in zip((1.0, -1.0), mixtures, strict=True):
         mine = one.frequencies_.weight[sign * one.frequencies_.weight > 0.0]
@@ -284,7 +287,7 @@ def test_frequencies_of_the_published_way_are_those_of_its_components():
         ({"tol": -1.0}, {}, "tol must be positive"),
         ({"n_starts": 0}, {}, "n_starts"),
         ({"max_iter": 0}, {}, "max_iter"),
-        ({"expectation": "laplace"}, {}, "expectation must be .*exact.* got .laplace"),
+        ({"inference": "laplace"}, {}, "inference must be an object .*, got .laplace"),
         ({"n_components": 8.0}, {}, r"n_components must be an even positive integer, got 8\.0"),
         ({"kernel": 3}, {}, "kernel must be a Kernel"),
         ({"kernel": "no such"}, {}, "no such"),
@@ -302,14 +305,14 @@ def test_frequencies_of_the_published_way_are_those_of_its_components():
 )
 def test_what_is_refused(parameters, given, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        model(**parameters).fit(X, **given)
+        (SimilarityFeatures if "inference" in parameters else model)(**parameters).fit(X, **given)
 
 
 def test_similarities_that_no_kernel_explains_are_told():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     noise = rng.normal(size=(40, 40))
-    unexplained = SimilarityFeatures("precomputed", 16, n_sketch=40, max_iter=20, random_state=0)
+    unexplained = similarity_features("precomputed", 16, n_sketch=40, max_iter=20, random_state=0)
     with pytest.warns(UserWarning, match="fits the similarities poorly.*larger n_sketch"):
         unexplained.fit(X, similarity=noise + noise.T)
 
@@ -322,11 +325,9 @@ def test_similarities_that_cancel_leave_a_kernel_that_is_nearly_zero():
     assert np.abs(unexplained.gram([[0.0], [1.0]])).max() < 1e-6
 
 
-@pytest.mark.parametrize("expectation", ["exact", Taylor()])
-def test_similarities_that_a_kernel_explains_are_taken_in_silence(expectation):
+@pytest.mark.parametrize("way", [None, Taylor()])
+def test_similarities_that_a_kernel_explains_are_taken_in_silence(way):
     X = np.random.default_rng(0).normal(size=(40, 2))
-    fitted = SimilarityFeatures(
-        "gaussian", 16, n_sketch=20, expectation=expectation, random_state=0
-    )
+    fitted = SimilarityFeatures("gaussian", 16, n_sketch=20, inference=way, random_state=0)
     with warnings.catch_warnings(action="error"):
         fitted.fit(X)

@@ -17,13 +17,14 @@ from bochner import (
     TableClassifier,
 )
 from bochner.engines.partition_rows import PieceSplit, checked_part_targets
+from bochner.learned import Chains
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = X[:, 0] > 0.0
 FITTED = [
     KreinRidgeClassifier(n_components=32, random_state=0).fit(X, Y),
     KernelGLMClassifier(n_components=32, random_state=0).fit(X, Y),
-    LearnedKernelClassifier(10, n_burn_in=4, n_samples=4, random_state=0).fit(X, Y),
+    LearnedKernelClassifier(10, random_state=0, chains=Chains(n_burn_in=4, n_samples=4)).fit(X, Y),
 ]
 
 
@@ -95,7 +96,7 @@ NO_LABELS = {
         TableClassifier(effort="quick"),
         TableClassifier(class_weight="balanced"),
         GaussianProcessClassifier(),
-        LocallyStationaryClassifier(n_burn_in=2, n_samples=2),
+        LocallyStationaryClassifier(chains=Chains(n_burn_in=2, n_samples=2)),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -17,7 +17,8 @@ from bochner.learned import gaussian_components as components
 from bochner.learned import learned_kernel_fit as bank
 from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.draws import Draws
-from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
+from bochner.learned.learned_kernel_classifier import LearnedClassification
+from bochner.learned.learned_kernel_regressor import LearnedRegression
 from bochner.learned.training_data import Scaling
 
 

@@ -24,7 +24,7 @@ check_letter = partial(test_taylor.assert_letter, GROUPS)
 
 
 def check_features():
-    one = test_digmm_features.model(expectation=digmm_taylor.Taylor(), max_iter=2).fit(
+    one = test_digmm_features.model(inference=digmm_taylor.Taylor(), max_iter=2).fit(
         test_digmm_features.X
     )
     test_digmm_features.assert_parts(one)

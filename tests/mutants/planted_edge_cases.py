@@ -8,7 +8,7 @@ from comparison import test_outcomes, test_split
 from comparison import test_past_origins as test_origins
 from features import test_positive_features_features as test_positive_features
 from features import test_weight_meaning as test_units
-from files import test_identifiers, test_packing
+from files import test_identifiers
 from laws import head_laws, test_likelihood_laws
 from learned import test_dirichlet_mixture as test_mixture
 from linear import test_kernel_selection as test_selection
@@ -24,13 +24,14 @@ from tables import (
     test_widths,
 )
 
-from bochner.comparison import coverage, split, study, verdict
 from bochner.comparison import forecast_errors as forecasts
+from bochner.comparison import outcomes as coverage
+from bochner.comparison import split, study, verdict
 from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
-from bochner.files import column_values, packing
+from bochner.files import column_values
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import law_predictions as quantiles
 from bochner.gaussian_process.law_predictions import LikelihoodMixture
@@ -38,7 +39,8 @@ from bochner.learned import dirichlet_mixture as mixture
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
 from bochner.linear.solver_plan import RidgeProblem
-from bochner.report import drift, error_checks
+from bochner.report import error_checks
+from bochner.report import residual_section as drift
 from bochner.report import residual_section as residuals
 from bochner.series import breaks, rolling_origins, summed_series, timelines
 from bochner.series.component_search import Searcher
@@ -99,18 +101,6 @@ plant_edits(
     "first",
     test_search.assert_rounded_steps,
     rounding_loses_a_season_of_two_steps=(" * (1.0 - _ROUNDED)", ""),
-)
-plant_edits(
-    packing,
-    "_parts",
-    lambda: test_packing.assert_levels(257),
-    level_257_is_stored_in_a_byte=("<= 256", "<= 257"),
-)
-plant_edits(
-    packing,
-    "_parts",
-    lambda: test_packing.assert_levels(256),
-    level_256_takes_two_bytes=("<= 256", "< 256"),
 )
 plant_edits(
     summed_series,

@@ -16,10 +16,10 @@ from laws import test_processes_of_kernels as draws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
-from bochner.files import ModelFileError, sklearn_kernels
+from bochner.files import ModelFileError, tree
 from bochner.gaussian_process import covariance, gaussian_process_regressor, process_kernels
 from bochner.gaussian_process import covariance as exact
-from bochner.gaussian_process import process_kernels as search
+from bochner.gaussian_process import process_base as search
 from bochner.gaussian_process.full_scale import FullScaleProcess
 from bochner.gaussian_process.process_base import ScikitProcess
 from bochner.gaussian_process.residual_process import Residuals
@@ -206,8 +206,8 @@ plant_edits(
     names_of_columns_are_lost=('getattr(self, "feature_names_in_", None)', "None"),
 )
 plant_edits(
-    sklearn_kernels,
-    "_least_columns",
+    tree,
+    "_Decoder._kernel",
     check_named_columns,
     kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"),
 )

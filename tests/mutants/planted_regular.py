@@ -3,7 +3,10 @@
 from mutants.registry import edited, planted
 from series import test_regular
 
-from bochner.series import coefficient_loops, regular_loops, regular_recursion, regular_slopes
+from bochner.series import process_loops as coefficient_loops
+from bochner.series import regular as regular_loops
+from bochner.series import regular_recursion
+from bochner.series import regular_recursion as regular_slopes
 
 
 def plant_inner(module, function, *callers, check=test_regular.assert_all, **edits):

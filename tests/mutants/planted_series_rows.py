@@ -6,12 +6,12 @@ from mutants.registry import edit, plant_edits, planted
 from series import test_calibration, test_forecaster_rows, test_law
 from series import test_predictive_mixture as test_mixture
 
-from bochner.series import calibration, fitted_series, learning, series_rows
-from bochner.series import series_units as units
+from bochner.series import calibration, fitted_series, series_rows
+from bochner.series import component_search as learning
+from bochner.series import series_model as units
 from bochner.series.law import SeriesLaw
-from bochner.series.predictive_mixture import PredictiveMixture
-from bochner.series.series_units import SeriesUnits
-from bochner.series.value_transformations import Floor, Logarithm, SquareRoot
+from bochner.series.series_model import SeriesUnits
+from bochner.series.value_transformations import Floor, Logarithm, PredictiveMixture, SquareRoot
 
 planted(
     lambda: test_mixture.assert_atom("sqrt"),

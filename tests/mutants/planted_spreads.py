@@ -10,7 +10,7 @@ from tables.test_encoder import TestDates
 from bochner.gaussian_process.laplace import LaplacePosterior
 from bochner.learned import polya_gamma as labels
 from bochner.learned.noise_field import NoiseField
-from bochner.report import drift
+from bochner.report import residual_section as drift
 from bochner.tables import cycles, encodings
 
 plant_edits(

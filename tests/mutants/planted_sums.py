@@ -13,9 +13,9 @@ from bochner.cli import forecasting
 from bochner.comparison import forecast_fits as totals
 from bochner.files import series_table
 from bochner.series import forecaster, reconciliation, summed_series
+from bochner.series.fitted_series import SeriesForecasts
 from bochner.series.law import SeriesLaw
 from bochner.series.reconciliation import Reconciliation, ScoredLaw
-from bochner.series.series_forecasts import SeriesForecasts
 
 
 def check_projection():

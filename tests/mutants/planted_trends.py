@@ -5,10 +5,9 @@ from series import test_predictive_mixture as test_mixture
 from series import test_trends
 
 from bochner.series.component_search import Searcher
-from bochner.series.predictive_mixture import PredictiveMixture
 from bochner.series.priors import SeriesPriors
 from bochner.series.trends import WalkWithDrift
-from bochner.series.value_transformations import Floor
+from bochner.series.value_transformations import Floor, PredictiveMixture
 
 plant_edits(
     WalkWithDrift,

@@ -9,6 +9,7 @@ from scipy import stats
 
 import bochner
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor
+from bochner.learned import Chains
 from bochner.learned.moves import LOCAL_MOVES, Move
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -36,12 +37,12 @@ class JointStep(Move):
 X = np.random.default_rng(0).normal(size=(50, 2))
 Y = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=50)
 WITH_IT = [JointStep(), *LOCAL_MOVES]
-SHORT = {"n_frequencies": 4, "n_burn_in": 60, "n_samples": 60, "thin": 1, "n_chains": 1}
+SHORT = {"n_frequencies": 4, "chains": Chains(n_burn_in=60, n_samples=60, thin=1, n_chains=1)}
 
 
 @pytest.mark.parametrize("structure", ["dense", "sparse"])
 def test_its_step_size_is_adapted_to_its_target(structure):
-    short = SHORT | {"n_frequencies": 5, "n_burn_in": 120, "n_samples": 80}
+    short = SHORT | {"n_frequencies": 5, "chains": Chains(120, 80, 1, thin=1)}
     model = LearnedKernelRegressor(
         **short, structure=structure, sampler=WITH_IT, random_state=0
     ).fit(X, Y)
@@ -73,7 +74,7 @@ def test_it_leaves_the_posterior_as_it_is():
     ],
 )
 def test_models_with_it_are_saved_and_loaded(kind, y, tmp_path):
-    short = SHORT | {"n_burn_in": 6, "n_samples": 6, "structure": "dense"}
+    short = SHORT | {"structure": "dense", "chains": Chains(6, 6, 1, thin=1)}
     model = kind(**short, sampler=WITH_IT, random_state=0).fit(X, y)
     assert "acceptance_joint" in model.trace_.records
     bochner.save(model, tmp_path / "m.bochner")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bochner import LearnedKernelRegressor
-from bochner.learned import Sampler
+from bochner.learned import Chains, Sampler
 from bochner.learned.moves import LOCAL_MOVES, Move
 
 X = np.random.default_rng(0).normal(size=(30, 2))
@@ -14,7 +14,7 @@ X = np.random.default_rng(0).normal(size=(30, 2))
 
 def fit(sampler):
     LearnedKernelRegressor(
-        4, sampler=sampler, n_burn_in=2, n_samples=2, n_chains=1, random_state=0
+        4, sampler=sampler, random_state=0, chains=Chains(n_burn_in=2, n_samples=2, n_chains=1)
     ).fit(X, X[:, 0])
 
 

@@ -13,6 +13,7 @@ from bochner import (
     plot,
 )
 from bochner.kernels import Gaussian, LocallyStationary, Polynomial, SpectralMixture
+from bochner.learned import Chains
 from bochner.plot.rankings import SharesDisplay
 from bochner.plot.spectra import SpectrumDisplay
 
@@ -20,13 +21,13 @@ RNG = np.random.default_rng(0)
 CENTRE, WIDTHS, LENGTHS = np.array([1.0, -2.0]), np.array([3.0, 5.0]), np.array([0.5, 2.0])
 LOCAL = LocallyStationary(Gaussian(tuple(WIDTHS)), Gaussian(tuple(LENGTHS)), tuple(CENTRE))
 X = RNG.normal(size=(101, 2)) * [2.0, 4.0] + [3.0, 0.0]
-SHORT = {"n_burn_in": 4, "n_samples": 6, "n_chains": 2, "random_state": 0}
+SHORT = {"random_state": 0, "chains": Chains(n_burn_in=4, n_samples=6, n_chains=2)}
 
 
 @pytest.fixture(scope="module", params=[1, 4], ids=["one chain", "pooled chains"])
 def learned(request):
     rows = np.random.default_rng(2).normal(size=(600, 2)) * [2.0, 4.0]
-    options = SHORT | {"n_chains": request.param}
+    options = SHORT | {"chains": Chains(4, 6, request.param)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # One chain as short as this warns
         return LearnedKernelRegressor(8, "dense", **options).fit(rows, np.sin(rows[:, 0]))

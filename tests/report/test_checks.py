@@ -10,18 +10,16 @@ from report.studies import build, of_classes, of_laws, table, with_quantiles
 
 from bochner import TableRegressor
 from bochner._base.number_texts import number
-from bochner.comparison.coverage import are_outside, coverage_of
-from bochner.comparison.outcomes import Outcome
+from bochner.comparison.outcomes import Outcome, are_outside, coverage_of
 from bochner.comparison.study import row_names
 from bochner.comparison.verdict import calibration, no_pairs
 from bochner.files.columns import read_column
-from bochner.report import data_checks, error_checks
+from bochner.report import diagnostics, error_checks
 from bochner.report.accuracy import intervals_section, predictions_section, thirds
 from bochner.report.blocks import Table
 from bochner.report.column_sections import importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
-from bochner.report.drift import drift
-from bochner.report.residual_section import residuals_section
+from bochner.report.residual_section import drift, residuals_section
 from bochner.report.subject import subjects_of
 from bochner.tables.sensitivity import VarianceShares
 
@@ -61,7 +59,7 @@ def test_good_predictions_raise_no_alarm(seed):
         error_checks.coverage(checked),
         error_checks.coverage_by_size(checked),
         error_checks.heavy_tails(checked),
-        data_checks.rows(checked),
+        diagnostics.rows(checked),
     ]
     # With six checks at two standard errors, one in four reports has a false alarm
     assert sum(each.weight != "fine" for each in found) <= 1
@@ -82,7 +80,7 @@ def test_good_predictions_raise_no_alarm(seed):
          "A few rows dominate the error"),
         (error_checks.expectation, outcome(noise=30.0), "The RMSE is higher than expected"),
         (error_checks.expectation, outcome(noise=0.01), "The RMSE is lower than expected"),
-        (data_checks.rows, outcome(20), "Few test rows: 20"),
+        (diagnostics.rows, outcome(20), "Few test rows: 20"),
     ],
 )  # fmt: skip
 def test_each_check_finds_what_it_is_for(check, own, title):
@@ -118,7 +116,7 @@ def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
     assert judgement in calibration(checked.study)
     assert error_checks.coverage(checked).weight == weight
     section = intervals_section(checked)
-    assert judgement in section.blocks[0].text
+    assert judgement in section.blocks[0]
     caption, share = section.blocks[1].caption, f"{n_covered / 0.8:.1f} %"
     at_level = coverage_of(np.arange(80) < n_covered, 0.9)
     assert (at_level in are_outside([at_level])) == (weight != "fine")
@@ -181,9 +179,9 @@ def test_residuals_beyond_the_axis_are_counted():
     y = own.y.copy()
     y[[3, 77]] = own.prediction[[3, 77]] + [-400.0, 300.0]
     section = residuals_section(subject(replace(own, y=y)), [], 0)
-    (figure,) = section.blocks[1].figures
+    (figure,) = section.blocks[1]
     assert "2 residuals lie beyond the axis: triangles at its edge." in figure.caption
-    (plain,) = residuals_section(subject(own), [], 0).blocks[1].figures
+    (plain,) = residuals_section(subject(own), [], 0).blocks[1]
     assert "beyond" not in plain.caption
 
 
@@ -202,7 +200,7 @@ def test_what_is_said_of_pairs_is_what_was_examined():
     expected = "No pair of the 3 most important columns has an interaction with a share of 1 %"
     assert no_pairs(pairs).startswith(expected)
     section = importance_section(subject(interactions=pairs))
-    assert no_pairs(pairs) in [block.text for block in section.blocks if hasattr(block, "text")]
+    assert no_pairs(pairs) in section.blocks
 
 
 def test_drifts_are_named():
@@ -237,13 +235,13 @@ def test_classes_that_are_rare_or_never_predicted():
     said = own.prediction.copy()
     said[said == "class C"] = "class D"
     (checked,) = subjects_of([replace(study, outcomes={"bochner": replace(own, prediction=said)})])
-    found = data_checks.classes(checked)
+    found = diagnostics.classes(checked)
     assert found.weight == "check"
     assert "'class C'" in found.title
     assert "fewer than 10 test rows" in found.meaning
     (two,) = subjects_of(of_classes(2))
-    assert data_checks.classes(two).weight == "fine"
-    assert data_checks.classes(subject()) is None
+    assert diagnostics.classes(two).weight == "fine"
+    assert diagnostics.classes(subject()) is None
 
 
 def test_the_thirds_of_predictions_say_by_how_much_observations_are_above_them():
@@ -268,15 +266,15 @@ def test_columns_of_the_table():
     model = TableRegressor(effort="quick", random_state=0)
     studies = build(model, frame, pd.Series(y + 2.0 * frame["twin"], name="y"), "regression")
     (checked,) = subjects_of(studies)
-    assert "'gaps' (7" in data_checks.missing(checked).title
-    assert data_checks.left_out(checked).title == "1 column not used"
-    assert "'same' has one value only" in data_checks.left_out(checked).meaning
-    correlated = data_checks.correlated(checked)
+    assert "'gaps' (7" in diagnostics.missing(checked).title
+    assert diagnostics.left_out(checked).title == "1 column not used"
+    assert "'same' has one value only" in diagnostics.left_out(checked).meaning
+    correlated = diagnostics.correlated(checked)
     assert "'size' and 'twin' (1.00)" in correlated.title
     found = findings(checked, [])
     section = diagnostics_section(found)
     counts = [sum(each.weight == weight for each in found) for weight in ("check", "note", "fine")]
-    text = section.blocks[0].text
+    text = section.blocks[0]
     assert text.startswith(f"Of {len(found)} checks, {counts[0] or 'none'} need")
     assert text.endswith(f"{counts[2]} passed.")
 
@@ -291,8 +289,8 @@ def test_numbers_that_may_identify_rows_are_named():
         "regression",
     )
     (checked,) = subjects_of([study])
-    assert data_checks.left_out(checked).title == "Possible identifiers: 'ticket_no'"
-    assert "none is an identifier" not in data_checks.left_out(subject()).title
+    assert diagnostics.left_out(checked).title == "Possible identifiers: 'ticket_no'"
+    assert "none is an identifier" not in diagnostics.left_out(subject()).title
 
 
 def test_methods_are_compared_by_the_same_rows():
@@ -302,7 +300,7 @@ def test_methods_are_compared_by_the_same_rows():
     own = Outcome(y + noise, y)
     worse = Outcome(y + noise, y - 0.3 * noise)
     checked = subject(outcomes={"bochner": own, "trees": worse})
-    found = data_checks.rows(checked)
+    found = diagnostics.rows(checked)
     assert found.title == "Few test rows: 30"
     assert "the difference is significant" in found.meaning
     assert "chance" not in found.meaning
@@ -313,7 +311,7 @@ def test_few_rows_for_the_columns():
     more = {f"x{i}": np.random.default_rng(i).normal(size=60) for i in range(6)}
     model = TableRegressor(effort="quick", random_state=0)
     (checked,) = subjects_of(build(model, frame.assign(**more), y, "regression"))
-    assert data_checks.rows(checked).title == "Few rows: 42 for 11 columns"
+    assert diagnostics.rows(checked).title == "Few rows: 42 for 11 columns"
 
 
 def check_bias_of_groups():

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import f_oneway, kstest, sem, ttest_1samp
 
 from bochner.files.columns import read_column
-from bochner.report.drift import drift
-from bochner.report.residual_section import drifts
+from bochner.report.residual_section import drift, drifts
 
 
 def of(values, residuals, clusters=None):

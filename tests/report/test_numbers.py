@@ -15,12 +15,12 @@ from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from bochner.comparison.outcomes import Outcome
 from bochner.files.columns import read_column
-from bochner.report import accuracy, data_checks, error_checks, unlike_rows
+from bochner.report import accuracy, diagnostics, error_checks, unlike_rows
 from bochner.report import class_sections as classes
 from bochner.report import column_sections as columns
 from bochner.report import residual_section as residuals
 from bochner.report.blocks import Figure, Table
-from bochner.report.drift import drift
+from bochner.report.residual_section import drift
 from bochner.report.subject import Subject, subjects_of
 from bochner.tables.sensitivity import Effect, VarianceShares
 from bochner.tables.target_transformations import Transformation
@@ -330,7 +330,7 @@ def assert_unlike(own):
             narrow.append(100.0 * coverage[kind])
         if error[kind][0] - like[0] > limit * np.hypot(error[kind][1], like[1]):
             larger += error[kind][2:]
-    text = section.blocks[0].text
+    text = section.blocks[0]
     start, _, end = text.partition(" A row may be of several kinds. ")
     says(start, len(gap), 140, 80, 80)
     said = [90, *narrow] if narrow else []
@@ -383,7 +383,7 @@ def test_missing_entries():
     facts = [replace(c, n_missing=round(260 * shares[c.name])) for c in study.table.columns]
     table = replace(study.table, columns=tuple(facts))
     (checked,) = subjects_of([replace(study, table=table)])
-    title = data_checks.missing(checked).title
+    title = diagnostics.missing(checked).title
     much = sorted((n for n in shares if shares[n] >= 0.05), key=lambda n: -shares[n])
     assert re.findall(r"'(\w+)'", title) == much  # Most are missing in the first one
     says(title, *(100.0 * shares[name] for name in much))

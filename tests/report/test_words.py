@@ -1,6 +1,6 @@
 """Names and numbers as texts of a page."""
 
-from bochner.report.figures import typeset
+from bochner.report.blocks import typeset
 from bochner.report.words import cut, plain, quoted, short
 
 

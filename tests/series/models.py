@@ -5,8 +5,7 @@ from series.dense import clock_at
 
 from bochner.series.components import Inputs, LevelShifts, Remainder, Variation, Waves
 from bochner.series.law import Member, SeriesLaw
-from bochner.series.series_model import ScaledSeries, SeriesModel
-from bochner.series.series_units import SeriesUnits
+from bochner.series.series_model import ScaledSeries, SeriesModel, SeriesUnits
 from bochner.series.trends import ConstantLevel, Slope, WalkWithDrift
 
 SEASON = Waves(0.2, 3, 5.0, 0.0, "season")

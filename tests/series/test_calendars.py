@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from pandas.tseries.holiday import USFederalHolidayCalendar
 from pandas.tseries.offsets import CustomBusinessDay, CustomBusinessMonthEnd
 
-from bochner.series.offsets import as_text, from_text
+from bochner.files.stamps import as_text, from_text
 from bochner.series.timelines import timed
 
 N, AHEAD = 40, 14

@@ -11,9 +11,9 @@ from series.models import model_and_theta, rows_of
 from bochner.series import calibration
 from bochner.series.calibration import calibrated
 from bochner.series.components import Remainder, Variation
-from bochner.series.predictive_mixture import PredictiveMixture
 from bochner.series.series_model import ScaledSeries, SeriesModel
 from bochner.series.trends import ConstantLevel
+from bochner.series.value_transformations import PredictiveMixture
 
 
 def past_errors(name, scale=4.0):

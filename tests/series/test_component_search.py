@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bochner.series.component_search import Searcher, Season
-from bochner.series.learning import Plan, learn
-from bochner.series.lines import strongest_period
+from bochner.series.component_search import Plan, Searcher, learn, strongest_period
+from bochner.series.parameter_posterior import Season
 from bochner.series.trends import ConstantLevel, Slope
 
 N = 180

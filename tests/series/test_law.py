@@ -10,8 +10,7 @@ from series.dense import clock_at, conditioned, covariance
 from series.models import MODELS, law_of, rows_of
 
 from bochner.series.parameter_posterior import resampled
-from bochner.series.series_model import ScaledSeries
-from bochner.series.series_units import SeriesUnits
+from bochner.series.series_model import ScaledSeries, SeriesUnits
 
 LATER = np.array([1.02, 1.1, 1.35, 2.0])
 INSIDE = np.array([0.05, 0.33, 0.5, 0.9])

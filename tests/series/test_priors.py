@@ -10,8 +10,9 @@ from numpy.testing import assert_allclose
 
 from bochner import Forecaster
 from bochner.series import fitted_series
-from bochner.series.component_search import Fit, Searcher, SeriesStructure
+from bochner.series.component_search import Searcher
 from bochner.series.components import Prior, Remainder, Variation
+from bochner.series.parameter_posterior import Fit, SeriesStructure
 from bochner.series.priors import (
     GENERAL,
     OWN_PRIORS,

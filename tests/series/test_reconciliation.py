@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from bochner.series.predictive_mixture import PredictiveMixture
 from bochner.series.reconciliation import Reconciliation, ScoredLaw, error_correlation
+from bochner.series.value_transformations import PredictiveMixture
 
 TWO = [[1, 1], [1, 0], [0, 1]]
 """A total of two parts."""

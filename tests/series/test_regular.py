@@ -9,7 +9,7 @@ from series.dense import conditioned, covariance, log_normal_density
 from series.models import BY_CLOCK, CYCLE, LEARNED, MODELS, SEASON, rows_of
 
 from bochner.series.components import Remainder, Variation, Waves
-from bochner.series.regular_loops import log_evidence
+from bochner.series.regular import log_evidence
 from bochner.series.series_model import SeriesEvidence, SeriesModel
 from bochner.series.trends import ConstantLevel, Slope, WalkWithDrift
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner import Forecaster
+from bochner.series.component_search import Plan, learn
 from bochner.series.components import Remainder
-from bochner.series.learning import Plan, learn
 from bochner.series.priors import SeriesPriors
 from bochner.series.series_model import ScaledSeries, SeriesModel
 from bochner.series.trends import TRENDS, WalkWithDrift

@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from bochner._base import limits
-
-_DECIMALS = 8
-"""Decimals of numbers in units of their deviations: half of the digits of float64, which no other
-rounding reaches."""
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -249,6 +246,25 @@ class Scratch(local):
         if len(self._memory) < n_bytes:
             self._memory = np.empty(n_bytes, dtype=np.byte)
         return np.asarray(self._memory[:n_bytes].view(dtype).reshape(n, p))
+
+
+_CONSTANT = 1e-8
+"""Deviation relative to the mean up to which a column is constant: the root of the rounding."""
+
+_DECIMALS = 8
+"""Decimals of numbers in units of their deviations: half of the digits of float64, which no other
+rounding reaches."""
+
+
+def spreads(X: Any, weights: Array, of_constant: float = 1.0) -> Array:
+    """Return standard deviations (d,) of columns (n, d), dense or CSR, or that of a constant."""
+    if sparse.issparse(X):
+        mean, variance = mean_variance_axis(X, axis=0, weights=weights)
+    else:
+        mean = np.average(X, axis=0, weights=weights)
+        variance = np.average((X - mean) ** 2, axis=0, weights=weights)
+    deviation = np.sqrt(as_array(variance))
+    return np.where(deviation > _CONSTANT * np.abs(mean), deviation, of_constant)
 
 
 def rounded(values: Any) -> Any:

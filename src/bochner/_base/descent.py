@@ -1,7 +1,6 @@
 """Descent of smooth functions along their gradients by L-BFGS-B."""
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,22 +41,18 @@ def minimised(
     decrease: float = _RELATIVE_DECREASE,
     slope: float = _SLOPE,
     n_corrections: int = _CORRECTIONS,
-    deadline: float = np.inf,
     visit: Callable[[Array, float], None] | None = None,
 ) -> Minimum:
     """Descend from a point (k,) to a local minimum of a loss.
 
-    The descent ends after ``n_steps``; where the relative decrease of the loss is below
-    ``decrease``, or all projected derivatives are below ``slope``; or after the step that passes
-    ``deadline``, a value of ``perf_counter``. ``bounds`` are pairs for each coordinate, or SciPy's
-    ``Bounds``. ``visit`` is called with the point and the loss after every step.
+    The descent ends after ``n_steps``, or where the relative decrease of the loss is below
+    ``decrease``, or all projected derivatives are below ``slope``. ``bounds`` are pairs for each
+    coordinate, or SciPy's ``Bounds``. ``visit`` gets the point and the loss after every step.
     """
 
     def after_step(intermediate_result: OptimizeResult) -> None:
         if visit is not None:
             visit(intermediate_result.x.copy(), float(intermediate_result.fun))
-        if perf_counter() > deadline:
-            raise StopIteration
 
     limits = {"maxiter": n_steps, "ftol": decrease, "gtol": slope, "maxcor": n_corrections}
     options: dict[str, Any] = {"jac": True, "bounds": bounds, "options": limits}

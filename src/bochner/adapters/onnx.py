@@ -18,7 +18,7 @@ from bochner._base.file_writing import as_path, replacing
 from bochner.features.parameters import check_dtype
 from bochner.features.transformer import FourierFeatures
 from bochner.gaussian_process.number_likelihoods import LocationLikelihood
-from bochner.learned.learned_kernel_models import LearnedRegression
+from bochner.learned.learned_kernel_regressor import LearnedRegression
 from bochner.learned.similarity_features import SimilarityFeatures
 from bochner.linear.krein_ridge import KreinRidge
 from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier

@@ -23,7 +23,7 @@ from bochner.spectral.decompositions import (
     resolve_decomposition,
 )
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.laws import NoMeasureError, Pairing
+from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile
@@ -64,7 +64,7 @@ class Region:
             )
 
 
-def check_rows(kernel: object, region: Region | None, X: object, *, right: bool = False) -> None:
+def check_rows(kernel: object, region: Region | None, X: InputRows, *, right: bool = False) -> None:
     """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
     if isinstance(kernel, Kernel):
         (kernel.check_right_inputs if right else kernel.check_inputs)(X)
@@ -119,7 +119,7 @@ def approximate(
     weights: str = "sampled",
     decomposition: Decomposition | str = "auto",
     masses: str = "exact",
-    pairs: Pairing | str = "matched",
+    pairs: str = "matched",
     n_checks: int = 0,
 ) -> Approximation:
     """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
@@ -195,7 +195,7 @@ def _is_exact(measure: SpectralMeasure, m: int) -> bool:
 
 
 def _measure(
-    kernel: AnyKernel, data: DesignData, decomposition: Decomposition, pairs: Pairing | str
+    kernel: AnyKernel, data: DesignData, decomposition: Decomposition, pairs: str
 ) -> SpectralMeasure | None:
     """Return the measure of the kernel; with fitted weights ``None`` if there is no measure."""
     if not isinstance(kernel, Kernel):

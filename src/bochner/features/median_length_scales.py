@@ -10,8 +10,7 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
 
-from bochner._base.arrays import Array, InputRows, LengthScale
-from bochner._base.spreads import spreads
+from bochner._base.arrays import Array, InputRows, LengthScale, spreads
 from bochner.kernels import Kernel
 
 _SUBSAMPLE = 1000

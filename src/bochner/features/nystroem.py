@@ -43,9 +43,9 @@ _SYMMETRIC = 1e-6
 
 class KernelFeatures(
     KernelParameters,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """A transformer whose signed inner products approximate a kernel."""
 

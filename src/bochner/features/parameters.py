@@ -25,9 +25,8 @@ from bochner._base.threads import checked_n_jobs
 from bochner.features.median_length_scales import AnyKernel, auto_length_scale, median_distance
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import kernel_called, native
-from bochner.spectral.composite_laws import PAIRINGS
+from bochner.spectral.composite_laws import PAIRS
 from bochner.spectral.decompositions import DECOMPOSITIONS, Decomposition
-from bochner.spectral.laws import Pairing
 from bochner.spectral.schemes import SCHEMES, Scheme
 
 
@@ -38,22 +37,8 @@ class KernelParameters:
         """Set parameters, including parameters of a kernel: ``kernel__length_scale=2.0``.
 
         A kernel whose parameters are set is replaced by a copy, because kernels are immutable.
-        :meth:`get_params` returns the names; :meth:`bochner.kernels.Kernel.with_params` explains
-        them.
-
-        Parameters
-        ----------
-        **params
-            Values by name.
-
-        Returns
-        -------
-        self : estimator
-
-        Raises
-        ------
-        ValueError
-            If a name is not the name of a parameter.
+        Raises ``ValueError`` for an unknown name; :meth:`bochner.kernels.Kernel.with_params` has
+        the names.
         """
         plain, of_kernels = dict(params), dict[str, dict[str, Any]]()
         for key, value in params.items():
@@ -237,7 +222,7 @@ KERNEL_CHECKS: Mapping[str, Check] = {
     "weights": one_of(("sampled", "least_squares")),
     "decomposition": partial(resolved, kind=Decomposition, choices=DECOMPOSITIONS),
     "masses": one_of(("exact", "least_squares")),
-    "pairs": partial(resolved, kind=Pairing, choices=PAIRINGS),
+    "pairs": one_of(PAIRS),
     "dtype": lambda _, value: check_dtype(value),
     "random_state": lambda _, value: check_seed(value),
     "fit_intercept": as_flag,

@@ -81,21 +81,8 @@ products and quotients of whole numbers are off by some spacings of float64, 1e-
 class Units:
     """Observations that rows represent, for leave-one-out predictions.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n,)
-        Precision of each observation of a row, relative to an observation of weight one.
-    counts : ndarray of shape (n,)
-        Number of equal, independent observations that a row represents.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.features.targets import Units
-    >>> Units.of(np.array([1.0, 3.0]), 2)
-    Units(weights=array([1., 1.]), counts=array([1., 3.]))
-    >>> Units.of(np.array([0.5, 3.0]), 2)
-    Units(weights=array([0.5, 3. ]), counts=array([1., 1.]))
+    ``weights`` (n,) are precisions of each observation of a row, and ``counts`` (n,) the numbers of
+    equal, independent observations that a row represents.
     """
 
     weights: Array

@@ -35,7 +35,6 @@ from bochner.features.parameters import (
 from bochner.kernels import Kernel
 from bochner.spectral.decompositions import Decomposition
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.laws import Pairing
 from bochner.spectral.schemes import Scheme
 
 OUTPUTS = ("left", "concatenated")
@@ -91,7 +90,7 @@ class FourierFeatures(
     masses : {"exact", "least_squares"}, default="exact"
         Masses of the parts of a measure; ``"least_squares"`` fits them to the kernel on 50 rows
         (He et al., Algorithm 2).
-    pairs : {"matched", "grid"} or Pairing, default="matched"
+    pairs : {"matched", "grid"}, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
         frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
         forms all pairs of fewer frequencies.
@@ -171,7 +170,7 @@ class FourierFeatures(
         weights: str = "sampled",
         decomposition: str | Decomposition = "auto",
         masses: str = "exact",
-        pairs: str | Pairing = "matched",
+        pairs: str = "matched",
         output: str = "left",
         length_scale: LengthScale | str = "median",
         dtype: DTypeLike | None = None,
@@ -307,7 +306,7 @@ class FourierFeatures(
     def _right(self, Y: Any) -> Floats:
         return self.frequencies_.right.map_rows(Y)[:, : self.n_components]
 
-    def _checked(self, X: object) -> Any:
+    def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
         X = validated(self, X, accept_sparse="csr", dtype=self.dtype or FLOATS, reset=False)
         if self._region is None and isinstance(self.kernel_, Kernel):

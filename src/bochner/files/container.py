@@ -1,8 +1,8 @@
 """Files in the safetensors format with tensors and one JSON header, written atomically."""
 
-import hashlib
 import json
 import math
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,8 @@ from bochner._base.file_writing import check_model_file, replacing
 
 Tensors = dict[str, NDArray[Any]]
 
-FORMAT = 2
-"""Version of the format, raised by every change that older versions cannot read: the second one has
-packed tables, triangles and lists of numbers."""
+FORMAT = 3
+"""Version of the format, raised by every change that other versions cannot read."""
 
 _KEY = "bochner"
 _LONGEST_HEADER = 40_000_000  # bytes; safetensors itself refuses headers of 100 MB
@@ -54,7 +53,7 @@ def write(path: Path, tree: object, tensors: Tensors) -> None:
     text = _dumps(tree)
     if len(text) > _LONGEST_HEADER:
         raise ValueError(f"The model has {len(text)} bytes besides arrays of numbers: too many.")
-    header = _dumps({"format": FORMAT, "sha256": _digest(text, tensors), "model": tree})
+    header = _dumps({"format": FORMAT, "crc32": _checksum(text, tensors), "model": tree})
     with replacing(path) as fresh:
         fresh.write_bytes(to_safetensors(tensors, metadata={_KEY: header}))
 
@@ -71,7 +70,7 @@ def read(path: Path) -> tuple[Any, Tensors]:
     except OSError as problem:
         raise ModelFileError(f"{path} cannot be read: {problem.strerror or problem}.") from problem
     tree = header.get("model")
-    if header.get("sha256") != _digest(_dumps(tree), tensors):
+    if header.get("crc32") != _checksum(_dumps(tree), tensors):
         raise ModelFileError(f"{path} is damaged: its contents do not match their checksum.")
     return tree, tensors
 
@@ -87,12 +86,13 @@ def _dumps(tree: object) -> str:
     return json.dumps(tree, allow_nan=False, separators=(",", ":"))
 
 
-def _digest(text: str, tensors: Tensors) -> str:
-    digest = hashlib.sha256(text.encode())
+def _checksum(text: str, tensors: Tensors) -> int:
+    checksum = zlib.crc32(text.encode())
     for name in sorted(tensors):
         array = tensors[name]
-        digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
-    return digest.hexdigest()
+        content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        checksum = zlib.crc32(content, checksum)
+    return checksum
 
 
 def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, object]:
@@ -111,10 +111,10 @@ def _header(path: Path, metadata: dict[str, str] | None) -> dict[str, object]:
     version = header.get("format")
     if type(version) is not int or version < 1:
         raise ModelFileError(f"{path} is damaged: its header does not state a format.")
-    if version > FORMAT:
+    if version != FORMAT:
         raise ModelFileError(
-            f"{path} was made by a newer bochner (file format {version}; this one reads "
-            f"{FORMAT}); upgrade bochner to read it."
+            f"{path} was made by another version of bochner (file format {version}; this one reads "
+            f"{FORMAT}): load it there, or fit the model again."
         )
     return header
 

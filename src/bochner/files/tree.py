@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,17 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.gaussian_process import kernels
 
 from bochner._base.registry import registered_class
 from bochner.files.container import ModelFileError, Tensors
-from bochner.files.packing import (
-    TABLE_PARTS,
-    pack_table,
-    pack_triangle,
-    unpack_table,
-    unpack_triangle,
-)
-from bochner.files.sklearn_kernels import PROCESS_KERNELS, made_kernel
 from bochner.files.stored_classes import (
     DTYPES,
     NUMERIC,
@@ -40,12 +34,32 @@ from bochner.files.stored_classes import (
     value_fields,
     where,
 )
+from bochner.kernels import KernelAdapter
 
-# What ``random_state`` may hold besides a number; files have None instead.
 _GENERATORS = (np.random.Generator, np.random.RandomState)
+"""What ``random_state`` may hold besides a number; files have None instead."""
 
 _LONG_LIST = 64
 """Numbers from which a list is a tensor: as text they take two and a half times the space."""
+
+_SMALL = 2**14
+"""Bytes up to which arrays are not compressed, because other parts of a file take more."""
+
+_MOST_EXPANDED = 1032
+"""Bytes of an array for each compressed byte, at most: the limit of zlib's format."""
+
+_MOST_COLUMNS = 2**20
+"""Most inputs of a kernel that is evaluated once, so that a changed file cannot ask for memory."""
+
+PROCESS_KERNELS: Mapping[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        *(kernels.ConstantKernel, kernels.WhiteKernel, kernels.RBF, kernels.Matern),
+        *(kernels.RationalQuadratic, kernels.ExpSineSquared, kernels.DotProduct),
+        *(kernels.Sum, kernels.Product, kernels.Exponentiation, KernelAdapter),
+    )
+}
+"""Kernels of scikit-learn's Gaussian processes: their classes and parameters are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +79,6 @@ class Encoder:
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
             return value
-        if cls is list:
-            return self._list(value, path)
         if cls in _ENCODERS:
             return _ENCODERS[cls](self, value, path)
         if is_value(cls):
@@ -76,8 +88,8 @@ class Encoder:
         raise TypeError(f"{where(path)} is {not_saved(value)}")
 
     def _list(self, values: Sequence[object], path: Path) -> Node | list[Any]:
-        if len(values) < _LONG_LIST or not all(
-            type(v) is float and math.isfinite(v) for v in values
+        if len(values) < _LONG_LIST or any(
+            type(v) is not float or not math.isfinite(v) for v in values
         ):
             return self._items(values, path)
         return {"$": "floats", "items": self._tensor(np.array(values), path)}
@@ -110,29 +122,22 @@ class Encoder:
             raise TypeError(f"{where(path)} is an array of {value.dtype}, which is not supported.")
         check_finite(value, where(path))
         # Matrix products round differently with the layout.
-        order = "F" if value.flags.fnc else "C"
-        if (parts := pack_table(value)) is not None:
-            packed = {key: self._tensor(part, (*path, key)) for key, part in parts.items()}
-            return {"$": "table", "parts": packed, "shape": list(value.shape), "order": order}
-        if (triangle := pack_triangle(value)) is not None:
-            entries, is_lower = triangle
-            size, packed = len(value), self._tensor(entries, path)
-            node = {"$": "triangle", "entries": packed, "size": size, "lower": is_lower}
-            return {**node, "order": order}
-        return {**self._tensor(value, path), "order": order}
+        return {**self._tensor(value, path), "order": "F" if value.flags.fnc else "C"}
 
     def _tensor(self, value: NDArray[np.generic], path: Path) -> Node:
         name = where(path).encode("ascii", "backslashreplace").decode()
         while name in self.tensors:
             name += "'"
-        self.tensors[name] = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
-        return {
-            "$": "array",
-            "tensor": name,
-            "dtype": value.dtype.name,
-            "shape": list(value.shape),
-            "order": "C",
-        }
+        tensor = np.array(value, dtype=value.dtype.newbyteorder("="), order="C")
+        node = {"tensor": name, "dtype": value.dtype.name, "shape": list(value.shape)}
+        if tensor.nbytes > _SMALL:
+            # Columns of encoded tables have few different numbers, and triangles many zeros.
+            packed = zlib.compress(np.ascontiguousarray(tensor.T).view(np.uint8), 1)
+            if 4 * len(packed) < 3 * tensor.nbytes:
+                self.tensors[name] = np.frombuffer(packed, dtype=np.uint8)
+                return {"$": "packed", **node, "order": "C"}
+        self.tensors[name] = tensor
+        return {"$": "array", **node, "order": "C"}
 
     def _texts(self, value: NDArray[np.generic], path: Path) -> Node:
         width = value.dtype.itemsize // 4 if value.dtype.kind == "U" else None
@@ -158,8 +163,7 @@ class Encoder:
     def _estimator(self, value: BaseEstimator, path: Path) -> Node:
         left_out = ("_metadata_request", *getattr(value, "_recomputed", ()))
         attributes = {k: v for k, v in vars(value).items() if k not in left_out}
-        names = value.get_params(deep=False)
-        parameters = {name: attributes.pop(name) for name in names}
+        parameters = {name: attributes.pop(name) for name in value.get_params(deep=False)}
         if isinstance(parameters.get("random_state"), _GENERATORS):
             parameters["random_state"] = None
         check_attributes(type(value), attributes)
@@ -181,15 +185,12 @@ def _name(cls: type, table: Mapping[str, type]) -> str:
     return next(name for name, candidate in table.items() if candidate is cls)
 
 
-_ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Node]] = {
+_ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Any]] = {
     float: lambda encoder, value, path: {"$": "float", "value": repr(value)},
+    list: Encoder._list,
     tuple: lambda encoder, value, path: {"$": "tuple", "items": encoder._items(value, path)},
     dict: Encoder._dict,
     type: Encoder._type,
-    slice: lambda encoder, value, path: {
-        "$": "slice",
-        "items": encoder._items((value.start, value.stop, value.step), path),
-    },
     np.ndarray: Encoder._array,
     **dict.fromkeys(PROCESS_KERNELS.values(), Encoder._kernel),
     **dict.fromkeys(SCALARS.values(), Encoder._scalar),
@@ -240,38 +241,28 @@ class _Decoder:
         with np.errstate(over="ignore"):
             scalar = SCALARS[dtype](value)
         if repr(scalar.item()) != repr(value):
-            raise ValueError(f"{where(path)} should be {dtype}, found {_shown(value)}")
+            raise ValueError(f"{where(path)} should be {dtype}, found {repr(value)[:60]}")
         return scalar
 
     def _array(self, node: Node, path: Path) -> NDArray[np.generic]:
         name = _member(node, "tensor", str)
+        dtype, shape = _choice(node, "dtype", NUMERIC), tuple(_member(node, "shape", list[int]))
         if name not in self.tensors:
             raise ValueError(f"the tensor {name!r} is missing")
         if name in self.used:
             raise ValueError(f"the tensor {name!r} is named twice")
         self.used.add(name)
         tensor = self.tensors[name]
-        held = (tensor.dtype.name, list(tensor.shape))
-        expected = (_choice(node, "dtype", NUMERIC), _member(node, "shape", list[int]))
-        if held != expected:
+        if node.get("$") == "packed":
+            tensor = _unpacked(tensor, np.dtype(dtype), shape, where(path))
+        if (tensor.dtype.name, tensor.shape) != (dtype, shape):
             raise ValueError(
-                f"the tensor {name!r} should be {expected[0]} of shape {expected[1]}, found "
-                f"{held[0]} of shape {held[1]}"
+                f"{where(path)} should be {dtype} of shape {list(shape)}, found "
+                f"{tensor.dtype.name} of shape {list(tensor.shape)}"
             )
         check_finite(tensor, f"the tensor {name!r}")
-        return np.array(tensor, order=_order(node))
-
-    def _table(self, node: Node, path: Path) -> NDArray[np.generic]:
-        nodes, shape = _member(node, "parts", dict[str, Any]), _member(node, "shape", list[int])
-        parts = {key: self._array(nodes.get(key, {}), (*path, key)) for key in TABLE_PARTS}
-        if len(shape) != 2:
-            raise ValueError(f"{where(path)} is no table: its shape is {shape}")
-        return np.array(unpack_table(parts, (shape[0], shape[1])), order=_order(node))
-
-    def _triangle(self, node: Node, path: Path) -> NDArray[np.generic]:
-        entries = self._array(_member(node, "entries", dict[str, Any]), path)
-        size, is_lower = _member(node, "size", int), _member(node, "lower", bool)
-        return np.array(unpack_triangle(entries, size, is_lower), order=_order(node))
+        order: Any = _choice(node, "order", ("C", "F"))
+        return np.array(tensor, order=order)
 
     def _floats(self, node: Node, path: Path) -> list[float]:
         items = self._array(_member(node, "items", dict[str, Any]), path)
@@ -292,16 +283,9 @@ class _Decoder:
             raise ValueError(f"{where(path)} has the impossible shape {shape}")
         return array.reshape(shape)
 
-    def _slice(self, node: Node, path: Path) -> slice:
-        items = self._items(_member(node, "items", list[int | str | None]), path)
-        if len(items) != 3:
-            raise ValueError(f"{where(path)} should have a start, a stop and a step")
-        return slice(*items)
-
     def _value(self, node: Node, path: Path) -> Any:
-        fields = _member(node, "fields", dict[str, Any])
         cls = _class_named(_member(node, "class", str), is_value)
-        members = self._members(fields, path)
+        members = self._members(_member(node, "fields", dict[str, Any]), path)
         check_value(cls, members)
         return cls(**members)
 
@@ -309,18 +293,22 @@ class _Decoder:
         cls = _class_named(_member(node, "class", str), is_estimator)
         parameters = self._members(_member(node, "parameters", dict[str, Any]), path)
         attributes = self._members(_member(node, "attributes", dict[str, Any]), path)
-        for name in parameters:
-            if name not in inspect.signature(cls).parameters:
-                raise ValueError(f"{cls.__name__} has no parameter {name!r}")
+        estimator = _constructed(cls, parameters)
         check_attributes(cls, attributes)
-        estimator = cls(**parameters)
         vars(estimator).update(attributes)
         _check_parameters(estimator, attributes)
         return estimator
 
     def _kernel(self, node: Node, path: Path) -> Any:
         cls = PROCESS_KERNELS[_choice(node, "class", PROCESS_KERNELS)]
-        return made_kernel(cls, self._members(_member(node, "parameters", dict[str, Any]), path))
+        kernel = _constructed(cls, self._members(_member(node, "parameters", dict[str, Any]), path))
+        kernel.theta, kernel.bounds  # noqa: B018  # Errors of unusable values come here
+        params = kernel.get_params(deep=True).items()
+        columns = [v for name, v in params if name.split("__")[-1] == "columns" for v in v]
+        numbers = [abs(column) for column in columns if not isinstance(column, str)]
+        n_columns = min(max(numbers, default=0) + 1, _MOST_COLUMNS)
+        kernel.diag(np.zeros((1, n_columns)))
+        return kernel
 
 
 _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
@@ -331,15 +319,36 @@ _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
     "floats": _Decoder._floats,
     "float": lambda self, node, path: float(_choice(node, "value", ("nan", "inf", "-inf"))),
     "kernel": _Decoder._kernel,
+    "packed": _Decoder._array,
     "scalar": _Decoder._scalar,
-    "slice": _Decoder._slice,
-    "table": _Decoder._table,
     "texts": _Decoder._texts,
-    "triangle": _Decoder._triangle,
     "tuple": lambda self, node, path: tuple(self._items(_member(node, "items", list[Any]), path)),
     "type": lambda self, node, path: TYPES[_choice(node, "name", TYPES)],
     "value": _Decoder._value,
 }
+
+
+def _unpacked(
+    packed: NDArray[np.generic], dtype: np.dtype[Any], shape: tuple[int, ...], name: str
+) -> NDArray[np.generic]:
+    """Return a compressed array; ``ValueError`` if it has another size than its file states."""
+    size = math.prod(shape) * dtype.itemsize
+    if min(shape, default=0) < 0 or not 0 <= size <= _MOST_EXPANDED * packed.nbytes:
+        raise ValueError(f"{name} of shape {list(shape)} is far beyond its {packed.nbytes} bytes")
+    try:
+        content = zlib.decompressobj().decompress(packed.tobytes(), size + 1)
+    except zlib.error as error:
+        raise ValueError(f"{name} cannot be decompressed ({error})") from error
+    if len(content) != size:
+        raise ValueError(f"{name} of shape {list(shape)} has another size")
+    return np.frombuffer(content, dtype).reshape(shape[::-1]).T
+
+
+def _constructed(cls: type, parameters: Mapping[str, Any]) -> Any:
+    for name in parameters:
+        if name not in inspect.signature(cls).parameters:
+            raise ValueError(f"{cls.__name__} has no parameter {name!r}")
+    return cls(**parameters)
 
 
 def _class_named(name: str, is_of_kind: Callable[[type], bool]) -> type:
@@ -362,21 +371,12 @@ def _member(node: Node, name: str, hint: object) -> Any:
     if name not in node:
         raise ValueError(f"its header lacks {name!r} where it is needed")
     if not conforms(node[name], hint):
-        raise ValueError(f"its header has an unusable {name!r}: {_shown(node[name])}")
+        raise ValueError(f"its header has an unusable {name!r}: {repr(node[name])[:60]}")
     return node[name]
 
 
 def _choice(node: Node, name: str, known: Collection[str]) -> str:
     chosen: str = _member(node, name, str)
     if chosen not in known:
-        raise ValueError(f"its header has an unknown {name!r}: {_shown(chosen)}")
+        raise ValueError(f"its header has an unknown {name!r}: {chosen[:60]!r}")
     return chosen
-
-
-def _order(node: Node) -> Any:
-    """Return the layout of an array, "C" or "F"."""
-    return _choice(node, "order", ("C", "F"))
-
-
-def _shown(value: object) -> str:
-    return repr(value)[:60]

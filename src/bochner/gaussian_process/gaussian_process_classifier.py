@@ -25,9 +25,10 @@ from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,
     fitted_process,
+    kernel_of_classes,
     refuse_gradient,
+    without_noise,
 )
-from bochner.gaussian_process.process_kernels import kernel_of_classes, without_noise
 from bochner.kernels import Kernel
 
 _MOST_LEARNED = 1000
@@ -349,16 +350,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         With features it is that of the approximation at landmarks, which are chosen anew for each
         kernel.
 
-        Parameters
-        ----------
-        theta : array-like of shape (q,) or (n_classes * q,), default=None
-            Logarithms of hyper-parameters, of one kernel for all classes or of each; ``None``
-            means those of ``kernel_``.
-        eval_gradient : bool, default=False
-            Whether to return the gradient, too; for an exact process of two classes.
-        clone_kernel : bool, default=True
-            Whether ``kernel_`` is left as it is; ``False`` sets its ``theta``. With features it is
-            left.
+        Parameters are as in scikit-learn; the gradient is that of an exact process of two classes.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
-from bochner._base.arrays import Array, MatrixLike, RandomState, as_array, steps
+from bochner._base.arrays import Array, RandomState, as_array, steps
 from bochner._base.registry import register
 from bochner.features.parameters import drawn_seed
 from bochner.gaussian_process.covariance import (
@@ -27,10 +27,8 @@ from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,
     fitted_process,
-    refuse_gradient,
-)
-from bochner.gaussian_process.process_kernels import (
     learned_kernel,
+    refuse_gradient,
     start_kernel,
     with_noise_of_near_rows,
 )
@@ -49,6 +47,12 @@ _BLOCK_VALUES = 2**24
 _MOST_LACKING = 0.1
 """Estimated deficit of the log evidence per row, in nats, from which on there is a warning: it is
 that of a variance given the other rows that is a fifth too large."""
+
+
+_TAKEN = (
+    *("kernel_", "X_train_", "y_train_", "L_", "alpha_", "_y_train_mean", "_y_train_std"),
+    "log_marginal_likelihood_value_",
+)
 
 
 class _ExactOnly:
@@ -258,11 +262,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
     def _take(self, attributes: Mapping[str, object]) -> None:
         """Take over the fitted attributes of scikit-learn's process."""
-        names = (
-            *("kernel_", "X_train_", "y_train_", "L_", "alpha_", "_y_train_mean", "_y_train_std"),
-            "log_marginal_likelihood_value_",
-        )
-        for name in names:
+        for name in _TAKEN:
             self.__dict__.pop(name, None)
             if name in attributes:
                 setattr(self, name, attributes[name])
@@ -349,21 +349,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         sizes = (self.n_landmarks, self.n_neighbors)
         return FullScaleProcess.of(covariance, given, sizes, self._seed)
 
-    def sample_y(self, X: MatrixLike, n_samples: int = 1, random_state: RandomState = 0) -> Array:
-        """Return draws of the function at rows, from the posterior or, before a fit, the prior.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-
-        Returns
-        -------
-        draws : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
-        """
-        return as_array(super().sample_y(X, n_samples, random_state))
-
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
 
@@ -373,18 +358,14 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Parameters
         ----------
         X : array-like of shape (n, d), or list of objects that the kernel takes
-        return_std : bool, default=False
-            Whether to return standard deviations.
-        return_cov : bool, default=False
-            Whether to return the joint covariance of all rows.
+        return_std, return_cov : bool, default=False
+            Whether to return standard deviations, or the joint covariance of all rows.
 
         Returns
         -------
         mean : ndarray of shape (n,) or (n, n_targets)
-        std : ndarray of shape (n,) or (n, n_targets)
-            Only if ``return_std``.
-        cov : ndarray of shape (n, n) or (n, n, n_targets)
-            Only if ``return_cov``.
+        std or cov : ndarray of shape (n,) or (n, n_targets), or (n, n) or (n, n, n_targets)
+            Only if ``return_std`` or ``return_cov``.
 
         Raises
         ------
@@ -439,14 +420,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         An approximation returns an estimate from below, with the landmarks and the order of rows
         of the same seed.
 
-        Parameters
-        ----------
-        theta : array-like of shape (q,), default=None
-            Logarithms of hyper-parameters, as ``kernel_.theta``, which ``None`` means.
-        eval_gradient : bool, default=False
-            Whether to return the gradient, of shape (q,), too; for an exact process.
-        clone_kernel : bool, default=True
-            Whether ``kernel_`` is left as it is; ``False`` sets its ``theta``.
+        Parameters are as in scikit-learn; the gradient is that of an exact process.
 
         Raises
         ------

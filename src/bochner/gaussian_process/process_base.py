@@ -1,23 +1,52 @@
-"""Base of the Gaussian processes with scikit-learn's parameters, for few rows and for many."""
+"""Base of the processes with scikit-learn's parameters, and the kernels that they take."""
 
 import warnings
 from abc import ABC
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
 from numbers import Integral
-from typing import Any, ClassVar, NoReturn
+from operator import add, itemgetter, mul
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from scipy.linalg import cho_solve, eigh
+from scipy.optimize import minimize_scalar
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from bochner._base.arrays import Array, InputRows, as_array, spreads
 from bochner._base.checks import refuse_no_numbers, unfit
+from bochner._base.linalg import jittered_cholesky
+from bochner._base.threads import single_threaded_blas
+from bochner.features.chunks import Chunk
+from bochner.features.median_length_scales import auto_length_scale, median_distance
 from bochner.features.parameters import KernelParameters
-from bochner.gaussian_process.process_kernels import as_process_kernel, refuse_names
-from bochner.kernels import Kernel
+from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates
+from bochner.gaussian_process.residual_process import Places, nearest
+from bochner.kernels import (
+    Constant,
+    Exponential,
+    Gaussian,
+    Kernel,
+    Matern,
+    Product,
+    RationalQuadratic,
+    Scaled,
+    Sum,
+    White,
+)
+from bochner.kernels.adapter import KernelAdapter, from_sklearn
 from bochner.kernels.kernel_parameters import is_sklearn_kernel, refuse_mixed
+from bochner.linear.kernel_families import MOST_SCALES
+from bochner.linear.kernel_selection import SearchStage, canonical, drawn_rows, in_units
+from bochner.linear.reparameterised import LengthScales
+from bochner.linear.ridge_search import GramSearch
 
 # A kernel of this package is one more kind of kernel.
 CONSTRAINTS: dict[str, Any] = {
@@ -98,3 +127,264 @@ def refuse_gradient() -> NoReturn:
         "The log marginal likelihood of an approximation has no gradient here: fit with "
         "solver='exact', on fewer rows, or use differences of its values."
     )
+
+
+_STAGES = (SearchStage(1000, 0, 25), SearchStage(2000, 0, 60))
+"""Rows and steps of the searches from all starts, and of the one that continues the best of them.
+A step takes a tenth of a second on 1,000 rows, and one on 2,000. With half of the rows, functions
+of four inputs that vary jointly are taken for noise; random features take them for it, too."""
+
+
+_BLOCKS, _BLOCK_ROWS = 16, 500
+"""Blocks of near rows on which noise is learned if there are more rows, and their rows: their
+eigenvalues take two seconds together, and determine the noise of draws within two per cent."""
+
+_LOG_RATIOS = np.log(np.geomspace(1e-6, 10.0, 15))
+"""Logarithms of ratios of noise to signal from which the search for noise begins, half a decade
+apart."""
+
+
+class LearnedGaussian(NamedTuple):
+    """A Gaussian kernel with length scales (d,), and variances of signal and noise."""
+
+    length_scale: Array
+    signal: float
+    noise: float
+
+
+def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
+    """Return the kernel of greatest exact evidence of at most 2,000 rows (n, d), targets (n, t).
+
+    The noise of all targets is the same part of their signal. Of more rows, it is learned on blocks
+    of near ones, given the signal and the length scales.
+    """
+    row_rng, median_rng, start_rng, block_rng = rng.spawn(4)
+    some = drawn_rows(np.arange(len(X)), _STAGES[-1].n_rows, row_rng)
+    all_rows, units = in_units("gaussian", Chunk(X[some], y[some]))
+    start = np.full(len(units), median_distance(all_rows.X, median_rng))
+    family = LengthScales(Gaussian, start, len(units) > MOST_SCALES, units)
+    rows = canonical(all_rows)
+    few, most = (
+        GramSearch(
+            family.in_units,
+            rows[drawn_rows(np.arange(len(rows)), stage.n_rows, row_rng)],
+            None,
+            False,
+        )
+        for stage in _STAGES
+    )
+    with single_threaded_blas():
+        starts = map(few.started, family.starts(start_rng))
+        ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
+        point = most.explored(min(ends, key=itemgetter(1))[0], _STAGES[1].n_steps)
+        # A weak prior around the end, in place of one around the median distance.
+        found = replace(family, unit=family.unit * np.exp(point[:-1]))
+        last = replace(most, family=found.in_units)
+        point, _ = last.climbed(np.append(found.origin, point[-1]), _STAGES[1].n_steps)
+    ratio = float(np.exp(point[-1]))
+    lower = jittered_cholesky(found.in_units.kernel(point[:-1])(all_rows.X), ratio)
+    # The evidence is greatest at this variance of the signal, for targets in their own units.
+    misfit = np.sum(y[some] * cho_solve((lower, True), y[some]), axis=0)
+    signal = float(np.mean(misfit)) / len(some)
+    kernel: Any = found.kernel(point[:-1])
+    length_scale = np.broadcast_to(as_array(kernel.length_scale), X.shape[1])
+    noise = ratio * signal
+    if len(X) > len(some):
+        points, gaussian = X / length_scale, Gaussian(1.0)
+        noise = noise_of_near_rows(
+            lambda rows: signal * gaussian(points[rows]), points, y, noise, block_rng
+        )
+    return LearnedGaussian(length_scale, signal, noise)
+
+
+def noise_of_near_rows(
+    gram: Callable[[Places], Array], points: Array, y: Array, noise: float, rng: Generator
+) -> float:
+    """Return the noise of greatest evidence of some blocks of rows that are near each other.
+
+    Few of very many rows are far apart, and functions of several inputs that vary between them look
+    like noise, or noise like functions. ``gram`` returns the covariance of the function at some
+    rows, whose ``points`` (n, d) tell which are near; the search begins at ``noise``, too.
+    """
+    values, squares = list[Array](), list[Array]()
+    for block in nearest(points, points[rng.permutation(len(points))[:_BLOCKS]], _BLOCK_ROWS):
+        eigenvalues, vectors = eigh(gram(block), driver="evd")
+        values.append(np.maximum(eigenvalues, 0.0))
+        squares.append(np.sum((vectors.T @ y[block]) ** 2, axis=1))
+    of_function, total = np.concatenate(values), np.concatenate(squares)
+
+    def loss(log_noise: float) -> float:
+        variance = of_function + np.exp(log_noise)
+        return float(np.sum(y.shape[1] * np.log(variance) + total / variance))
+
+    logs = np.append(np.log(np.mean(of_function)) + _LOG_RATIOS, np.log(noise))
+    best = logs[np.argmin([loss(value) for value in logs])]
+    reach = _LOG_RATIOS[1] - _LOG_RATIOS[0]
+    found = minimize_scalar(loss, bounds=(best - reach, best + reach), method="bounded")
+    return float(np.exp(found.x))
+
+
+_REACH = 1e4
+"""Ratio of the bounds of learned length scales and variances to their starts: farther ones are flat
+or white on the rows."""
+
+_LEAST_NOISE = 1e-8
+"""Least signal and noise of a learned kernel relative to the variance of the targets: the square
+root of the rounding of float64, so that its Gram matrix has a Cholesky factor."""
+
+_LOG_ODDS = 4.0
+"""Variance of latent functions of classes at which a search starts: probabilities of 0.02 to 0.98
+are within two standard deviations."""
+
+_LOG_ODDS_BOUNDS = (0.01, 100.0)
+"""Bounds of that variance: probabilities within one standard deviation are at most 0.99995. The
+evidence of separable labels has no maximum."""
+
+_EQUAL = 1e-6
+"""Relative difference of variances of noise up to which they are equal: far above rounding."""
+
+
+def as_process_kernel(
+    kernel: object, names: Sequence[str] | None = None, X: InputRows | None = None
+) -> Any:
+    """Return a kernel object of scikit-learn for a parameter ``kernel``; ``None`` stays ``None``.
+
+    Columns given by name are looked up in ``names``. A kernel that scikit-learn has too becomes its
+    own, others an adapter.
+    """
+    if isinstance(kernel, Kernel):
+        kernel = kernel.resolved(names, X)
+        if not kernel.is_symmetric:
+            raise ValueError(
+                f"{kernel!r} is not symmetric, and a covariance is: use its symmetric part, "
+                f"kernel.symmetrised, or bochner.AsymmetricKernelRidge."
+            )
+        return _counterpart(kernel)
+    return kernel
+
+
+def _counterpart(kernel: Kernel) -> sk.Kernel:
+    """Return scikit-learn's kernel of the same values, or an adapter."""
+    match kernel:
+        case Gaussian(scale):
+            return sk.RBF(_listed(scale))
+        case Exponential(scale):
+            return sk.Matern(_listed(scale), nu=0.5)
+        case Matern(scale, nu):
+            return sk.Matern(_listed(scale), nu=nu)
+        case RationalQuadratic(float() as scale, alpha):
+            return sk.RationalQuadratic(scale, alpha)
+        case Constant(value) if value > 0.0:
+            return sk.ConstantKernel(value)
+        case White(noise):
+            return sk.WhiteKernel(noise)
+        case Scaled(inner, factor) if factor > 0.0:
+            return sk.Product(sk.ConstantKernel(factor), _counterpart(inner))
+        case Sum(terms):
+            return reduce(add, map(_counterpart, terms))
+        case Product(factors):
+            return reduce(mul, map(_counterpart, factors))
+    return KernelAdapter(kernel)
+
+
+def _listed(scale: object) -> object:
+    return list(scale) if isinstance(scale, tuple) else scale
+
+
+def refuse_names(kernel: object) -> None:
+    """Raise TypeError for the name of a kernel, which other estimators take."""
+    if isinstance(kernel, str):
+        raise TypeError(
+            f"kernel must be a kernel object or None, got the name {kernel!r}: write "
+            "bochner.kernels.Gaussian(1.0) or sklearn.gaussian_process.kernels.RBF(1.0) for a "
+            "Gaussian kernel. None learns one with a length scale for each input."
+        )
+
+
+def default_kernel(X: Array, signal: float, noise: float, scale: ArrayLike) -> sk.Kernel:
+    """Return a constant times a Gaussian kernel with a length scale per input, and white noise."""
+    scales = np.broadcast_to(scale, X.shape[1]).astype(np.float64)
+    lengths = sk.RBF(scales.copy(), np.column_stack((scales / _REACH, scales * _REACH)))
+    kernel = sk.ConstantKernel(signal, (signal / _REACH, signal * _REACH)) * lengths
+    return kernel + sk.WhiteKernel(noise, (noise / _REACH, noise * _REACH))
+
+
+def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> sk.Kernel:
+    """Return a constant to be learned times a Gaussian kernel with a length scale per input.
+
+    The length scales are fixed, those of greatest evidence of regression on indicators (n, t) of
+    the classes: the evidence of a few hundred labels, often separable, would fit them too closely.
+    """
+    lengths = sk.RBF(np.array(learned_gaussian(X, indicators, rng).length_scale), "fixed")
+    return sk.ConstantKernel(_LOG_ODDS, _LOG_ODDS_BOUNDS) * lengths
+
+
+def start_kernel(X: Array, y: Array) -> sk.Kernel:
+    """Return the default kernel in the units of rows (n, d) and of standardised targets (n, t).
+
+    A tenth of the variance of the targets is noise.
+    """
+    scale = auto_length_scale(X, np.random.default_rng(0))
+    variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
+    return default_kernel(X, variance, 0.1 * variance, scale)
+
+
+def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -> sk.Kernel:
+    """Return the default kernel with the parameters of greatest evidence.
+
+    ``alpha`` is the part of the noise that is not the kernel's.
+    """
+    learned = learned_gaussian(X, y, rng)
+    variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
+    least = _LEAST_NOISE * variance
+    signal, white = max(learned.signal, least), max(learned.noise - alpha, least)
+    return default_kernel(X, signal, white, learned.length_scale)
+
+
+def with_noise_of_near_rows(
+    kernel: sk.Kernel, given: ObservedRows, alpha: float, rng: np.random.Generator
+) -> sk.Kernel:
+    """Return a kernel whose white noise is learned on blocks of near rows, if it is one free term.
+
+    ``alpha`` is the part of the noise of the rows that is not the kernel's.
+    """
+    free = [
+        (name, part)
+        for name, part in kernel.get_params(deep=True).items()
+        if isinstance(part, sk.WhiteKernel) and not part.hyperparameter_noise_level.fixed
+    ]
+    of_kernel = given.noise - alpha
+    if len(free) != 1 or np.ptp(of_kernel) > _EQUAL * of_kernel.max():
+        return kernel
+    [(name, white)] = free
+    covariance = Covariance(kernel)
+    points = given.X * rates(covariance, given.X, rng)
+    total = noise_of_near_rows(
+        lambda rows: covariance(given.X[rows]), points, given.Y, float(given.noise[0]), rng
+    )
+    # Factors of the term stay as they are.
+    level = white.noise_level * (total - alpha) / of_kernel[0]
+    level = float(np.clip(level, *np.ravel(white.noise_level_bounds)))
+    return clone(kernel).set_params(**{f"{name}__noise_level": level})
+
+
+def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
+    """Return a kernel of scikit-learn converted, without its white noise, and the noise's variance.
+
+    Raises ``ValueError`` if the kernel has no counterpart or noise only, or noise is a factor.
+    """
+    converted = from_sklearn(kernel, dim)
+    terms = converted.terms if isinstance(converted, Sum) else (converted,)
+    noise, rest = 0.0, list[Kernel]()
+    for term in terms:
+        factor, inner = (term.factor, term.kernel) if isinstance(term, Scaled) else (1.0, term)
+        if isinstance(inner, White):
+            noise += factor * inner.noise
+        else:
+            rest.append(term)
+    if not rest or any(term.has_noise for term in rest):
+        raise ValueError(
+            f"{kernel!r} has no random features: white noise must be a term of a sum with other "
+            f"kernels, such as RBF() + WhiteKernel(). solver='exact' takes any kernel."
+        )
+    return (rest[0] if len(rest) == 1 else Sum(tuple(rest))), noise

@@ -5,19 +5,25 @@ from typing import TYPE_CHECKING
 from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from bochner.learned.chain_parameters import Chains as Chains
     from bochner.learned.chain_plan import Sampler as Sampler
     from bochner.learned.chain_starts import DenseStructure as DenseStructure
     from bochner.learned.chain_starts import SparseStructure as SparseStructure
     from bochner.learned.chain_starts import Structure as Structure
+    from bochner.learned.exact_inference import ExactInference as ExactInference
+    from bochner.learned.locally_stationary_models import LearnedEnvelope as LearnedEnvelope
 else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
+            "bochner.learned.chain_parameters": ("Chains",),
             "bochner.learned.chain_plan": ("Sampler",),
             "bochner.learned.chain_starts": (
                 "DenseStructure",
                 "SparseStructure",
                 "Structure",
             ),
+            "bochner.learned.exact_inference": ("ExactInference",),
+            "bochner.learned.locally_stationary_models": ("LearnedEnvelope",),
         },
     )

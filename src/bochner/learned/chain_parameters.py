@@ -1,15 +1,15 @@
 """Validation, resolution and documentation of the parameters of learned-kernel models."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, TypeVar
 
-from sklearn.base import BaseEstimator
-
 from bochner._base.arrays import LARGEST_COUNT, as_positive_scalar
+from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_dtype, check_seed
-from bochner.learned.chain_plan import Sampler, SamplerSettings, default_sizes
+from bochner.learned.chain_plan import Sampler, SamplerSettings
 from bochner.learned.chain_starts import DenseStructure, SparseStructure, Structure
 from bochner.learned.moves import (
     LOCAL_MOVES,
@@ -60,31 +60,71 @@ def sampler_of(sampler: object) -> Sampler:
     )
 
 
-def settings_of(model: BaseEstimator, n_rows: int) -> SamplerSettings:
+@register
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """Numbers and lengths of the chains of a fit.
+
+    Parameters
+    ----------
+    n_burn_in, n_samples : int, default=None
+        Numbers of burn-in iterations and of kept iterations of each chain. ``None`` means 10 and 10
+        or, from 5,000 rows on, 80 and 20; for locally stationary models 100 and 100.
+    n_chains : int, default=None
+        Number of independent chains; predictions average all of them. ``None`` means eight or, from
+        5,000 rows on, two; for locally stationary models one.
+    thin : int or "auto", default="auto"
+        Rounds of moves per iteration; ``"auto"`` makes up to four where they cost little.
+
+    Examples
+    --------
+    >>> from bochner import LearnedKernelRegressor
+    >>> from bochner.learned import Chains
+    >>> model = LearnedKernelRegressor(100, chains=Chains(n_burn_in=50, n_samples=50, n_chains=4))
+    """
+
+    n_burn_in: int | None = None
+    n_samples: int | None = None
+    n_chains: int | None = None
+    thin: int | str = "auto"
+
+    def __post_init__(self) -> None:
+        for name, least in {"n_burn_in": 0, "n_samples": 1, "n_chains": 1}.items():
+            if getattr(self, name) is not None:
+                _check_count(name, getattr(self, name), least)
+        if not (isinstance(self.thin, str) and self.thin == "auto"):
+            _check_count("thin", self.thin, 1)
+
+    def sizes(self, defaults: Mapping[str, int]) -> dict[str, int]:
+        """Return the numbers of iterations and chains, with defaults in place of ``None``."""
+        own = {name: getattr(self, name) for name in defaults}
+        return {name: defaults[name] if own[name] is None else int(own[name]) for name in own}
+
+
+def settings_of(model: Any, n_rows: int) -> SamplerSettings:
     """Return the settings of a model's chains, from its parameters and the number of rows.
 
     A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.
     """
     check_dtype(model.dtype)
     check_seed(model.random_state)
-    leasts = {"n_frequencies": 1, "n_samples": 1, "n_chains": 1, "n_burn_in": 0}
-    counts = default_sizes(n_rows)
-    for name, least in leasts.items():
-        if getattr(model, name) is not None or name not in counts:
-            counts[name] = _count(model, name, least)
-    is_auto = isinstance(model.thin, str) and model.thin == "auto"
-    thin = None if is_auto else _count(model, "thin", least=1)
-    if _count(model, "trend", least=0) > _HIGHEST_DEGREE:
+    _check_count("n_frequencies", model.n_frequencies, 1)
+    chains = Chains() if model.chains is None else model.chains
+    if not isinstance(chains, Chains):
+        raise TypeError(f"chains must be an object bochner.learned.Chains or None, got {chains!r}.")
+    _check_count("trend", model.trend, 0)
+    if model.trend > _HIGHEST_DEGREE:
         raise ValueError(f"trend must be 0, 1 or 2, got {model.trend!r}.")
     limit = model.time_limit
     if limit is not None:
         limit = as_positive_scalar("time_limit", limit)
     sampler = sampler_of(model.sampler)
     return SamplerSettings(
-        **counts,
+        n_frequencies=int(model.n_frequencies),
+        **chains.sizes(model._default_sizes(n_rows)),
         structures=_structures(model.structure, sampler),
         sampler=sampler,
-        thin=thin,
+        thin=None if isinstance(chains.thin, str) else int(chains.thin),
         n_jobs=checked_n_jobs(model.n_jobs),
         time_limit=limit,
     )
@@ -106,16 +146,13 @@ def _structures(structure: Any, sampler: Sampler) -> tuple[Structure, ...]:
     return (sampler.structure,)
 
 
-def _count(model: object, name: str, least: int) -> int:
-    """Return a parameter that is an integer of at least ``least``."""
-    value = getattr(model, name)
+def _check_count(name: str, value: object, least: int) -> None:
+    """Raise an error unless a parameter is an integer of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if int(value) < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}.")
-    if int(value) > LARGEST_COUNT:
-        raise ValueError(f"{name} must be at most {LARGEST_COUNT}, got {value!r}.")
-    return int(value)
+    if not least <= int(value) <= LARGEST_COUNT:
+        limit = f"least {least}" if int(value) < least else f"most {LARGEST_COUNT}"
+        raise ValueError(f"{name} must be at {limit}, got {value!r}.")
 
 
 def check_name(name: str, value: object, names: Iterable[str]) -> None:
@@ -131,37 +168,21 @@ _FRAGMENTS: Mapping[str, str] = {
     is a Dirichlet-process mixture of Gaussians. ``"sparse"``: a frequency acts on few inputs,
     whose number and choice are learned. ``"auto"`` compares the evidence of short runs; a
     single input is dense.""",
-    "iterations": """n_burn_in, n_samples : int or None
-    Numbers of burn-in iterations and of kept iterations of each chain. ``None`` means 10 and 10
-    or, from 5,000 rows on, 80 and 20.""",
-    "chains": """thin : int or "auto", default="auto"
-    Rounds of moves per iteration; ``"auto"`` makes up to four where they cost little.
-n_chains : int or None
-    Number of independent chains; predictions average all of them. ``None`` means eight or, from
-    5,000 rows on, two.
-n_jobs : int or None, default=None
-    Number of processes for the chains, at most one per chain.
+    "chains": """chains : Chains, default=None
+    Numbers of burn-in iterations, of kept iterations and of chains, and rounds per iteration: see
+    :class:`bochner.learned.Chains`.
 trend : {0, 1, 2}, default=0
     Degree of a polynomial with a flat prior: a constant, straight lines, squares.
+n_jobs : int or None, default=None
+    Number of processes for the chains, at most one per chain.
 time_limit : float or None, default=None
     Seconds after which sampling stops early; several classes share them. Every chain has at least
     one iteration of burn-in and one that is kept. The start of the chains and what follows sampling
     come on top: about as long again for 1,000 rows of 60 inputs and a limit of five seconds.
 dtype : {None, "float32", "float64"}, default=None
     Type of the features; ``None`` means float64. Sums over rows are always float64.
-verbose : bool, default=False
-    Whether to print a line per iteration.
 random_state : int, RandomState instance or None, default=None
     Seed of the sampler.""",
-    "amplitudes": """pairs : {"matched", "grid"}, default="matched"
-    Whether every frequency has a separate amplitude, or ``n_envelope`` amplitudes are
-    combined with all of ``n_frequencies // n_envelope`` frequencies; equation (6).
-amplitudes : {"cosines", "windows"}, default="cosines"
-    Amplitudes that vary are cosines, or Gaussian windows. Each window has a centre and widths along
-    few inputs or none, which suits functions that vary quickly in one place and slowly in another.
-    A wave in a window has a harmonizable kernel. Windows need ``pairs="matched"``.
-n_envelope : int, default=8
-    Number of amplitudes with ``pairs="grid"``.""",
     "learned": """learned_ : list of Learned
     Draws, their trace and the structure in use: one entry, or one for every class where there
     are more than two.

@@ -2,21 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, as_count, as_scale
 from bochner._base.descent import MANY_CORRECTIONS, minimised
 from bochner._base.registry import register
 from bochner.learned.mixture_bound import N_LATENT, Bound, ComponentPrior, Factor, Objective
 from bochner.learned.mixture_inference import (
-    Expectation,
+    Inference,
     LearnedMixture,
     LearnedPart,
-    MixtureSettings,
     PairSimilarities,
     Sketch,
     observed,
@@ -182,26 +182,52 @@ _LEAST_MASS = 1e-9
 
 @register
 @dataclass(frozen=True, slots=True)
-class Exact(Expectation):
+class ExactInference(Inference):
     """The maximum of the bound with exact expectations, both signs together.
 
     It splits the spectral measure and not the matrix of similarities: the positive and the negative
     part of an eigendecomposition are not stationary even if the kernel is.
+
+    Parameters
+    ----------
+    concentration : float, default=1.0
+        Concentration of the Dirichlet processes: larger means more components.
+    max_iter : int, default=200
+        Number of quasi-Newton steps.
+    tol : float, default=1e-5
+        Relative gain of the bound at which the ascent stops.
+    n_starts : int, default=3
+        Number of starts with one sign, and again with both signs.
     """
 
-    scheme = "orthogonal"
-    max_iter = 200
-    learns_noise = True
+    concentration: float = 1.0
+    max_iter: int = 200
+    tol: float = 1e-5
+    n_starts: int = 3
+
+    scheme: ClassVar[str] = "orthogonal"
+    learns_noise: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        as_scale("concentration", self.concentration)
+        as_scale("tol", self.tol)
+        as_count("max_iter", self.max_iter)
+        as_count("n_starts", self.n_starts)
 
     def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
         return spread_rows(rows, n, rng)
 
     def infer(
-        self, sketch: Sketch, settings: MixtureSettings, n_frequencies: int, rng: Generator
+        self,
+        sketch: Sketch,
+        truncation: int,
+        noise: float | None,
+        n_frequencies: int,
+        rng: Generator,
     ) -> LearnedMixture:
         data = observed(sketch, rng)
         signs = (1.0, -1.0) if float(np.trace(sketch.gram)) >= 0.0 else (-1.0, 1.0)
-        ascent, bound = best_ascent(data, signs, settings, rng)
+        ascent, bound = best_ascent(data, signs, self, truncation, noise, rng)
         masses = bound.masses.copy()
         if not masses.any():
             masses[0] = _LEAST_MASS
@@ -212,8 +238,9 @@ class Exact(Expectation):
             if mass > 0.0
         ]
         parts.sort(key=lambda part: -part.sign)
-        noise = data.unit * bound.noise
-        return LearnedMixture(tuple(parts), ascent.history[1:], ascent.changes, noise, ByMass())
+        learned_noise = data.unit * bound.noise
+        records = ascent.history[1:], ascent.changes, learned_noise
+        return LearnedMixture(tuple(parts), *records, ByMass())
 
 
 def _part_of_factor(
@@ -248,7 +275,12 @@ class Ascent:
 
 
 def best_ascent(
-    data: PairSimilarities, signs: tuple[float, ...], settings: MixtureSettings, rng: Generator
+    data: PairSimilarities,
+    signs: tuple[float, ...],
+    settings: ExactInference,
+    truncation: int,
+    noise: float | None,
+    rng: Generator,
 ) -> tuple[Ascent, Bound]:
     """Return the best of several ascents of the bound, and the bound at its end.
 
@@ -258,19 +290,19 @@ def best_ascent(
     """
     prior = ComponentPrior(data.deltas.shape[1])
     one_sign, both_signs = (
-        Objective(data, np.array(objective_signs), prior, settings.concentration, settings.noise)
+        Objective(data, np.array(objective_signs), prior, settings.concentration, noise)
         for objective_signs in (signs[:1], signs)
     )
     # All starts are compared after a few iterations, and only the best one is completed.
     trial = min(_TRIAL, settings.max_iter)
-    sizes = settings.n_starts, settings.truncation
+    sizes = settings.n_starts, truncation
     ascents = [
         _climbed(one_sign, start, trial, settings.tol)
         for start in random_starts(rng, data, one_sign.signs, *sizes)
     ]
     best = max(ascents, key=lambda ascent: ascent.history[-1])
     starts = random_starts(rng, data, both_signs.signs, *sizes)
-    second = from_scales(rng, data, both_signs.signs[1:], settings.truncation)
+    second = from_scales(rng, data, both_signs.signs[1:], truncation)
     starts.append((*best.factors, *second))
     ascents += [_climbed(both_signs, start, trial, settings.tol) for start in starts]
     best = max(ascents, key=lambda ascent: ascent.history[-1])

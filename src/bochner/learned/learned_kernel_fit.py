@@ -1,7 +1,7 @@
 """Base class of the models that learn their kernel by sampling (BaNK)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -10,33 +10,60 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import Array, MatrixLike, as_flag
+from bochner._base.arrays import Array, MatrixLike
 from bochner._base.checks import validated
 from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
+from bochner._base.warn import warn_user
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.targets import Units
 from bochner.features.transformer import FourierFeatures
-from bochner.kernels import Kernel
+from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.chain_models import BANK, Model
-from bochner.learned.chain_parameters import settings_of
-from bochner.learned.chain_plan import Sampler, SamplerSettings, learn
+from bochner.learned.chain_parameters import Chains, settings_of
+from bochner.learned.chain_plan import Sampler, SamplerSettings, default_sizes, learn
 from bochner.learned.chain_starts import Structure
-from bochner.learned.gaussian_components import waves_in_units
+from bochner.learned.gaussian_components import spectral_mixture, waves_in_units
 from bochner.learned.learned_kernel import Convergence, Learned
 from bochner.learned.moves import Move
-from bochner.learned.pooling import LeftOutRows, blocks_of, parts_of, scored_of
+from bochner.learned.pooling import LeftOutRows, blocks_of, parts_of, pooled, scored_of
 from bochner.learned.relevance import Relevance, averaged, relevance_of
-from bochner.learned.target_columns import (
-    Problems,
-    mean_kernel,
-    one_share,
-    warn_of_convergence,
-    with_pooled_draws,
-)
 from bochner.learned.training_data import ScaledData, Scaling, Trend, frequency_scales
+from bochner.linear.inputs import checked_weight
+
+_BAD_RHAT = 1.3
+"""R-hat of the predictions beyond which a fit of one chain warns. Short chains of multimodal
+posteriors reach 1.1 or 1.2 with useful predictions; beyond 1.3 separate fits disagree."""
+
+_FEW = 10.0
+"""Effective sample size below which a fit of one chain warns: the standard error of a mean is a
+third of the posterior's standard deviation."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problems:
+    """Distinct training rows, and the task that turns their targets into columns."""
+
+    X: Array  # (n, d)
+    codes: Array  # (n,): Numbers that stand for the given targets
+    units: Units  # (n,)
+    task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
+    unit: float = 1.0  # Number by which the given weights were divided
+    has_precisions: bool = False  # Or weights are counts, or powers of the likelihood
+
+    @property
+    def weight(self) -> Array | None:
+        """Total weights of the rows (n,), ``None`` for ones."""
+        totals = self.units.totals
+        return None if (totals == 1.0).all() else totals
+
+    @property
+    def repeats(self) -> Array | None:
+        """Numbers of observations (n,) where weights are precisions, ``None`` otherwise."""
+        return self.units.counts if self.has_precisions else None
 
 
 @dataclass(eq=False, repr=False)
@@ -48,16 +75,12 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
     n_frequencies: int = 200
     structure: str | Structure = "auto"
     sampler: str | Sampler | Sequence[Move] = "auto"
-    n_burn_in: int | None = None
-    n_samples: int | None = None
+    chains: Chains | None = None
     _: KW_ONLY
-    thin: int | str = "auto"
-    n_chains: int | None = None
-    n_jobs: int | None = None
     trend: int = 0
+    n_jobs: int | None = None
     time_limit: float | None = None
     dtype: Any = None
-    verbose: bool = False
     random_state: Any = None
 
     learned_: list[Learned] = field(init=False)
@@ -132,16 +155,14 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
             Function that is called with a :class:`bochner.FitProgress` after every iteration or,
             if chains run in separate processes, after every chain. If it returns ``False``,
             sampling ends as at a time limit: every remaining stage has one iteration. Chains in
-            other processes run to their end.
+            other processes run to their end. ``callback=print`` prints a line per iteration.
 
         Raises
         ------
         ValueError
             If a parameter is out of range, the data are unusable, or there is only one class.
         """
-        is_verbose = as_flag("verbose", self.verbose)
-        progress = Progress(print if callback is None and is_verbose else callback)
-        self._learn(self._problems(X, y, sample_weight), progress)
+        self._learn(self._problems(X, y, sample_weight), Progress(callback))
         return self
 
     def _learn(self, problems: Problems, progress: Progress) -> None:
@@ -242,6 +263,10 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         """Raise an error for an unusable parameter; also of a model from a file."""
         settings_of(self, n_rows=1)
 
+    def _default_sizes(self, n_rows: int) -> Mapping[str, int]:
+        """Return the default numbers of iterations and chains."""
+        return default_sizes(n_rows)
+
     def _model(self, n_frequencies: int) -> Model:
         """Return the model to sample, unless the sampler has one."""
         return BANK
@@ -267,3 +292,67 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> Problems:
         """Return checked, distinct rows and the task of the targets."""
+
+
+def with_pooled_draws(
+    learned: Sequence[Learned],
+    columns: Sequence[ScaledData],
+    settings: SamplerSettings,
+    rng: np.random.Generator,
+) -> list[Learned]:
+    """Return the results with the draws of all chains pooled, for problems with enough rows."""
+    n_chains = settings.n_chains
+    with single_threaded_blas() as n_threads:
+        return [
+            replace(each, draws=pooled(rng, each.draws, data, n_chains, n_threads))
+            for each, data in zip(learned, columns, strict=True)
+        ]
+
+
+def one_share(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:
+    """Return the settings of one of several problems, with its threads and share of the time."""
+    limit = settings.time_limit
+    limit = None if limit is None else limit / n_problems
+    return replace(settings, time_limit=limit, n_threads=n_threads)
+
+
+def mean_kernel(kernels: list[Kernel]) -> Kernel:
+    """Return the mean of kernels; the mean of spectral mixtures is one spectral mixture."""
+    if len(kernels) == 1:
+        return kernels[0]
+    mixtures = [kernel for kernel in kernels if isinstance(kernel, SpectralMixture)]
+    if len(mixtures) < len(kernels):
+        return (1.0 / len(kernels)) * reduce(add, kernels)
+    return spectral_mixture(
+        np.concatenate([np.asarray(k.weights) for k in mixtures]) / len(mixtures),
+        np.concatenate([np.asarray(k.means) for k in mixtures]),
+        np.concatenate([np.asarray(k.covariances) for k in mixtures]),
+    )
+
+
+def warn_of_convergence(convergence: Sequence[Convergence]) -> None:
+    """Warn if single chains disagree with themselves, or have few independent draws."""
+    rhat = max((c.rhat_predictions for c in convergence), key=np.nan_to_num)
+    ess = np.fmin.reduce([c.ess_predictions for c in convergence])
+    if rhat > _BAD_RHAT or ess < _FEW:
+        warn_user(
+            f"The chain has not converged: R-hat of the predictions is {rhat:.2f} "
+            f"(expected at most {_BAD_RHAT}), the effective sample size {ess:.0f} "
+            f"(expected at least {_FEW:.0f}). "
+            f"Predictions remain usable, but intervals may be too narrow. Increase n_burn_in "
+            f"and n_samples, or thin, or use several chains.",
+            ConvergenceWarning,
+        )
+
+
+def positive_rows(X: Array, y: Any, sample_weight: ArrayLike | None) -> tuple[Array, Any, Units]:
+    """Return the rows of positive weight, and the observations that they represent."""
+    weight = checked_weight(sample_weight, X)
+    if weight is None:
+        return X, y, Units.of(None, len(X))
+    is_positive = weight > 0
+    return (
+        X[is_positive],
+        y[is_positive],
+        Units.of(weight[is_positive], int(np.count_nonzero(is_positive))),
+    )

@@ -6,63 +6,91 @@ from typing import ClassVar
 
 import numpy as np
 
-from bochner._base.arrays import Array, MatrixLike, as_count
+from bochner._base.arrays import Array, MatrixLike, as_count, as_flag
 from bochner._base.registry import register
 from bochner.learned.chain_models import LocallyStationaryModel, Model
 from bochner.learned.chain_parameters import check_name, documented
+from bochner.learned.learned_kernel_classifier import LearnedClassification
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
-from bochner.learned.learned_kernel_models import LearnedClassification, LearnedRegression
+from bochner.learned.learned_kernel_regressor import LearnedRegression
 
-_PAIRS = ("matched", "grid")
-_AMPLITUDES = ("cosines", "windows")
-_VARYING: Mapping[str, tuple[bool, bool]] = {
-    "learned": (True, True),
-    "signal": (True, False),
-    "noise": (False, True),
-    "constant": (False, False),
+_AMPLITUDES = ("cosines", "windows", "constant")
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class LearnedEnvelope:
+    """What varies with the inputs in a locally stationary model.
+
+    Parameters
+    ----------
+    amplitudes : {"cosines", "windows", "constant"}, default="cosines"
+        Amplitudes that vary are cosines, or Gaussian windows. Each window has a centre and widths
+        along few inputs or none, which suits functions that vary quickly in one place and slowly in
+        another. A wave in a window has a harmonizable kernel.
+    n_shared : int or None, default=None
+        Number of cosines that are combined with all of ``n_frequencies // n_shared`` frequencies,
+        as in equation (6) of the paper. ``None`` means a separate amplitude for each frequency.
+    noise : bool, default=True
+        Whether the noise varies.
+    """
+
+    amplitudes: str = "cosines"
+    n_shared: int | None = None
+    noise: bool = True
+
+    def __post_init__(self) -> None:
+        check_name("amplitudes", self.amplitudes, _AMPLITUDES)
+        as_flag("noise", self.noise)
+        if self.n_shared is not None:
+            as_count("n_shared", self.n_shared)
+            if self.amplitudes == "windows":
+                raise ValueError("Windows are those of single frequencies: leave out n_shared.")
+
+
+_ENVELOPES: Mapping[str, LearnedEnvelope] = {
+    "learned": LearnedEnvelope(),
+    "windows": LearnedEnvelope("windows"),
+    "signal": LearnedEnvelope(noise=False),
+    "noise": LearnedEnvelope("constant"),
+    "constant": LearnedEnvelope("constant", noise=False),
 }
-"""Whether amplitudes and the noise vary, by the name of an envelope."""
+"""Envelopes by name."""
 
 
 @dataclass(eq=False, repr=False)
 class LocallyStationaryEstimator(LearnedKernelEstimator):
     """Base of the models with a learned, locally stationary kernel."""
 
-    _envelopes: ClassVar[tuple[str, ...]]
+    _envelopes: ClassVar[tuple[str, ...]] = tuple(_ENVELOPES)
 
-    n_burn_in: int = 100
-    n_samples: int = 100
     _: KW_ONLY
-    n_chains: int = 1
-    pairs: str = "matched"
-    amplitudes: str = "cosines"
-    n_envelope: int = 8
-    envelope: str = "learned"
+    envelope: str | LearnedEnvelope = "learned"
+
+    def _default_sizes(self, n_rows: int) -> Mapping[str, int]:
+        return {"n_burn_in": 100, "n_samples": 100, "n_chains": 1}
 
     def _check_parameters(self) -> None:
-        check_name("pairs", self.pairs, _PAIRS)
-        check_name("envelope", self.envelope, self._envelopes)
-        check_name("amplitudes", self.amplitudes, _AMPLITUDES)
-        as_count("n_envelope", self.n_envelope)
+        self._envelope()
         super()._check_parameters()
 
+    def _envelope(self) -> LearnedEnvelope:
+        if isinstance(self.envelope, LearnedEnvelope):
+            return self.envelope
+        check_name("envelope", self.envelope, self._envelopes)
+        return _ENVELOPES[self.envelope]
+
     def _model(self, n_frequencies: int) -> Model:
-        signal, noise = _VARYING[self.envelope]
-        in_grid, windows = self.pairs == "grid", self.amplitudes == "windows"
-        if windows and in_grid:
+        envelope = self._envelope()
+        shared = 0 if envelope.n_shared is None else int(envelope.n_shared)
+        if shared > n_frequencies:
             raise ValueError(
-                "amplitudes='windows' are those of single frequencies: leave out pairs='grid', or "
-                "use amplitudes='cosines'."
+                f"Every frequency is combined with every shared amplitude: n_shared must be at "
+                f"most n_frequencies={n_frequencies}, the number of combinations, got {shared}."
             )
-        if in_grid and self.n_envelope > n_frequencies:
-            raise ValueError(
-                f"pairs='grid' combines every frequency with every amplitude: n_envelope must be "
-                f"at most n_frequencies={n_frequencies}, the number of combinations, got "
-                f"{self.n_envelope}."
-            )
+        signal, windows = envelope.amplitudes != "constant", envelope.amplitudes == "windows"
         # Constant amplitudes are all one, so that no frequency needs to be repeated.
-        shared = int(self.n_envelope) if signal and in_grid else 0
-        return LocallyStationaryModel((), shared, signal, noise, windows)
+        return LocallyStationaryModel((), shared * signal, signal, bool(envelope.noise), windows)
 
 
 @register
@@ -93,13 +121,12 @@ class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
         frequency, or of its amplitude, after another. ``"hmc"``: Hamiltonian trajectories of
         frequencies and amplitudes. :func:`bochner.papers.gabasr.sampler` is the paper's model and
         sampler.
-    <iterations>
-    <amplitudes>
-    envelope : {"learned", "signal", "noise", "constant"}, default="learned"
-        Quantities that vary with the inputs: ``"learned"`` for amplitudes and noise, ``"signal"``
-        for amplitudes, ``"noise"`` for noise, ``"constant"`` for the model of
-        :class:`bochner.LearnedKernelRegressor`.
     <chains>
+    envelope : {"learned", "windows", "signal", "noise", "constant"} or LearnedEnvelope
+        Quantities that vary with the inputs: ``"learned"`` for amplitudes that are cosines and for
+        the noise, ``"windows"`` for amplitudes that are Gaussian windows and for the noise,
+        ``"signal"`` for cosines, ``"noise"`` for noise, ``"constant"`` for the model of
+        :class:`bochner.LearnedKernelRegressor`. See :class:`bochner.learned.LearnedEnvelope`.
 
     Attributes
     ----------
@@ -122,16 +149,15 @@ class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
 
     >>> import numpy as np
     >>> from bochner import LocallyStationaryRegressor
+    >>> from bochner.learned import Chains
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(0, 1, size=(300, 1))
     >>> y = np.sin(6 * X[:, 0]) + (0.02 + 0.5 * X[:, 0]) * rng.normal(size=300)
-    >>> model = LocallyStationaryRegressor(30, n_burn_in=50, n_samples=50, random_state=0).fit(X, y)
+    >>> model = LocallyStationaryRegressor(30, chains=Chains(50, 50), random_state=0).fit(X, y)
     >>> mean, std = model.predict([[0.1], [0.9]], return_std=True)
     >>> bool(std[1] > 3 * std[0])
     True
     """
-
-    _envelopes: ClassVar[tuple[str, ...]] = tuple(_VARYING)
 
     def signal_std(self, X: MatrixLike) -> Array:
         r"""Return the envelope (n,): the prior's standard deviation of the function at rows (n, d).
@@ -170,12 +196,10 @@ class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassificat
     <structure>
     sampler : {"auto", "pcn", "hmc"}, Sampler or sequence of Move, default="auto"
         As in :class:`bochner.LocallyStationaryRegressor`.
-    <iterations>
-    <amplitudes>
-    envelope : {"learned", "constant"}, default="learned"
-        Whether amplitudes vary; ``"constant"`` is the model of
-        :class:`bochner.LearnedKernelClassifier`.
     <chains>
+    envelope : {"learned", "windows", "constant"} or LearnedEnvelope, default="learned"
+        Amplitudes that vary are cosines or, with ``"windows"``, Gaussian windows. ``"constant"`` is
+        the model of :class:`bochner.LearnedKernelClassifier`.
 
     Attributes
     ----------
@@ -195,14 +219,14 @@ class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassificat
     --------
     >>> from sklearn.datasets import make_moons
     >>> from bochner import LocallyStationaryClassifier
+    >>> from bochner.learned import Chains
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = LocallyStationaryClassifier(30, n_burn_in=20, n_samples=20, random_state=0)
-    >>> model = model.fit(X, y)
+    >>> model = LocallyStationaryClassifier(30, chains=Chains(20, 20), random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.93)
     True
     """
 
-    _envelopes: ClassVar[tuple[str, ...]] = ("learned", "constant")
+    _envelopes: ClassVar[tuple[str, ...]] = ("learned", "windows", "constant")
 
     def signal_std(self, X: MatrixLike) -> Array:
         r"""Return the envelope (n,): the prior's standard deviation of the log odds at rows (n, d).

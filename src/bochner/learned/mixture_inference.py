@@ -194,25 +194,12 @@ class LearnedMixture:
         return SpectralMeasure(pieces, allocation=self.allocation)
 
 
-@dataclass(frozen=True, slots=True)
-class MixtureSettings:
-    """Valid parameters of an inference; :class:`bochner.SimilarityFeatures` documents them."""
-
-    truncation: int = 5
-    concentration: float = 1.0
-    noise: float | None = None
-    max_iter: int = 50
-    tol: float = 1e-5
-    n_starts: int = 3
-
-
-class Expectation(ABC):
-    """A method that infers two mixtures from a sketch, named for its expectation of cosines."""
+class Inference(ABC):
+    """A method that infers two mixtures from the similarities of a sketch."""
 
     __slots__ = ()
 
     scheme: str  # Sampling scheme of frequencies drawn from the learned measure
-    max_iter: int  # Default number of iterations
     learns_noise: bool  # Whether noise that is not given is learned from the similarities
 
     @abstractmethod
@@ -221,6 +208,14 @@ class Expectation(ABC):
 
     @abstractmethod
     def infer(
-        self, sketch: Sketch, settings: MixtureSettings, n_frequencies: int, rng: Generator
+        self,
+        sketch: Sketch,
+        truncation: int,
+        noise: float | None,
+        n_frequencies: int,
+        rng: Generator,
     ) -> LearnedMixture:
-        """Return the mixtures for ``n_frequencies`` frequencies of both signs together."""
+        """Return the mixtures for ``n_frequencies`` frequencies of both signs together.
+
+        A mixture has at most ``truncation`` components; ``noise`` is relative to the similarities.
+        """

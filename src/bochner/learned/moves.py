@@ -54,6 +54,7 @@ class Move(ABC):
 
     >>> import numpy as np
     >>> from bochner import LearnedKernelRegressor
+    >>> from bochner.learned import Chains
     >>> from bochner.learned.moves import LOCAL_MOVES, Move
     >>> class JointCrankNicolson(Move):
     ...     name, step_size, target_acceptance = "joint", 0.1, 0.3
@@ -70,8 +71,8 @@ class Move(ABC):
     ...         return {"acceptance_joint": float(np.exp(min(log_ratio, 0.0)))}
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> sampler = [JointCrankNicolson(), *LOCAL_MOVES]
-    >>> model = LearnedKernelRegressor(5, sampler=sampler, n_burn_in=10, n_samples=30,
-    ...                                random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> model = LearnedKernelRegressor(5, sampler=sampler, chains=Chains(10, 30), random_state=0)
+    >>> model = model.fit(X, np.sin(X[:, 0]))
     >>> sorted(name for name in model.trace_.records if "joint" in name)
     ['acceptance_joint', 'step_size_joint']
     """

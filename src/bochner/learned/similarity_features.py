@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.limits import FUNCTION_ROUNDING
-from bochner._base.names import resolved
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
@@ -30,11 +29,9 @@ from bochner.features.parameters import (
     resolve_kernel,
 )
 from bochner.kernels import Kernel, SpectralMixture
-from bochner.learned.exact_inference import Exact
-from bochner.learned.mixture_inference import Expectation, LearnedMixture, MixtureSettings, Sketch
+from bochner.learned.exact_inference import ExactInference
+from bochner.learned.mixture_inference import Inference, LearnedMixture, Sketch
 from bochner.spectral.frequencies import Frequencies
-
-EXPECTATIONS: Mapping[str, Expectation] = {"exact": Exact()}
 
 PRECOMPUTED = "precomputed"
 
@@ -52,16 +49,20 @@ def _check_similarity(name: str, value: object) -> None:
         check_kernel(name, value)
 
 
+def _check_inference(name: str, value: object) -> None:
+    if value is not None and not isinstance(value, Inference):
+        raise TypeError(
+            f"{name} must be an object such as ExactInference() or None, got {value!r}."
+        )
+
+
 _CHECKS: Mapping[str, Check] = {
     **KERNEL_CHECKS,
     "kernel": _check_similarity,
-    "expectation": lambda name, value: resolved(name, value, Expectation, EXPECTATIONS),
     "n_sketch": _check_sketch,
     "truncation": as_count,
-    "concentration": as_scale,
     "noise": optional(as_scale),
-    "max_iter": optional(as_count),
-    "n_starts": as_count,
+    "inference": _check_inference,
 }
 """Checks of the constructor parameters, by name."""
 
@@ -98,23 +99,16 @@ class SimilarityFeatures(
         lie far apart, so that outlying rows are represented.
     truncation : int, default=5
         Largest number of components of each mixture.
-    concentration : float, default=1.0
-        Concentration of the Dirichlet processes: larger means more components.
     noise : float or None, default=None
         Standard deviation of similarities around their estimate, relative to the mean size of
         self-similarities, or of all similarities if the self-similarities are zero. ``None``
         learns the noise.
-    expectation : {"exact"} or Expectation, default="exact"
-        ``"exact"`` maximises an evidence lower bound with the exact expectations of cosines, for
-        both signs jointly. :class:`bochner.papers.digmm.Taylor` is Algorithm 1 of the paper.
+    inference : Inference, default=None
+        How the mixtures are inferred. ``None`` means :class:`bochner.learned.ExactInference`, which
+        maximises an evidence lower bound with the exact expectations of cosines, for both signs
+        jointly. :class:`bochner.papers.digmm.Taylor` is Algorithm 1 of the paper.
     length_scale : float, sequence of d floats or "median", default="median"
         Length scale of a kernel given by name, as in :class:`FourierFeatures`.
-    max_iter : int or None, default=None
-        Number of iterations. ``None`` means 200 quasi-Newton steps.
-    tol : float, default=1e-5
-        Relative gain of the bound at which the ascent stops.
-    n_starts : int, default=3
-        Number of starts with one sign, and again with both signs.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -176,13 +170,9 @@ class SimilarityFeatures(
     _: KW_ONLY
     n_sketch: int = 5
     truncation: int = 5
-    concentration: float = 1.0
     noise: float | None = None
-    expectation: str | Expectation = "exact"
+    inference: Inference | None = None
     length_scale: Any = "median"
-    max_iter: int | None = None
-    tol: float = 1e-5
-    n_starts: int = 3
     random_state: Any = None
 
     kernel_: Kernel = field(init=False)
@@ -219,18 +209,18 @@ class SimilarityFeatures(
         X = validated(self, X, dtype=FLOATS, ensure_min_samples=2)
         self._check_parameters()
         n_frequencies = count_frequencies(self.n_components)
-        expectation = resolved("expectation", self.expectation, Expectation, EXPECTATIONS)
-        settings = self._settings(expectation)
+        inference = ExactInference() if self.inference is None else self.inference
+        noise = None if self.noise is None else float(self.noise)
         scale_rng, sketch_rng, rng, draw_rng = generators(self.random_state, 4)
         rows = np.asarray(X, dtype=np.float64)
-        chosen = expectation.choose(rows, self.n_sketch, sketch_rng)
+        chosen = inference.choose(rows, self.n_sketch, sketch_rng)
         gram = _checked(self._similarities(rows, chosen, similarity, scale_rng))
         sketch = Sketch(rows[chosen], gram, median_distance(rows, scale_rng))
         with single_threaded_blas():  # the matrices are too small to share among threads
-            learned = expectation.infer(sketch, settings, n_frequencies, rng)
-        if expectation.learns_noise and settings.noise is None:
+            learned = inference.infer(sketch, int(self.truncation), noise, n_frequencies, rng)
+        if inference.learns_noise and noise is None:
             _warn_if_unexplained(gram, learned.noise)
-        frequencies = learned.measure.sample(n_frequencies, draw_rng, expectation.scheme)
+        frequencies = learned.measure.sample(n_frequencies, draw_rng, inference.scheme)
         self._keep(learned, frequencies)
         self.sketch_indices_ = chosen
         return self
@@ -250,17 +240,6 @@ class SimilarityFeatures(
     def _check_parameters(self) -> None:
         """Raise an error for an unusable parameter; also of a model from a file."""
         check_each(self, _CHECKS)
-
-    def _settings(self, expectation: Expectation) -> MixtureSettings:
-        max_iter = expectation.max_iter if self.max_iter is None else self.max_iter
-        return MixtureSettings(
-            truncation=int(self.truncation),
-            concentration=float(self.concentration),
-            noise=None if self.noise is None else float(self.noise),
-            max_iter=int(max_iter),
-            tol=float(self.tol),
-            n_starts=int(self.n_starts),
-        )
 
     def _similarities(
         self, rows: Array, chosen: NDArray[np.intp], similarity: object, rng: np.random.Generator

@@ -1,5 +1,6 @@
 """Selects the parameters of a kernel by the evidence of its features and its gradient."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
 from operator import itemgetter
@@ -9,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bochner._base.arrays import Array, as_array, dense_rows, rounded
-from bochner._base.spreads import spreads
+from bochner._base.arrays import Array, as_array, dense_rows, rounded, spreads
 from bochner._base.threads import single_threaded_blas
-from bochner.features.chunks import Chunk
+from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.median_length_scales import AnyKernel
+from bochner.features.residual import ResidualFeatures
 from bochner.kernels import Kernel
-from bochner.linear.kernel_families import in_units, parameterised
-from bochner.linear.landmark_search import shortened
+from bochner.linear.feature_evidence import ordered_sums
+from bochner.linear.kernel_families import MOST_SCALES, parameterised
 from bochner.linear.reparameterised import ParameterisedKernel
+from bochner.linear.ridge_posterior import best_alpha, fit_ridge
 from bochner.linear.ridge_search import FeatureSearch, GramSearch, RidgeSearch
 from bochner.spectral.schemes import Scheme
 
@@ -54,6 +56,23 @@ _MOST_ENTRIES = 2**24
 
 _LEAST_FREQUENCIES = 16
 """Least number of frequencies for any number of inputs."""
+
+
+def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
+    """Return rows in the units of a search, and the units (d,).
+
+    For a kernel, whose length scales have units, the rows are unchanged. For a name, columns are
+    divided by their standard deviations; more than 100 columns share one unit. Entries are then
+    rounded, so that rows in other units give the same result: otherwise the last digit could decide
+    between two maxima of the evidence.
+    """
+    dim = rows.X.shape[1]
+    if not isinstance(kernel, str):
+        return rows, np.ones(dim)
+    units = spreads(rows.X, rows.weights)
+    if dim > MOST_SCALES:
+        units = np.full(dim, np.sqrt(np.mean(units**2)))
+    return replace(rows, X=rounded(rows.X @ sparse.diags_array(1.0 / units))), units
 
 
 def canonical(rows: Chunk) -> Chunk:
@@ -195,3 +214,46 @@ def _by_values(
         point = min(ends, key=itemgetter(1))[0]
         point, _ = most.climbed(point, _EXACT_STAGES[1].n_steps)
     return family.kernel(point[:-1])
+
+
+def shortened(search: FeatureSearch, theta: Array, n_landmarks: int, seed: int) -> Array:
+    """Return parameters (q,) whose shortest length scale is shortened while the evidence increases.
+
+    The evidence is computed from the features of a search and ``n_landmarks``, chosen for each
+    kernel. Among the neighbours of the parameters, the one with the shortest scale is tried: along
+    it, few frequencies approximate the kernel worst.
+    """
+    value = _loss_with_landmarks(search, n_landmarks, seed)
+    least = value(theta)
+    while near := search.family.neighbours(theta):
+        shorter = min(near, key=lambda other: float(other[other != theta].min()))
+        shorter_loss = value(shorter)
+        if shorter_loss >= least:
+            break
+        theta, least = shorter, shorter_loss
+    return theta
+
+
+def _loss_with_landmarks(
+    search: FeatureSearch, n_landmarks: int, seed: int
+) -> Callable[[Array], float]:
+    """Return the negative log evidence with landmarks, penalised, as a function of parameters."""
+    family: Any = search.family
+
+    def loss(theta: Array) -> float:
+        features = ResidualFeatures.of(
+            family.frequencies(search.draws, theta),
+            family.in_units.kernel(theta),
+            search.rows.X,
+            n_landmarks,
+            np.random.default_rng(seed),
+        )
+        sums = ordered_sums(ArrayChunks(search.rows), features, search.targets)
+        if search.alpha is None:
+            evidence = best_alpha(sums, fit_intercept=search.fit_intercept)[1]
+        else:
+            posterior = fit_ridge(sums, search.alpha, fit_intercept=search.fit_intercept)
+            evidence = posterior.log_evidence
+        return search.penalty(theta)[0] - evidence
+
+    return loss

@@ -1,4 +1,30 @@
-r"""Algorithm 1 of Liu et al. (2020): coordinate ascent with a Taylor expansion of the cosine.
+r"""RFF-DIGMM: a double-infinite Gaussian mixture of an indefinite kernel, as printed.
+
+Liu, Huang, Shi, Yang and Suykens, "A double-variational Bayesian framework in random Fourier
+features for indefinite kernels", 2020. The similarities of a sketch of rows are split into two
+definite parts, and frequencies of each are inferred by coordinate ascent.
+
+=======================  ===========================================================================
+In the paper             Here
+=======================  ===========================================================================
+Eqs. (1) to (3), (8)     :meth:`bochner.Frequencies.features`; ``signature`` has the signs
+Eq. (4), (11)            :func:`bochner.learned.mixture_bound.stick_posterior`
+Eq. (5)                  :func:`eigen_split`
+Eqs. (6), (7)            ``positive_`` and ``negative_`` of :class:`bochner.SimilarityFeatures`; the
+                         paper's kernel has a precision in place of a covariance
+Eq. (9)                  :class:`SignedData`, with :meth:`SignedData.data_bound`
+Eq. (10)                 :class:`MeanFieldPrior`
+Eqs. (12), (13)          :func:`prior_bound` plus :meth:`SignedData.data_bound`
+Section IV-B, 1) to 4)   :func:`updated_components`
+Section IV-B, 2), 5)     :func:`updated_frequencies`
+Algorithm 1              :func:`coordinate_ascent`; ``SimilarityFeatures(inference=Taylor())``
+Tables I, II             the benchmark ``digmm``: data sets and kernels
+Tables III to VI         the benchmark ``digmm``, part ``accuracy``
+Figure 2                 the benchmark ``digmm``, part ``error``
+Figures 3, 4             the benchmark ``digmm``, part ``sketch``
+Tables VII, VIII         the benchmark ``digmm``, parts ``truncation`` and ``shift``
+Figure 5                 the benchmark ``digmm``, part ``convergence``
+=======================  ===========================================================================
 
 **What the expansion does.** The data's term of the log posterior of one frequency is, to second
 order in it and with the other frequencies' cosines at one,
@@ -17,10 +43,15 @@ the covariance :math:`A^{-1}`. Consequences: similarities cannot distinguish com
 kernel decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all frequencies
 vanish, so that features are constant in the directions of the sketch. The published features are
 useful because of the prior. The bound has an exact data term and may decrease.
-:class:`bochner.SimilarityFeatures` names the paper.
+
+The posterior is fully factorised, :math:`q = \prod_t q(\beta_t)\, q(\mu_t)\, q(\Lambda_t)
+\prod_m q(z_m)\, q(\omega_m)`. The update of a frequency depends only on its factors and on those of
+components, so that frequencies with equal factors stay equal: they are stored as groups.
+:class:`bochner.learned.ExactInference`, the default, needs no expansion.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -34,10 +65,9 @@ from bochner._base.limits import EIGENVALUE_ROUNDING
 from bochner._base.registry import register
 from bochner.learned.mixture_bound import STIFFNESS, expected_log_weights, stick_posterior
 from bochner.learned.mixture_inference import (
-    Expectation,
+    Inference,
     LearnedMixture,
     LearnedPart,
-    MixtureSettings,
     Sketch,
 )
 from bochner.spectral.measure import Allocation
@@ -215,33 +245,38 @@ def _summed_digamma(dofs: Array, dim: int) -> Array:
 
 @register
 @dataclass(frozen=True, slots=True)
-class Taylor(Expectation):
+class Taylor(Inference):
     """Algorithm 1 as published, applied to each part of the eigen-split separately.
 
-    ``SimilarityFeatures(kernel, expectation=Taylor())`` uses it.
+    ``SimilarityFeatures(kernel, inference=Taylor())`` uses it.
     """
 
     shift: float = 1.1  # Multiple of the size of the smallest eigenvalue added to both parts
+    concentration: float = 1.0  # Of the Dirichlet processes
+    max_iter: int = 50
+    tol: float = 1e-5  # Change of all labels, in the Frobenius norm, at which the ascent stops
 
-    scheme = "iid"
-    max_iter = 50
-    learns_noise = False
+    scheme: ClassVar[str] = "iid"
+    learns_noise: ClassVar[bool] = False
 
     def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
         return rng.permutation(len(rows))[:n]
 
     def infer(
-        self, sketch: Sketch, settings: MixtureSettings, n_frequencies: int, rng: Generator
+        self,
+        sketch: Sketch,
+        truncation: int,
+        noise: float | None,
+        n_frequencies: int,
+        rng: Generator,
     ) -> LearnedMixture:
-        noise = 1.0 if settings.noise is None else settings.noise
+        noise = 1.0 if noise is None else noise
         split = zip((1.0, -1.0), eigen_split(sketch, self.shift, noise), strict=True)
         signed = [(sign, part) for sign, part in split if part is not None]
         shares = _equal_sizes(max(n_frequencies, len(signed)), len(signed))
-        prior, limits = _published_prior(sketch, settings), (settings.max_iter, settings.tol)
+        prior, limits = _published_prior(sketch, self.concentration), (self.max_iter, self.tol)
         results = [
-            coordinate_ascent(
-                part, prior, _equal_sizes(share, settings.truncation), stream, *limits
-            )
+            coordinate_ascent(part, prior, _equal_sizes(share, truncation), stream, *limits)
             for (_, part), share, stream in zip(signed, shares, rng.spawn(len(signed)), strict=True)
         ]
         laws = [result.frequencies for result in results]
@@ -395,12 +430,12 @@ def start(
     return FrequencyFactors(sizes, np.eye(n_groups), means, precisions), components
 
 
-def _published_prior(sketch: Sketch, settings: MixtureSettings) -> MeanFieldPrior:
+def _published_prior(sketch: Sketch, concentration: float) -> MeanFieldPrior:
     """Return a prior with the frequencies of a Gaussian kernel of half the typical distance."""
     dim = sketch.rows.shape[1]
     precision = (_LENGTH_SCALE * sketch.distance) ** 2 * np.eye(dim)
     dof = dim + 1.0 + STIFFNESS
-    return MeanFieldPrior(np.zeros(dim), precision, precision / dof, dof, settings.concentration)
+    return MeanFieldPrior(np.zeros(dim), precision, precision / dof, dof, concentration)
 
 
 def _equal_sizes(total: int, n_parts: int) -> NDArray[np.intp]:

@@ -11,11 +11,7 @@ from bochner.comparison.verdict import FUNCTIONS
 from bochner.report.blocks import (
     MOST_UNFOLDED,
     Block,
-    Bullets,
     Cell,
-    Facts,
-    Listing,
-    Paragraph,
     Section,
     Table,
 )
@@ -47,9 +43,9 @@ def data_section(subject: Subject) -> Section:
         plain(study.reason),
         _side_facts(study),
     ]
-    blocks: list[Block] = [Paragraph(" ".join(filter(None, texts)))]
+    blocks: list[Block] = [" ".join(filter(None, texts))]
     if table.notes:
-        blocks.append(Bullets([plain(note) for note in table.notes]))
+        blocks.append([plain(note) for note in table.notes])
     return Section("data", "The data", [*blocks, _columns_table(study)])
 
 
@@ -93,9 +89,9 @@ def model_section(subjects: Sequence[Subject]) -> Section:
     """Describe the model in a sentence and a table of its parts."""
     subject = subjects[0]
     model, head = subject.study.model, subject.study.model.head_
-    blocks: list[Block] = [Paragraph(f"{_model_sentence(subject)} {_expected(subjects)}".strip())]
+    blocks: list[Block] = [f"{_model_sentence(subject)} {_expected(subjects)}".strip()]
     blocks.append(_laws_table(head, subjects))
-    blocks.append(Facts({"parameters": plain(" ".join(repr(model).split()))}))
+    blocks.append({"parameters": plain(" ".join(repr(model).split()))})
     return Section("model", "The model", blocks)
 
 
@@ -196,5 +192,5 @@ def reproduction_section(subject: Subject) -> Section:
         for name, version_of_package in (versions() | recorded_versions).items()
     )
     facts |= {name.replace("_", " "): plain(value) for name, value in record.items()}
-    blocks: list[Block] = [] if command is None else [Listing("Command", plain(command))]
-    return Section("reproduction", "How to reproduce it", [*blocks, Facts(facts)])
+    blocks: list[Block] = [] if command is None else [("Command", plain(command))]
+    return Section("reproduction", "How to reproduce it", [*blocks, facts])

@@ -9,14 +9,22 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import counted, number, percent, with_error
 from bochner.comparison.contenders import OURS
-from bochner.comparison.coverage import Coverage, are_outside, coverage_of, outcome_coverage
-from bochner.comparison.outcomes import METRICS, OF_CLASSES, OF_NUMBERS, Outcome, Score
+from bochner.comparison.outcomes import (
+    METRICS,
+    OF_CLASSES,
+    OF_NUMBERS,
+    Coverage,
+    Outcome,
+    Score,
+    are_outside,
+    coverage_of,
+    outcome_coverage,
+)
 from bochner.comparison.verdict import calibration, difference, scope
 from bochner.plot import comparison
 from bochner.plot.class_errors import CalibrationDisplay
 from bochner.plot.regression_errors import PredictionsDisplay
-from bochner.report.blocks import Block, Cell, Figure, Paragraph, Section, Table
-from bochner.report.figures import drawn
+from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.subject import Subject
 
 _LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
@@ -50,7 +58,7 @@ def shown(name: str, score: Score) -> str:
 def errors_section(subject: Subject) -> Section:
     """Return errors of all methods on the test rows, with standard errors."""
     study = subject.named
-    blocks: list[Block] = [Paragraph(_errors_text(subject)), _errors_table(subject)]
+    blocks: list[Block] = [_errors_text(subject), _errors_table(subject)]
     if study.others:
         metric = metric_of(subject)
         with_metric = {n: o for n, o in study.outcomes.items() if metric in o.scores()}
@@ -225,9 +233,7 @@ def _ends(values: Array) -> str:
 def intervals_section(subject: Subject) -> Section:
     """Return how often intervals contain observations, by their level."""
     study = subject.named
-    return Section(
-        "calibration", "Calibration", [Paragraph(calibration(study)), _coverage_figure(subject)]
-    )
+    return Section("calibration", "Calibration", [calibration(study), _coverage_figure(subject)])
 
 
 def _intervals_at(subject: Subject, levels: Array) -> tuple[Array, Array]:

@@ -1,45 +1,36 @@
-"""Parts of a report: sections with paragraphs, tables, figures and findings."""
+"""Parts of a report: sections of texts, tables, figures and findings, and figures of displays."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from bochner.plot.class_errors import ConfusionDisplay
+from bochner.plot.display import Display, new_axes, to_svg
+from bochner.plot.effects import EffectDisplay
+from bochner.plot.style import PALETTE, WIDTH, styled
 
 MOST_UNFOLDED = 12
 """Most columns that are shown without a click: more fill a screen."""
 
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067\ud800-\udfff\ufffe\uffff]"
+)
+"""Characters that HTML does not allow in a page, or that change the direction of what follows, and
+that a name from a file may have."""
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A few sentences."""
+_BREAKING = re.compile(r"(?<=\d) (?=[%±])|(?<=±) (?=\d)")
+"""Spaces within a number."""
 
-    text: str
-    kind: ClassVar[str] = "paragraph"
+_MINUS = re.compile(r"(?<![\w.-])-(?=\d)|(?<=\de)-(?=\d)")
+"""Signs of numbers and of powers of ten; there are none within dates and codes."""
 
+_COLORS = {f"c{place}": color.lower() for place, color in enumerate(PALETTE)}
+"""Colours of pictures by the names that the page gives them."""
 
-@dataclass(frozen=True, slots=True)
-class Bullets:
-    """Short sentences below each other."""
-
-    items: Sequence[str]
-    kind: ClassVar[str] = "bullets"
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Text to copy, such as a command."""
-
-    title: str
-    text: str
-    kind: ClassVar[str] = "listing"
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Names and values."""
-
-    items: Mapping[str, str]
-    kind: ClassVar[str] = "facts"
+_MOST_VECTORS = 300
+"""Points of a cloud that are drawn as shapes: from here on an image takes less of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +60,7 @@ class Table:
         return [any(cell.value is not None for cell in column) for column in columns]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Figure:
     """A picture with a caption."""
 
@@ -78,18 +69,6 @@ class Figure:
     caption: str
     number: int = 0
     kind: ClassVar[str] = "figure"
-
-    def numbered(self, number: int) -> "Figure":
-        """Return the figure with a number."""
-        return replace(self, number=number)
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Small figures next to each other."""
-
-    figures: Sequence[Figure]
-    kind: ClassVar[str] = "figures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +83,7 @@ class Finding:
     title: str
     meaning: str = ""
     advice: str = ""
+    kind: ClassVar[str] = "finding"
 
 
 def fine(title: str) -> Finding:
@@ -111,18 +91,14 @@ def fine(title: str) -> Finding:
     return Finding("fine", title)
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """Findings below each other."""
-
-    items: Sequence[Finding]
-    kind: ClassVar[str] = "findings"
-
-
-Block = Paragraph | Bullets | Listing | Facts | Table | Figure | Figures | Findings
+Block = (
+    str | Mapping[str, str] | Sequence[str] | Table | Figure | Sequence[Figure] | Sequence[Finding]
+)
+"""A paragraph, facts by their names, a list of bullets, a tuple of a title and a text to copy, a
+table, a figure, small figures next to each other, or findings."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Section:
     """A part of the report with a title, blocks and optional subsections."""
 
@@ -130,27 +106,68 @@ class Section:
     title: str
     blocks: Sequence[Block] = ()
     parts: Sequence["Section"] = ()
-    number: str = field(default="")
+    number: str = ""
 
 
-def numbered(sections: Sequence[Section]) -> list[Section]:
-    """Return sections with their numbers, and figures and tables counted through."""
-    return list(_numbered(sections, "", count(1)))
+def numbered(sections: Sequence[Section]) -> Sequence[Section]:
+    """Return sections with their numbers, and with figures that are counted through."""
+    _number(sections, "", count(1))
+    return sections
 
 
-def _numbered(
-    sections: Sequence[Section], prefix: str, numbers: Iterator[int]
-) -> Iterator[Section]:
+def _number(sections: Sequence[Section], prefix: str, numbers: Iterator[int]) -> None:
     for place, section in enumerate(sections, 1):
-        number = f"{prefix}{place}"
-        blocks = [_with_numbers(block, numbers) for block in section.blocks]
-        parts = list(_numbered(section.parts, f"{number}.", numbers))
-        yield replace(section, number=number, blocks=blocks, parts=parts)
+        section.number = f"{prefix}{place}"
+        for block in section.blocks:
+            for part in block if isinstance(block, list) else [block]:
+                if isinstance(part, Figure):
+                    part.number = next(numbers)
+        _number(section.parts, f"{section.number}.", numbers)
 
 
-def _with_numbers(block: Block, numbers: Iterator[int]) -> Block:
-    if isinstance(block, Figure):
-        return block.numbered(next(numbers))
-    if isinstance(block, Figures):
-        return Figures([figure.numbered(next(numbers)) for figure in block.figures])
-    return block
+def drawn(display: Display, title: str, caption: str) -> Figure:
+    """Draw a display as a figure, with the caption also as the text for screen readers.
+
+    Curves have colours that the page sets, ``--c0``, ``--c1``, ..., so that one picture suits light
+    and dark pages. Clouds of points are images of the class ``cloud``.
+    """
+    title = title[:1].upper() + title[1:]
+    shown = _plotted(display)
+    for artist in (artist for axis in shown.axes_ for artist in (*axis.lines, *axis.collections)):
+        if _count(artist) > _MOST_VECTORS:
+            artist.set_rasterized(True)
+    svg = to_svg(shown, title=typeset(title), description=typeset(caption))
+    if not isinstance(display, EffectDisplay | ConfusionDisplay):  # Their colours stand for numbers
+        svg = svg.replace("<image ", '<image class="cloud" ')
+    for name, color in _COLORS.items():
+        svg = svg.replace(color, f"var(--{name}, {color})")
+    return Figure(title, without_control(svg), caption)
+
+
+def _plotted(display: Display) -> Display:
+    """Draw a display, a single column of panels as wide as all single figures of reports."""
+    layout = display._layout()
+    if min(layout.panels, layout.columns) > 1 or (layout.width or WIDTH) <= WIDTH:
+        return display.plot()
+    with styled():
+        _, axes = new_axes(replace(layout, width=WIDTH))
+    return display.plot(axes)
+
+
+def _count(artist: Any) -> int:
+    """Return the number of markers, or of segments, of an artist."""
+    if hasattr(artist, "get_segments"):
+        return len(artist.get_segments())
+    if getattr(artist, "get_marker", None) and artist.get_linestyle() == "None":
+        return len(artist.get_xdata())
+    return 0
+
+
+def typeset(text: str) -> str:
+    """Return a text with minus signs, and with numbers that no end of a line divides."""
+    return _BREAKING.sub("\u00a0", _MINUS.sub("−", text))
+
+
+def without_control(text: str) -> str:
+    """Return a text with a replacement character for each that does not belong in a page."""
+    return _CONTROL.sub("\ufffd", text)

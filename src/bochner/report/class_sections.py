@@ -6,8 +6,7 @@ from bochner._base.number_texts import counted, percent
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.verdict import calibration
 from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
-from bochner.report.blocks import Block, Cell, Figure, Figures, Paragraph, Section, Table
-from bochner.report.figures import drawn
+from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.subject import Subject
 from bochner.report.words import cut, quoted
 
@@ -22,7 +21,7 @@ def recognition_section(subject: Subject) -> Section:
     if outcome.probability is not None and len(np.unique(outcome.y)) > 1:
         figures.insert(0, _roc(subject, outcome))
     few = outcome.classes is not None and len(outcome.classes) <= _SIDE_BY_SIDE
-    blocks: list[Block] = [Figures(figures)] if few else [*figures]
+    blocks: list[Block] = [figures] if few else [*figures]
     return Section("classes", "Discrimination of the classes", [*blocks, _class_table(outcome)])
 
 
@@ -90,7 +89,7 @@ def _class_table(outcome: Outcome) -> Table:
 def probabilities_section(subject: Subject) -> Section:
     """Return how often classes occur by their predicted probabilities."""
     study = subject.named
-    blocks: list[Block] = [Paragraph(calibration(study))]
+    blocks: list[Block] = [calibration(study)]
     outcome = study.own
     if outcome.probability is not None and outcome.classes is not None:
         display = CalibrationDisplay.from_probabilities(

@@ -18,12 +18,10 @@ from bochner.report.blocks import (
     Block,
     Cell,
     Figure,
-    Figures,
-    Paragraph,
     Section,
     Table,
+    drawn,
 )
-from bochner.report.figures import drawn
 from bochner.report.subject import Subject
 from bochner.report.words import joined, listed, quoted, short
 from bochner.tables.sensitivity import Effect, VarianceShares
@@ -55,7 +53,7 @@ def importance_section(subject: Subject) -> Section | None:
     if subject.n_targets > 1:
         text += " Shares are those of all targets together, in units of their standard deviations."
     figures = [_importance_figure(shares)]
-    blocks: list[Block] = [Paragraph(text), Figures(figures)]
+    blocks: list[Block] = [text, figures]
     table = _shares_table("Columns by importance", "column", shares)
     blocks.append(replace(table, is_folded=len(table.rows) > MOST_UNFOLDED))
     if pairs is not None:
@@ -69,7 +67,7 @@ def importance_section(subject: Subject) -> Section | None:
             figures.append(_pairs_figure(strong))
             blocks.append(_pairs_table(strong, n_weak=int(np.sum(~is_strong))))
         else:
-            blocks.append(Paragraph(no_pairs(pairs)))
+            blocks.append(no_pairs(pairs))
     return Section("importance", "Importance and interactions", blocks)
 
 
@@ -153,7 +151,7 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     if cyclic:
         names = [quoted(name) for name in cyclic]
         text += f" Effects of dates with hours or weekdays, {listed(names)}, are not drawn."
-    return Section("effects", "Effects of columns", [Paragraph(text), Figures(figures)])
+    return Section("effects", "Effects of columns", [text, figures])
 
 
 def _above(shares: VarianceShares, most: int) -> list[Any]:

@@ -1,14 +1,208 @@
-"""Section on the findings of checks of a model and its data."""
+"""The checks of a report, and those of the rows and columns of a table."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+import numpy as np
+from scipy.stats import rankdata
+
+from bochner._base.number_texts import counted, percent, with_error
 from bochner.comparison.study import Study
-from bochner.report import data_checks, error_checks, unlike_rows
-from bochner.report.blocks import Finding, Findings, Paragraph, Section
-from bochner.report.drift import Drift
-from bochner.report.residual_section import drifts
+from bochner.comparison.verdict import best_other
+from bochner.files.identifiers import may_identify
+from bochner.report import error_checks, unlike_rows
+from bochner.report.accuracy import metric_of
+from bochner.report.blocks import Finding, Section, fine
+from bochner.report.residual_section import Drift, drifts
 from bochner.report.subject import Subject, subjects_of
-from bochner.report.words import listed
+from bochner.report.words import listed, quoted
+
+_ROUGH_ERROR = 0.1
+"""Relative standard error from which an error is too uncertain for a comparison of methods."""
+
+_FEWEST_TESTED = 20
+"""Test rows below which the relative error of the standard error exceeds a fifth."""
+
+_ROWS_PER_COLUMN = 10
+"""Rows per column below which effects of columns can hardly be told apart: a rule of thumb of
+regression."""
+
+_MUCH_MISSING = 0.05
+"""Share of missing entries of a column that is reported: below, they hardly change an error."""
+
+_CORRELATED = 0.8
+"""Rank correlation from which two columns share two thirds of their variance."""
+
+_RARE = 10
+"""Test rows of a class below which its share of right predictions has an error above 15 %."""
+
+
+def rows(subject: Subject) -> Finding:
+    """Check that there are enough training rows, and enough test rows to estimate the error."""
+    outcome = subject.study.own
+    score = outcome.scores()[metric_of(subject)]
+    n_columns = len(subject.columns)
+    if subject.n_fit < _ROWS_PER_COLUMN * n_columns:
+        return Finding(
+            "check",
+            f"Few rows: {subject.n_fit:,} for {counted(n_columns, 'column')}",
+            "With fewer than ten rows per column, the importance and the effects of columns depend "
+            "strongly on the sample of rows.",
+            "Add rows, or leave out irrelevant columns.",
+        )
+    if len(outcome.y) < _FEWEST_TESTED or score.std_error > _ROUGH_ERROR * score.value > 0.0:
+        return Finding(
+            "check",
+            f"Few test rows: {len(outcome.y):,}",
+            f"The error is estimated as {with_error(score.value, score.std_error)}."
+            f"{_compared(subject)}",
+            "Hold more rows out, repeat the split with other seeds, or add rows.",
+        )
+    return fine(f"There are enough rows: {subject.n_fit:,} to fit, {len(outcome.y):,} to test.")
+
+
+def _compared(subject: Subject) -> str:
+    """Return the comparison with the best other method, row by row, if there is one."""
+    best = best_other(subject.study)
+    if best is None:
+        return ""
+    verb = "is" if best.is_certain else "is not"
+    return (
+        f" The ratio to the error of {best.other}, {best.ratio:.2f} ({best.lower:.2f} to "
+        f"{best.upper:.2f}), comes from the same rows and is known better: the difference {verb} "
+        "significant."
+    )
+
+
+def missing(subject: Subject) -> Finding:
+    """Return which columns have many missing entries."""
+    table = subject.study.table
+    counts = {c.name: c.n_missing / max(table.n_rows, 1) for c in table.columns}
+    much = sorted((n for n in counts if counts[n] >= _MUCH_MISSING), key=lambda n: -counts[n])
+    if not table.share_missing:
+        return fine("No entry is missing.")
+    if not much:
+        return fine(f"Few entries are missing: {percent(table.share_missing)} of the table.")
+    names = listed([f"{quoted(name)} ({percent(counts[name])})" for name in much])
+    return Finding(
+        "note",
+        f"Missing entries in {names}",
+        "The model replaces missing numbers by the median, and adds an indicator of missing "
+        "entries. Predictions may use the pattern of missing entries.",
+        "Find out why they are missing. If new rows lack entries for other reasons, errors there "
+        "may be larger.",
+    )
+
+
+_WHY = {
+    "constant": "has one value only",
+    "empty": "has no entries",
+    "identifier": "is an identifier, most of its texts occur once",
+}
+
+
+def left_out(subject: Subject) -> Finding:
+    """Return which columns have no features."""
+    states = subject.study.model.encoder_.columns_
+    reasons = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
+    columns = subject.columns.values()
+    suspects = [c.name for c in columns if c.kind == "numeric" and may_identify(c.name, c.values)]
+    if suspects and not reasons:
+        names = listed([quoted(name) for name in suspects])
+        return Finding(
+            "check",
+            f"Possible identifiers: {names}",
+            "Whole numbers that differ in nearly every row and have the name or the length of a "
+            "code. The order of such numbers predicts new rows by chance only, unless they were "
+            "assigned by place or time.",
+            "If they name rows, leave them out of the table (--drop).",
+        )
+    if not reasons:
+        return fine("All columns are used: none is constant or empty, or text that never repeats.")
+    return Finding(
+        "note",
+        f"{counted(len(reasons), 'column')} not used",
+        f"{listed(reasons)}. Such columns carry no information about new rows.",
+        "Leave them out of the table. If an identifier has a part that repeats, such as a site, "
+        "make that a column.",
+    )
+
+
+def classes(subject: Subject) -> Finding | None:
+    """Return which classes are rare, or never predicted."""
+    outcome = subject.study.own
+    if outcome.classes is None:
+        return None
+    counts = np.array([np.sum(outcome.y == name) for name in outcome.classes])
+    never = [quoted(name) for name in outcome.classes if not np.any(outcome.prediction == name)]
+    rare = [quoted(n) for n, count in zip(outcome.classes, counts, strict=True) if count < _RARE]
+    if not never and not rare:
+        return fine("All classes have enough test rows, and all of them are predicted.")
+    title = f"Never predicted: {listed(never)}" if never else f"Rare classes: {listed(rare)}"
+    texts = []
+    if never:
+        texts.append(
+            f"{listed(never)} never {'has' if len(never) == 1 else 'have'} the highest probability."
+        )
+    if rare:
+        texts.append(
+            f"{listed(rare)} {'has' if len(rare) == 1 else 'have'} fewer than {_RARE} test rows, "
+            "so that their error rates are uncertain."
+        )
+    return Finding(
+        "check" if never else "note",
+        title,
+        " ".join(texts),
+        "Use the probabilities, with a lower threshold for rare classes; add rows of them, or join "
+        "classes.",
+    )
+
+
+def correlated(subject: Subject) -> Finding | None:
+    """Check for strong correlations of important columns."""
+    study = subject.study
+    values = study.model.background_values_
+    if values is None:
+        return None
+    states = study.model.encoder_.columns_
+    importance, default = study.importance, 1.0
+    shares: dict[Any, float] = {}
+    if importance is not None:
+        shares = dict(zip(importance.columns, importance.share.tolist(), strict=True))
+        default = 0.0
+    used = [
+        i
+        for i, state in enumerate(states)
+        if state["kind"] in ("numeric", "date") and shares.get(state["name"], default) > 0.01
+    ]
+    if len(used) < 2:
+        return None
+    correlations = np.atleast_2d(np.corrcoef(rankdata(values[:, used], axis=0), rowvar=False))
+    pairs = [
+        (
+            abs(correlations[i, j]),
+            states[used[i]]["name"],
+            states[used[j]]["name"],
+            correlations[i, j],
+        )
+        for i in range(len(used))
+        for j in range(i + 1, len(used))
+        if abs(correlations[i, j]) > _CORRELATED
+    ]
+    if not pairs:
+        return fine("No two important columns are strongly correlated.")
+    pairs.sort(reverse=True)
+    names = [f"{quoted(a)} and {quoted(b)} ({value:.2f})" for _, a, b, value in pairs]
+    return Finding(
+        "note",
+        f"Correlated columns: {listed(names, 3)}",
+        "The numbers are rank correlations. These columns are strongly correlated, so their "
+        "importances are interchangeable, and the effect of one column at fixed values of the "
+        "other is an extrapolation.",
+        "Interpret the sum of their importances. If one column causes the other, keep the cause "
+        "only.",
+    )
+
 
 _WEIGHTS = ("check", "note", "fine")
 """Weights of findings, the most urgent first."""
@@ -24,7 +218,7 @@ def diagnostics_section(all_findings: Sequence[Finding]) -> Section:
         parts.append(f"{counts['note']} {'is' if counts['note'] == 1 else 'are'} for information")
     parts.append(f"{counts['fine']} passed")
     text = f"Of {len(all_findings)} checks, {listed(parts)}."
-    return Section("diagnostics", "Diagnostics", [Paragraph(text), Findings(order)])
+    return Section("diagnostics", "Diagnostics", [text, order])
 
 
 def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:
@@ -40,7 +234,7 @@ def checks(study: Study) -> list[Finding]:
 
 def _all(subject: Subject, drifts: Sequence[Drift]) -> Iterator[Finding | None]:
     """Yield findings in the order of their importance; ``None`` where a check does not apply."""
-    yield data_checks.rows(subject)
+    yield rows(subject)
     yield error_checks.expectation(subject)
     yield error_checks.others(subject)
     yield error_checks.bias(subject)
@@ -49,7 +243,7 @@ def _all(subject: Subject, drifts: Sequence[Drift]) -> Iterator[Finding | None]:
     yield unlike_rows.unlike(subject)
     yield error_checks.drifting(drifts)
     yield error_checks.heavy_tails(subject)
-    yield data_checks.classes(subject)
-    yield data_checks.missing(subject)
-    yield data_checks.left_out(subject)
-    yield data_checks.correlated(subject)
+    yield classes(subject)
+    yield missing(subject)
+    yield left_out(subject)
+    yield correlated(subject)

@@ -12,16 +12,16 @@ from bochner._base.file_writing import as_path, replacing
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
+    OriginScores,
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
+    mean_mase,
     model_facts,
     shown_times,
 )
-from bochner.comparison.past_origins import OriginScores, mean_mase
 from bochner.plot.series_plots import component_display, forecast_display
-from bochner.report.blocks import Block, Cell, Facts, Figure, Paragraph, Section, Table, numbered
-from bochner.report.figures import drawn
+from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.page import Head, Title, rendered
 from bochner.report.words import cut
 from bochner.series.forecaster import Forecaster
@@ -91,7 +91,7 @@ def forecasts_html(
     else:
         what = f"{len(forecasts)} series"
     title = Title("Report on a forecast", "Forecast of", target, source, what)
-    return rendered(title, [head], numbered(sections))
+    return rendered(title, [head], sections)
 
 
 def _figures(scores: Mapping[str, OriginScores]) -> list[tuple[str, str]]:
@@ -187,10 +187,10 @@ def _components(
     """Yield facts on the model, and a picture of the components of the forecast."""
     (series,) = model.series_.values()
     law = series.law
-    yield Facts(model_facts(law, one.values.index))
+    yield model_facts(law, one.values.index)
     yield _component_figure(model, one, level, is_summed)
     if TRANSFORMATIONS[law.transformation].changes_scale:
-        yield Paragraph("Components are on the scale that is modelled, not on that of the values.")
+        yield "Components are on the scale that is modelled, not on that of the values."
 
 
 def _component_figure(

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.stats import norm
 
 from bochner._base.number_texts import counted, percent
-from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
     LIKE,
@@ -16,10 +15,11 @@ from bochner.comparison.outcomes import (
     OF_SPREAD,
     Outcome,
     mean_score,
+    outcome_coverage,
 )
 from bochner.comparison.verdict import excess
 from bochner.report.accuracy import metric_of, shown
-from bochner.report.blocks import Block, Cell, Finding, Paragraph, Section, Table, fine
+from bochner.report.blocks import Block, Cell, Finding, Section, Table, fine
 from bochner.report.subject import Subject
 from bochner.report.words import listed
 
@@ -49,7 +49,7 @@ def unlike_section(subject: Subject) -> Section | None:
     of_rows = f"Of {counted(n_rows, 'test row')}, {n_unlike:,} {verb} unlike the training rows"
     several = "A row may be of several kinds." if sum(counts.values()) > n_unlike else ""
     texts = (f"{of_rows}: {each}.", several, finding.meaning or finding.title)
-    blocks: list[Block] = [Paragraph(" ".join(filter(None, texts))), _table(by_kind)]
+    blocks: list[Block] = [" ".join(filter(None, texts)), _table(by_kind)]
     return Section("unlike", "Rows unlike the training rows", blocks)
 
 

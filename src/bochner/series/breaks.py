@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
-from bochner.series.component_search import Fit, SeriesStructure
 from bochner.series.components import SHIFT_STD, LevelShifts
+from bochner.series.parameter_posterior import Fit, SeriesStructure
 from bochner.series.series_model import ScaledSeries, SeriesModel
 
 _COST = np.log(20.0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bochner._base.arrays import Array, as_array
-from bochner.series.offsets import as_text, dates_from, from_text, localised, opening_hours, weekly
+from bochner.files.stamps import as_text, dates_from, from_text, localised, opening_hours, weekly
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,21 +55,6 @@ _ONE_DAY = np.timedelta64(1, "D")
 """One day, from the first of a month to the last of the one before."""
 
 _THURSDAY = 3  # The weekday of 1 January 1970, Monday being zero
-
-_BY_MONTH = {
-    "BusinessMonthEnd": "BME",
-    "BusinessMonthBegin": "BMS",
-    "BQuarterEnd": "BME",
-    "BQuarterBegin": "BMS",
-    "BYearEnd": "BME",
-    "BYearBegin": "BMS",
-    "WeekOfMonth": "",
-    "LastWeekOfMonth": "",
-    "CustomBusinessMonthEnd": "",
-    "CustomBusinessMonthBegin": "",
-}
-"""Offsets to a day of each month, or of some months, whose number varies, with the offset to that
-of the next month; empty for the same offset."""
 
 
 class _Calendar(NamedTuple):
@@ -286,20 +271,6 @@ def _of_longest_run(index: pd.DatetimeIndex) -> _Calendar | None:
     dates = dates_from(index[0], from_text(text), end=index[-1])
     places = dates.get_indexer(index).astype(np.int64)
     return None if (places < 0).any() else _Calendar(text, places)
-
-
-def monthly_offset(frequency: str | None) -> Any:
-    """Return the offset to the day of the next month, if the number of that day varies.
-
-    This holds for the last business day of a month or a quarter. Returns None for all other dates.
-    """
-    if frequency is None or frequency.startswith("<"):  # What pandas writes and does not read
-        return None
-    offset = from_text(frequency)
-    month = _BY_MONTH.get(type(offset).__name__)
-    if month is None:
-        return None
-    return from_text(month) if month else getattr(offset, "base", offset)
 
 
 def month_numbers(clock: Stamps, offset: Any, at: np.timedelta64) -> Array:

@@ -1,4 +1,4 @@
-"""Searches for the processes whose sum models a series, by their evidence."""
+"""Learns a series: its transformation, and the processes whose sum models it, by their evidence."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -6,42 +6,38 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
+from numpy.random import Generator
+from scipy.fft import next_fast_len, rfft
 from scipy.special import logsumexp
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.progress import Progress, silent
 from bochner._base.threads import in_order, single_threaded_blas
-from bochner.series.components import Inputs, LevelShifts, Remainder, Variation, Waves
-from bochner.series.lines import strongest_period
+from bochner.series.breaks import NEW_BREAKS, find_breaks
+from bochner.series.components import Waves
+from bochner.series.law import SeriesLaw
 from bochner.series.parameter_posterior import (
+    FEWEST_STEPS,
+    ROUNDED,
+    Fit,
     LaplaceApproximation,
+    Season,
+    SeriesStructure,
     find_mode,
     log_densities,
     log_density,
+    season_waves,
 )
 from bochner.series.priors import GENERAL, SeriesPriors
-from bochner.series.series_model import ScaledSeries, SeriesModel
-from bochner.series.trends import TRENDS, LevelProcess, WalkWithDrift
+from bochner.series.series_model import ScaledSeries, SeriesModel, SeriesUnits
+from bochner.series.trends import TRENDS, WalkWithDrift
+from bochner.series.value_transformations import TRANSFORMATIONS, candidates, positive
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_N_HARMONICS = 6
-"""Number of harmonics of a season: all harmonics of monthly values, and smooth shapes of longer
-seasons."""
-
-_SEASON_MEMORY = 5.0
-"""Prior median of the memory of a season's shape, in ranges of the rows."""
-
 _FEWEST_SEASONS = 1.5
 """Fewest periods of a season of the calendar in the range of the rows."""
-
-_FEWEST_STEPS = 2.0
-"""Fewest steps in a period of a season, by the sampling theorem."""
-
-_ROUNDED = 1e-6
-"""Relative rounding error of times up to which a period has a whole number of steps: steps from 0.7
-to 0.8 and from 0.8 to 0.9 are not equal."""
 
 _MOST_LINES = 3
 """Largest number of seasons in addition to the seasons of the calendar."""
@@ -66,10 +62,6 @@ _CYCLE_FREEDOM = 0.3
 """Prior standard deviation of the logarithm of a cycle's period: about the distance between
 candidate periods."""
 
-_CYCLE_ODDS = -np.log(240.0)
-"""Prior log odds of a cycle with one of the candidate periods: one in twenty for any cycle, divided
-by the number of candidates."""
-
 _CYCLE_SIZES = (-0.5, 0.5)
 """Prior deviations of the size at which searches for a cycle begin: a tenth and two fifths of the
 standard deviation of the values."""
@@ -79,66 +71,9 @@ _HOPELESS = -10.0
 more. A model is dropped if its evidence is lower than the best by more."""
 
 
-_SLOW = 0.1
-"""Prior median of the memory of slow variation, in ranges of the rows."""
-
-
 def never(period: float) -> bool:
     """Return False: no period follows the clock of a time zone."""
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class Season:
-    """A period in ranges of the training rows, with its name."""
-
-    period: float
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesStructure:
-    """The parts of a model in addition to variation and noise."""
-
-    trend: LevelProcess
-    seasons: tuple[Waves, ...] = ()
-    cycle: Waves | None = None
-    shifts: LevelShifts | None = None
-
-    def model(self, step: float, n_inputs: int, priors: SeriesPriors = GENERAL) -> SeriesModel:
-        """Return the model for rows that are usually ``step`` apart."""
-        cycles = () if self.cycle is None else (self.cycle,)
-        inputs = (Inputs(n_inputs),) if n_inputs else ()
-        # A few steps of some hundred rows: the geometric mean of step and range, over three.
-        remainder = Remainder(float(np.sqrt(step)) / 3.0)
-        slow = () if self.trend.is_walk else (Variation(_SLOW),)
-        shifts = () if self.shifts is None else (self.shifts,)
-        parts = (self.trend, *slow, *shifts, *self.seasons, *cycles, *inputs, remainder)
-        return SeriesModel(parts, priors.table(step))
-
-    @property
-    def log_odds(self) -> float:
-        """Prior log odds, relative to a structure without a cycle."""
-        return 0.0 if self.cycle is None else float(_CYCLE_ODDS)
-
-
-def season_waves(period: float, step: float, name: str) -> Waves:
-    """Return a season with a fixed period, of rows that are ``step`` apart."""
-    n_harmonics = min(_N_HARMONICS, int(period / (_FEWEST_STEPS * step) + _ROUNDED))
-    return Waves(period, max(1, n_harmonics), _SEASON_MEMORY, 0.0, name)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fit:
-    """A structure, its mode, and its log evidence with prior odds."""
-
-    structure: SeriesStructure
-    mode: LaplaceApproximation
-
-    @property
-    def score(self) -> float:
-        """Log evidence and log prior odds."""
-        return self.mode.log_evidence + self.structure.log_odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +95,8 @@ class Searcher:
 
     def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
         """Return the fit with a line and all seasons that have enough periods in the rows."""
-        longest = np.ptp(rows.times) / _FEWEST_SEASONS * (1.0 + _ROUNDED)
-        shortest = _FEWEST_STEPS * self.step * (1.0 - _ROUNDED)
+        longest = np.ptp(rows.times) / _FEWEST_SEASONS * (1.0 + ROUNDED)
+        shortest = FEWEST_STEPS * self.step * (1.0 - ROUNDED)
         waves = tuple(
             self._waves(season) for season in seasons if shortest <= season.period <= longest
         )
@@ -355,3 +290,124 @@ def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
             if part == shared_part:
                 theta[model.place(part)] = near.theta[near.model.place(shared_part)]
     return theta
+
+
+_FEWEST_TURNS = 3.0
+"""Smallest number of periods in the range of the rows: fewer look like slow changes."""
+
+_PADDING = 4
+"""Frequencies per width of a line: the largest power on the grid is lower than the peak by a few
+per cent at most."""
+
+_SURPRISE = 7.0
+"""Excess power of a significant line, in nats above the expected maximum of independent errors: one
+series in a thousand without lines has one."""
+
+
+def strongest_period(times: Array, errors: Array, step: float) -> float | None:
+    """Return the period of the strongest line in one-step errors of variance one, if it is real.
+
+    ``errors`` (n,) at ``times`` (n,), about ``step`` apart, have no lines if the model is complete:
+    the power of each frequency is then exponential with mean one.
+    """
+    places = np.rint((times - times[0]) / step).astype(np.int64)
+    size = int(places[-1]) + 1
+    # On a regular grid, where missing rows count as errors of zero.
+    binned = np.bincount(places, weights=errors, minlength=size)
+    padded = next_fast_len(_PADDING * size, real=True)
+    power = np.abs(rfft(binned, padded)) ** 2 / len(errors)
+    frequency = np.arange(len(power)) / (padded * step)
+    power[frequency * (times[-1] - times[0]) < _FEWEST_TURNS] = 0.0
+    best = int(np.argmax(power))
+    if power[best] < np.log(0.5 * size) + _SURPRISE:
+        return None
+    return float(1.0 / frequency[best])
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Options of the search: seasons by length in units of the times, and other structures.
+
+    ``names`` returns the name of a period of some length. ``follows_clock`` returns whether a
+    length repeats by the clock of a time zone. Without ``transformations``, all transformations
+    that are defined for the values are compared.
+    """
+
+    seasons: Sequence[tuple[float, str]]
+    names: Callable[[float], str]
+    find_seasons: bool
+    find_cycle: bool
+    transformations: Sequence[str] | None = None
+    n_threads: int = 1
+    progress: Progress = silent
+    follows_clock: Callable[[float], bool] = never
+    priors: SeriesPriors = GENERAL
+    find_breaks: bool = True
+
+
+def learn(
+    times: Array,
+    values: Array,
+    inputs: Array,
+    plan: Plan,
+    rng: Generator,
+    clock: Array | None = None,
+) -> SeriesLaw:
+    """Return the law of a series: times (n,) in order, values (n,) with NaN, inputs (n, d).
+
+    ``clock`` (n,) is the local time of a time zone minus the time; None without a time zone.
+    """
+    known_values = values[np.isfinite(values)]
+    names = plan.transformations or candidates(known_values)
+    compared_fits: list[tuple[str, SeriesUnits, Searcher, Fit, float]] = []
+    with single_threaded_blas():
+        for name in names:
+            if compared_fits and plan.progress.is_stopped:
+                break
+            plan.progress(f"fitting a line and the seasons to values with transformation {name!r}")
+            compared_fits.append((name, *_first(times, values, inputs, clock, name, plan)))
+    name, units, searcher, fit, _ = max(compared_fits, key=lambda entry: entry[-1])
+    rows = units.rows(times, TRANSFORMATIONS[name].forward(values), inputs, clock)
+    outliers = np.zeros(0, dtype=np.intp)
+    all_rows, unbroken = rows, fit
+    if plan.find_breaks and not plan.progress.is_stopped:
+        plan.progress("looking for outliers and shifts of the level")
+        with single_threaded_blas():
+            rows, fit, outliers = find_breaks(rows, fit, searcher.fit)
+    fits = searcher.best(rows, fit, plan.find_seasons, plan.find_cycle)
+    fits, log_weights = searcher.with_drift(rows, fits, searcher.log_weights(fits))
+    rows_of_fits = [rows] * len(fits)
+    if fit is not unbroken:
+        fits, rows_of_fits = [*fits, unbroken], [*rows_of_fits, all_rows]
+        log_weights = np.append(log_weights + np.log1p(-NEW_BREAKS), np.log(NEW_BREAKS))
+    plan.progress("drawing from the posterior of the parameters")
+    return SeriesLaw.of(fits, log_weights, rows_of_fits, outliers, name, units, rng, plan.n_threads)
+
+
+def _first(
+    times: Array, values: Array, inputs: Array, clock: Array | None, name: str, plan: Plan
+) -> tuple[SeriesUnits, Searcher, Fit, float]:
+    """Return units, searcher and fit of a transformation, and the logarithm of its weight.
+
+    The weight depends on the evidence of the values. The log slopes of the transformation make the
+    evidence a density of the untransformed values, so that transformations can be compared.
+    """
+    function = TRANSFORMATIONS[name]
+    # Units are those of transformed values.
+    transformed = function.forward(values)
+    units = SeriesUnits.of(times, transformed, inputs)
+    searcher = Searcher(
+        float(units.ranges(units.step)),
+        inputs.shape[1],
+        lambda period: plan.names(period * units.span),
+        plan.n_threads,
+        plan.progress,
+        lambda period: plan.follows_clock(period * units.span),
+        plan.priors,
+    )
+    seasons = [Season(float(units.ranges(length)), label) for length, label in plan.seasons]
+    fit = searcher.first(units.rows(times, transformed, inputs, clock), seasons)
+    known_values = values[np.isfinite(values)]
+    slopes = function.log_slope(positive(known_values) if function.changes_scale else known_values)
+    density = fit.score + float(np.sum(slopes)) - len(known_values) * np.log(units.deviation)
+    return units, searcher, fit, plan.priors.log_weight_of_scale(density, name)

@@ -15,11 +15,10 @@ from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner.features.parameters import check_choice, check_seed, generators
-from bochner.series.fitted_series import FittedSeries, check_periods, fitted_series
+from bochner.series.fitted_series import FittedSeries, SeriesForecasts, check_periods, fitted_series
 from bochner.series.law import SeriesLaw
 from bochner.series.reconciliation import Reconciliation
 from bochner.series.rolling_origins import rolling_table
-from bochner.series.series_forecasts import SeriesForecasts
 from bochner.series.series_rows import SeriesRows, series_values, several, taken_series
 from bochner.series.summed_series import check_sums, check_values, reconciliation, with_sums
 from bochner.series.value_transformations import TRANSFORMATIONS
@@ -158,14 +157,15 @@ class Forecaster(BaseEstimator):
         self._check_parameters()
         unfit(self)
         group = several(y)
-        parts = check_sums(self.sums, group)
+        parts = {} if self.sums is None else check_sums(self.sums, group)
         group = group and with_sums(group, parts)
         progress, rows = Progress(callback), {}
         for name, one in (group or {_ONE: y}).items():
             inputs = X.get(name) if isinstance(X, dict) and group is not None else X
             shown = None if group is None else name
             rows[name] = taken_series(one, inputs, times, self.transformation, shown)
-        check_values(rows, parts)
+        if parts:
+            check_values(rows, parts)
         fitted = {name: self._learned(series, progress) for name, series in rows.items()}
         self.series_, self.is_single_ = fitted, group is None
         self.reconciliation_ = reconciliation(fitted, rows, parts) if parts else None

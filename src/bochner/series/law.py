@@ -12,15 +12,18 @@ from bochner._base.arrays import Array, Index
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.series.calibration import LARGE, calibrated
-from bochner.series.component_search import Fit
 from bochner.series.components import Inputs, LevelShifts, Waves
-from bochner.series.parameter_posterior import draws, resampled
+from bochner.series.parameter_posterior import Fit, draws, resampled
 from bochner.series.paths import paths
-from bochner.series.predictive_mixture import PredictiveMixture
-from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesModel
-from bochner.series.series_units import SeriesUnits
-from bochner.series.value_transformations import TRANSFORMATIONS
-from bochner.series.weighted_models import TINY, Member
+from bochner.series.series_model import (
+    TINY,
+    Member,
+    ScaledSeries,
+    SeriesEvidence,
+    SeriesModel,
+    SeriesUnits,
+)
+from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture
 
 _N_DRAWS = 256
 """Number of importance samples of the best model; other models have fewer. The effective sample

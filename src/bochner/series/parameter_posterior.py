@@ -1,4 +1,4 @@
-"""The posterior of a model's parameters: its mode, evidence of the model, and weighted draws."""
+"""Structures of a series and the posterior of their parameters: mode, evidence and draws."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,10 @@ from scipy.stats import chi2, qmc
 
 from bochner._base.arrays import Array, Index
 from bochner._base.descent import minimised
+from bochner.series.components import Inputs, LevelShifts, Remainder, Variation, Waves
+from bochner.series.priors import GENERAL, SeriesPriors
 from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesModel
+from bochner.series.trends import LevelProcess
 
 _FARTHEST = 5.0
 """Bounds of the search, in standard deviations of the priors: beyond them exponentials overflow."""
@@ -28,6 +31,28 @@ then have relative errors near a thousandth."""
 _DEGREES = 6
 """Degrees of freedom of the Student proposal. Its tails are heavier than those of a skewed
 posterior; if the posterior is normal, a tenth of the effective sample size is lost."""
+
+
+_N_HARMONICS = 6
+"""Number of harmonics of a season: all harmonics of monthly values, and smooth shapes of longer
+seasons."""
+
+_SEASON_MEMORY = 5.0
+"""Prior median of the memory of a season's shape, in ranges of the rows."""
+
+_CYCLE_ODDS = -np.log(240.0)
+"""Prior log odds of a cycle with one of the candidate periods: one in twenty for any cycle, divided
+by the number of candidates."""
+
+FEWEST_STEPS = 2.0
+"""Fewest steps in a period of a season, by the sampling theorem."""
+
+ROUNDED = 1e-6
+"""Relative rounding error of times up to which a period has a whole number of steps: steps from 0.7
+to 0.8 and from 0.8 to 0.9 are not equal."""
+
+_SLOW = 0.1
+"""Prior median of the memory of slow variation, in ranges of the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,3 +170,56 @@ def resampled(weights: Array, count: int, rng: Generator) -> Index:
     ends = np.cumsum(weights / weights.sum())
     places = np.searchsorted(ends, (np.arange(count) + rng.random()) / count)
     return np.bincount(np.minimum(places, len(weights) - 1), minlength=len(weights))
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """A period in ranges of the training rows, with its name."""
+
+    period: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesStructure:
+    """The parts of a model in addition to variation and noise."""
+
+    trend: LevelProcess
+    seasons: tuple[Waves, ...] = ()
+    cycle: Waves | None = None
+    shifts: LevelShifts | None = None
+
+    def model(self, step: float, n_inputs: int, priors: SeriesPriors = GENERAL) -> SeriesModel:
+        """Return the model for rows that are usually ``step`` apart."""
+        cycles = () if self.cycle is None else (self.cycle,)
+        inputs = (Inputs(n_inputs),) if n_inputs else ()
+        # A few steps of some hundred rows: the geometric mean of step and range, over three.
+        remainder = Remainder(float(np.sqrt(step)) / 3.0)
+        slow = () if self.trend.is_walk else (Variation(_SLOW),)
+        shifts = () if self.shifts is None else (self.shifts,)
+        parts = (self.trend, *slow, *shifts, *self.seasons, *cycles, *inputs, remainder)
+        return SeriesModel(parts, priors.table(step))
+
+    @property
+    def log_odds(self) -> float:
+        """Prior log odds, relative to a structure without a cycle."""
+        return 0.0 if self.cycle is None else float(_CYCLE_ODDS)
+
+
+def season_waves(period: float, step: float, name: str) -> Waves:
+    """Return a season with a fixed period, of rows that are ``step`` apart."""
+    n_harmonics = min(_N_HARMONICS, int(period / (FEWEST_STEPS * step) + ROUNDED))
+    return Waves(period, max(1, n_harmonics), _SEASON_MEMORY, 0.0, name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A structure, its mode, and its log evidence with prior odds."""
+
+    structure: SeriesStructure
+    mode: LaplaceApproximation
+
+    @property
+    def score(self) -> float:
+        """Log evidence and log prior odds."""
+        return self.mode.log_evidence + self.structure.log_odds

@@ -23,8 +23,7 @@ from scipy.stats import qmc
 
 from bochner._base.arrays import Array
 from bochner._base.registry import register
-from bochner.series.predictive_mixture import PredictiveMixture
-from bochner.series.value_transformations import TRANSFORMATIONS
+from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture
 
 _N_POINTS = 2048
 """Number of points at which laws of sums are computed, a power of two for a Sobol sequence. Ends of

@@ -3,12 +3,13 @@ r"""State-space model of a series: a sum of processes and noise, its evidence an
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.arrays import Array, Index, Mask, as_array
+from bochner._base.arrays import Array, Index, Mask, as_array, rounded, spreads
+from bochner._base.registry import register
 from bochner.series.components import RealOrComplex, Remainder, SeriesProcess, StateTransition
 from bochner.series.priors import OWN_PRIORS, NormalPrior, PriorTable
 from bochner.series.regular import regular_series
@@ -20,6 +21,7 @@ from bochner.series.state_loops import (
     moments_ahead,
     slopes,
 )
+from bochner.series.trends import LevelProcess
 
 _IMAGINARY = 1e-100
 """Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
@@ -336,3 +338,111 @@ class SeriesEvidence:
         for slope, part in zip(by_entry, moved, strict=True):
             gradient += part[1:].imag.reshape(k, -1) @ slope.ravel()
         return evidence, gradient / _IMAGINARY
+
+
+TINY = 1e-12
+"""Lower bound of variances, relative to the variance of the values: rounding may make them
+negative."""
+
+_COUNTS = ("n_harmonics", "n_inputs")
+"""Attributes of parts that are numbers of states or of pairs of states."""
+
+
+@register(shapes={"theta": "Sk", "weights": "S", "mean": "Ss", "cov": "Sss"})
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """Parameter draws of one model, with moments of its states at the final training row."""
+
+    parts: list[SeriesProcess]
+    theta: Array  # (S, k)
+    weights: Array  # (S,): Sum to one over all members
+    mean: Array  # (S, s)
+    cov: Array  # (S, s, s)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if the numbers of parameters or states do not match the parts."""
+        counts = [getattr(part, name, 0) for part in self.parts for name in _COUNTS]
+        # Checked before arrays of these sizes are made: a damaged file may hold huge numbers.
+        if max(counts, default=0) > self.mean.shape[1]:
+            raise ValueError(f"{max(counts)} harmonics or inputs of {self.mean.shape[1]} states")
+        n_parameters = sum(len(part.priors) for part in self.parts)
+        n_states = sum(len(part.partners) for part in self.parts)
+        if not self.parts or not isinstance(self.parts[0], LevelProcess):
+            raise ValueError("the first part of a model must be a trend")
+        if self.theta.shape[1] != n_parameters or self.mean.shape[1] != n_states:
+            raise ValueError(
+                f"draws of {self.theta.shape[1]} parameters and {self.mean.shape[1]} states do not "
+                f"fit parts with {n_parameters} and {n_states}"
+            )
+        if np.diagonal(self.cov, axis1=1, axis2=2).min(initial=0.0) < -TINY * np.abs(self.cov).max(
+            initial=1.0
+        ):
+            raise ValueError("states have negative variances")
+
+    @property
+    def model(self) -> SeriesModel:
+        """The model."""
+        return SeriesModel(tuple(self.parts))
+
+    @property
+    def trend(self) -> LevelProcess:
+        """The first part."""
+        return cast(LevelProcess, self.parts[0])
+
+
+_CONSTANT = 0.5
+"""Unit of a constant input: the standard deviation of an indicator of half of the rows. The effect
+of a level that no row had is then as uncertain as effects of frequent levels."""
+
+
+@register(shapes={"mean": "d", "scale": "d"})
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesUnits:
+    """Units of a series: of times, transformed values and inputs."""
+
+    start: float
+    span: float
+    step: float
+    centre: float
+    deviation: float
+    mean: Array  # (d,)
+    scale: Array  # (d,)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for units that are not positive, or different numbers of inputs."""
+        units = (self.span, self.step, self.deviation, *self.scale)
+        if len(self.mean) != len(self.scale) or not all(unit > 0.0 for unit in units):
+            raise ValueError("units of times, values and inputs must be positive")
+
+    def rows(
+        self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
+    ) -> ScaledSeries:
+        """Return rows in the units of `bochner.series.components`.
+
+        They are rounded, so that a series in other units has the same rows and the same fit.
+        """
+        return ScaledSeries(
+            self.ranges(times - self.start),
+            rounded((transformed - self.centre) / self.deviation),
+            rounded((inputs - self.mean) / self.scale),
+            None if clock is None else self.ranges(clock),
+        )
+
+    def ranges(self, durations: Array | float) -> Array:
+        """Return durations, in units of the times, in ranges of the rows."""
+        # Steps are rounded and not ranges, because rows may be many steps apart.
+        n_steps = rounded(np.asarray(durations / self.step))
+        return as_array(n_steps / rounded(np.asarray(self.span / self.step)))
+
+    @classmethod
+    def of(cls, times: Array, transformed: Array, inputs: Array) -> "SeriesUnits":
+        """Return units in which times range from zero to one and standard deviations are one."""
+        return cls(
+            float(times[0]),
+            float(times[-1] - times[0]),
+            float(np.median(np.diff(times))),
+            float(np.nanmean(transformed)),
+            float(np.nanstd(transformed)),
+            inputs.mean(axis=0),
+            spreads(inputs, np.ones(len(inputs)), _CONSTANT),
+        )

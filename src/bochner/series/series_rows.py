@@ -77,7 +77,7 @@ def learned_rows(values: Array) -> slice:
 def several(y: Any) -> dict[str, Any] | None:
     """Return series by name if ``y`` is a mapping or a data frame; ``None`` for a single series."""
     refuse_lazy("y", y)
-    y = of_arrow(y)
+    y = of_arrow(y) if hasattr(y, "column_names") else y
     if isinstance(y, Mapping):
         named_series = {str(name): series for name, series in y.items()}
     elif hasattr(y, "columns"):
@@ -161,9 +161,7 @@ def future_inputs(X: object, future: Future, n_inputs: int, names: list[str] | N
     """Return the inputs (h, d) at the times of a forecast, or raise ValueError."""
     count = len(future.numbers)
     if not n_inputs:
-        if X is not None:
-            raise ValueError("X was given, but the model was fitted without inputs: leave it out.")
-        return np.zeros((count, 0))
+        raise ValueError("X was given, but the model was fitted without inputs: leave it out.")
     if X is None:
         raise ValueError(
             f"The model was fitted with {n_inputs} inputs: pass their values at the {count} times "
@@ -277,7 +275,7 @@ def _inputs(X: object, y: object, count: int) -> tuple[Array, list[str] | None]:
 
 
 def _matrix(X: Any) -> tuple[Array, list[str] | None]:
-    X = of_arrow(X)
+    X = of_arrow(X) if hasattr(X, "column_names") else X
     refuse_masked("X", X)
     refuse_complex("X", X)
     if text := not_numbers(X):

@@ -14,9 +14,19 @@ from bochner._base.arrays import Array, as_array, as_positive_scalar
 from bochner._base.checks import check_size
 from bochner._base.registry import register
 from bochner.files.clocks import clock_times
-from bochner.files.stamps import Dates, days_of, month_offset, months_of, on_clock_of, read_dates
-from bochner.series.calendars import frequency_of, month_numbers, monthly_offset
-from bochner.series.offsets import from_text, localised, next_dates
+from bochner.files.stamps import (
+    Dates,
+    days_of,
+    from_text,
+    localised,
+    month_offset,
+    monthly_offset,
+    months_of,
+    next_dates,
+    on_clock_of,
+    read_dates,
+)
+from bochner.series.calendars import frequency_of, month_numbers
 
 Kind = Literal["steps", "numbers", "days", "months"]
 Index = Literal["none", "numbers", "dates", "periods"]
@@ -96,7 +106,7 @@ class Timeline:
     ``kind`` is the unit of the numbers, ``step`` the usual step between two times, or None if they
     are irregular, and ``last`` the last time. For dates, ``stamp`` is the last date in nanoseconds
     since 1970, in UTC, or in local time if dates are monthly; ``frequency`` is the text of the
-    offset from each date to the next, see `bochner.series.offsets`. Further fields are the zone and
+    offset from each date to the next, see `bochner.files.stamps`. Further fields are the zone and
     the resolution of the pandas index. Months begin ``offset`` days after the first of the calendar
     month.
     """

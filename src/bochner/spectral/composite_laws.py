@@ -1,21 +1,17 @@
 """Laws made of other laws: of products, of mapped inputs, and of locally stationary kernels."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise, product
 from math import isqrt
 from operator import add
-from types import MappingProxyType
 
 import numpy as np
 
 from bochner._base.arrays import Array
-from bochner._base.names import resolved
-from bochner._base.registry import register
 from bochner.spectral.factors import Amplitudes
 from bochner.spectral.hadamard import Matrix
-from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError, Pairing
+from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError
 from bochner.spectral.schemes import Scheme
 
 
@@ -49,8 +45,8 @@ class Convolution(Law):
         )
         return tuple((float(np.prod(shares)), Convolution(laws)) for shares, laws in choices)
 
-    def paired(self, pairing: Pairing) -> Law:
-        return Convolution(tuple(law.paired(pairing) for law in self.laws))
+    def paired(self, pairs: str) -> Law:
+        return Convolution(tuple(law.paired(pairs) for law in self.laws))
 
 
 def draw_jointly(
@@ -92,14 +88,9 @@ def _assembled(laws: list[BlockLaw], blocks: list[Matrix]) -> list[Matrix]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapped(Law):
-    r"""Frequencies of a kernel of mapped inputs, :math:`k(x L, y R)`.
+    r"""Frequencies :math:`L \omega` and :math:`R \omega` of a kernel of mapped inputs.
 
-    Parameters
-    ----------
-    law : Law
-        Law of the kernel ``k``, in ``q`` dimensions.
-    left, right : ndarray of shapes (d, q) and (d2, q)
-        :math:`L` and :math:`R`: :math:`\omega = L \omega'` and :math:`\nu = R \omega'`.
+    The kernel is :math:`k(x L, y R)`, with ``left`` (d, q) and ``right`` (d2, q).
     """
 
     law: Law
@@ -163,48 +154,34 @@ class Mapped(Law):
             (share, Mapped(law, self.left, self.right)) for share, law in self.law.jordan()
         )
 
-    def paired(self, pairing: Pairing) -> Law:
-        return Mapped(self.law.paired(pairing), self.left, self.right)
+    def paired(self, pairs: str) -> Law:
+        return Mapped(self.law.paired(pairs), self.left, self.right)
 
 
 _LONGEST = 4
 """Greatest ratio of the sides of a grid that has exactly as many cells as are wanted."""
 
 
-@register
-@dataclass(frozen=True, slots=True)
-class MatchedPairs(Pairing):
-    """One frequency of the lag and one of the midpoint for every pair."""
-
-    def draws(
-        self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
-    ) -> tuple[Draw, Draw]:
-        lag, middle = draw_jointly((stationary, envelope), m, rng, scheme)
-        return lag, middle
+PAIRS = ("matched", "grid")
+"""Ways to pair frequencies of the lag with frequencies of the midpoint: a new pair for each draw,
+or all pairs of fewer frequencies."""
 
 
-@register
-@dataclass(frozen=True, slots=True)
-class GridPairs(Pairing):
-    r"""All pairs of few frequencies of the lag and few of the midpoint, the paper's equation (6).
+def _grid(
+    laws: tuple[Law, Law], m: int, rng: np.random.Generator, scheme: Scheme
+) -> tuple[Draw, Draw]:
+    r"""Return all pairs of few draws of either law: the paper's equation (6).
 
     :math:`m = m_1 m_2` with sides that differ by a factor of four at most. If ``m`` has no such
     factors, the first ``m`` cells of a sufficiently large square are used. Pairs are dependent, but
     each pair follows the right law, so the estimate stays unbiased.
     """
-
-    def draws(
-        self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
-    ) -> tuple[Draw, Draw]:
-        rows, columns = grid_sides(m)
-        lag_rng, middle_rng, sign_rng = rng.spawn(3)
-        lag, middle = reflected(
-            (stationary, envelope),
-            [stationary.draw(rows, lag_rng, scheme), envelope.draw(columns, middle_rng, scheme)],
-            sign_rng,
-        )
-        row, column = np.divmod(np.arange(m), columns)
-        return lag.rearranged(row), middle.rearranged(column)
+    rows, columns = grid_sides(m)
+    lag_rng, middle_rng, sign_rng = rng.spawn(3)
+    drawn = [laws[0].draw(rows, lag_rng, scheme), laws[1].draw(columns, middle_rng, scheme)]
+    lag, middle = reflected(laws, drawn, sign_rng)
+    row, column = np.divmod(np.arange(m), columns)
+    return lag.rearranged(row), middle.rearranged(column)
 
 
 def grid_sides(m: int) -> tuple[int, int]:
@@ -221,14 +198,6 @@ def grid_sides(m: int) -> tuple[int, int]:
     return -(-m // columns), columns
 
 
-PAIRINGS: Mapping[str, Pairing] = MappingProxyType({"matched": MatchedPairs(), "grid": GridPairs()})
-
-
-def resolve_pairing(pairs: str | Pairing) -> Pairing:
-    """Return the pairing with a name; a pairing object is returned unchanged."""
-    return resolved("pairs", pairs, Pairing, PAIRINGS)
-
-
 @dataclass(frozen=True, slots=True)
 class TwoFrequency(Law):
     r"""The law of :math:`\kappa_1((x + y)/2 - c)\, \kappa_s(x - y)`, either factor one at zero.
@@ -239,15 +208,8 @@ class TwoFrequency(Law):
               E \cos(\omega \cdot x - \nu \cdot y + \theta)
               = E \cos(s \cdot (x - y))\, E \cos\big(v \cdot \big(\tfrac{x + y}2 - c\big)\big),
 
-    where one of the laws is even, or is made so by random reflections.
-
-    Parameters
-    ----------
-    stationary, envelope : Law
-        Laws of :math:`s` and of :math:`v`.
-    centre : tuple of d floats
-        :math:`c`, in the units of the inputs.
-    pairing : Pairing, default=MatchedPairs()
+    where one of the laws is even, or is made so by random reflections. ``pairs`` is one of
+    ``PAIRS``.
 
     References
     ----------
@@ -258,7 +220,7 @@ class TwoFrequency(Law):
     stationary: Law
     envelope: Law
     centre: tuple[float, ...]
-    pairing: Pairing = MatchedPairs()
+    pairs: str = "matched"
 
     is_positive = False
     is_two_sided = True
@@ -272,13 +234,15 @@ class TwoFrequency(Law):
         return (self.stationary, self.envelope)
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        lag, middle = self.pairing.draws(self.stationary, self.envelope, m, rng, scheme)
+        laws = self.stationary, self.envelope
+        draws = draw_jointly if self.pairs == "matched" else _grid
+        lag, middle = draws(laws, m, rng, scheme)
         v = np.asarray(middle.omega)
         half = Draw(0.5 * v, middle.ratio, middle.phase - v @ np.array(self.centre), -0.5 * v)
         return lag + half
 
-    def paired(self, pairing: Pairing) -> Law:
-        return replace(self, pairing=pairing)
+    def paired(self, pairs: str) -> Law:
+        return replace(self, pairs=pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,12 +251,6 @@ class WithAmplitude(Law):
 
     Its kernel is :math:`a(x)\, a(y)\, E \cos(s \cdot (x - y))`. A complex amplitude makes two such
     kernels, of its real and its imaginary part, if the law is even.
-
-    Parameters
-    ----------
-    law : Law
-    amplitude_of : Amplitudes
-        One function, of one frequency.
     """
 
     law: Law

@@ -26,7 +26,7 @@ from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.spectral.closed_forms import closed_form, find_closed_form
 from bochner.spectral.design import designed_measure
 from bochner.spectral.lattice_measure import LARGEST_DIM, lattice_measure
-from bochner.spectral.laws import NoMeasureError, Pairing
+from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import Pairs, profile
 from bochner.spectral.schemes import Iid, QuasiMonteCarlo, Scheme, resolve_scheme
@@ -233,7 +233,7 @@ def spectral_measure(
     *,
     decomposition: str | Decomposition = "auto",
     scheme: str | Scheme = "orthogonal",
-    pairs: str | Pairing = "matched",
+    pairs: str = "matched",
 ) -> SpectralMeasure:
     r"""Return the measure whose transform is ``kernel`` on inputs with ``dim`` columns.
 
@@ -258,7 +258,7 @@ def spectral_measure(
     scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
         Sampling scheme of the frequencies, on which a designed measure depends. ``"orthogonal"`` by
         default.
-    pairs : {"matched", "grid"} or Pairing, default="matched"
+    pairs : {"matched", "grid"}, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
         frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
         forms all pairs of fewer frequencies.

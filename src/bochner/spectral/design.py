@@ -99,14 +99,8 @@ def designed_measure(
     If weights will be ``fitted`` to the kernel and the error of the best candidate exceeds one
     half, a candidate within a tenth of the kernel's greatest value is preferred if one exists,
     because masses of zero leave nothing to fit. ``max_error`` is the greatest error on a grid five
-    times finer than the grid of the program.
-
-    Raises
-    ------
-    NoMeasureError
-        If the kernel is not a function of one distance or of the inner product.
-    ValueError
-        If its function is not finite and continuous as far as the data reach.
+    times finer than the grid of the program. Raises ``NoMeasureError`` for a kernel that is not a
+    function of one distance or of the inner product, ``ValueError`` for one that is not continuous.
     """
     search = _cached_search if _is_hashable(kernel) else _search
     geometry, candidates = search(kernel, dim, pairs, orthogonal)

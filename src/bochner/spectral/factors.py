@@ -251,7 +251,7 @@ class CosineFactors(FeatureFactor):
         return len(self.v)
 
     def fits(self, dim: int, dim_right: int) -> bool:
-        return dim == dim_right == self.v.shape[1]
+        return (dim, dim_right) == 2 * self.v.shape[1:]
 
     def joined(self, other: Any) -> Any:
         """Return the factors of both, one after the other."""
@@ -289,23 +289,9 @@ class Amplitudes(FeatureFactor):
     .. math:: a_g(x) = \exp\big(-\tfrac14 \|W_g^\top x - b_g\|^2\big)
               \sum_r c_{gr} \cos(\mu_{gr} \cdot x + \varphi_{gr})
 
-    Parameters
-    ----------
-    index : array-like of shape (m,)
-        The number ``g`` of each frequency's function.
-    window : array-like of shape (G, d, q)
-        ``W``, in inverse units of the inputs; zero means no window.
-    centre : array-like of shape (G, q)
-        ``b``, in the units of the mapped inputs.
-    mu : array-like of shape (G, R, d)
-        Radians per unit of the inputs.
-    coef, phase : array-like of shape (G, R)
-        ``c``, and :math:`\varphi` in radians.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, an entry is not finite or an index is not one of a function.
+    ``index`` (m,) is the number ``g`` of each frequency's function; ``window`` (G, d, q) and
+    ``centre`` (G, q) are ``W`` and ``b``, where ``W = 0`` means no window; ``mu`` (G, R, d),
+    ``coef`` and ``phase`` (G, R) are those of the cosines.
     """
 
     index: Array
@@ -355,7 +341,7 @@ class Amplitudes(FeatureFactor):
         return len(self.index)
 
     def fits(self, dim: int, dim_right: int) -> bool:
-        return dim == dim_right == self.mu.shape[2]
+        return (dim, dim_right) == 2 * self.mu.shape[2:]
 
     @property
     def _arrays(self) -> tuple[Array, ...]:
@@ -504,12 +490,12 @@ def joined(
     """Return the factors of ``counts`` frequencies, one after the other, of ``dim`` inputs."""
     if first is None and second is None:
         return None
-    pairs = zip(separated(first), separated(second), (Envelope, CosineFactors), strict=True)
     made: list[Any] = []
-    for one, other, kind in pairs:
+    kinds: tuple[Any, Any] = Envelope, CosineFactors
+    for one, other, kind in zip(separated(first), separated(second), kinds, strict=True):
         if one is None and other is None:
             made.append(None)
             continue
-        filled = kind.none(counts[0], dim) if one is None else one
-        made.append(filled.joined(kind.none(counts[1], dim) if other is None else other))
+        before: Any = kind.none(counts[0], dim) if one is None else one
+        made.append(before.joined(kind.none(counts[1], dim) if other is None else other))
     return multiplied(*made)

@@ -84,9 +84,9 @@ class Frequencies:
         factor: FeatureFactor | None = None,
     ) -> None:
         left = omega if isinstance(omega, HadamardRows) else frozen_array("omega", omega, None)
-        right = nu
-        if not (nu is None or isinstance(nu, HadamardRows)):
-            right = frozen_array("nu", nu, None)
+        right: Matrix | None = None
+        if nu is not None:
+            right = nu if isinstance(nu, HadamardRows) else frozen_array("nu", nu, None)
         if len(left.shape) != 2 or 0 in left.shape:
             raise ValueError(f"omega must have shape (m, d), both positive, got {left.shape}.")
         m, dim = left.shape

@@ -23,23 +23,10 @@ class HadamardRows:
     .. math:: \omega = A\, [H S_q \cdots H S_1]\, C
 
     with one block in brackets for every ``D`` rows: ``H`` is the orthonormal Hadamard matrix of
-    order ``D``, a power of two, and each :math:`S` a diagonal of signs. ``A`` scales the ``m``
-    rows; ``C`` scales the ``d`` columns, the first ones of ``D``. NumPy's functions convert the
-    object to the array (m, d) that it represents, at each call.
-
-    Parameters
-    ----------
-    signs : array-like of shape (b, q, D)
-        Diagonals of :math:`S_1, \ldots, S_q` for each of ``b`` blocks.
-    row_scale : array-like of shape (m,)
-        Diagonal of ``A``; the last block may be incomplete, ``(b - 1) D < m <= b D``.
-    column_scale : array-like of shape (d,)
-        Diagonal of ``C``, at most ``D`` entries.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a sign is not 1 or -1, or a scale is not finite.
+    order ``D``, a power of two, and each :math:`S` a diagonal of ``signs`` (b, q, D). ``row_scale``
+    (m,) is the diagonal of ``A``, where the last block may be incomplete, and ``column_scale`` (d,)
+    that of ``C``, which cuts the first ``d`` of ``D`` columns. NumPy's functions convert the object
+    to the array (m, d) that it represents, at each call.
 
     Examples
     --------
@@ -48,8 +35,6 @@ class HadamardRows:
     >>> np.asarray(rows).round(4)
     array([[ 0.7071, -0.7071],
            [ 0.7071,  0.7071]])
-    >>> rows.angles(np.array([[1.0, 1.0]])).round(4)
-    array([[0.    , 1.4142]])
     """
 
     signs: Signs

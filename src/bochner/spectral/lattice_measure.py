@@ -21,34 +21,14 @@ _ROUGH = 0.01  # share of the greatest value; 256 sampled frequencies are off by
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice(Law):
-    r"""Finitely many frequencies, each with a probability and a phase.
+    r"""Finitely many frequencies (n_atoms, d), each with a probability and a phase (n_atoms,).
 
     A draw at atom ``n`` has the term :math:`\cos(\omega_n \cdot \Delta + \theta_n)`. If there are
     at least as many draws as atoms, every atom is used with its weight in the measure, and the
     result is exact for every scheme. Otherwise each draw maps one uniform variable through the
-    inverse of the cumulative probabilities. Neighbouring atoms have neighbouring frequencies, so
-    strata of the uniform variable are patches of frequencies.
-
-    Parameters
-    ----------
-    omega : array-like of shape (n_atoms, d)
-    probability, phase : array-like of shape (n_atoms,)
-        Nonnegative and summing to one; :math:`\theta`.
-    aliasing : float, default=0.0
-        Estimated bound, in units of the kernel, on the cost of grid and taper within reach.
-    truncation : float, default=0.0
-        Bound on the cost of the small coefficients that were left out: the sum of their sizes. Both
-        bounds refer to the whole measure, not to one part.
-    factor : CosineFactors, default=None
-        Factors of every cosine at either argument; ``None`` means one.
-    amplitude : float, default=1.0
-        Greatest square of these factors on the inputs of the law.
-
-    Examples
-    --------
-    >>> law = Lattice(omega=[[0.0], [1.0]], probability=[0.25, 0.75], phase=[0.0, np.pi])
-    >>> law.dim, round(law.at_zero, 6), law.is_positive
-    (1, -0.5, False)
+    inverse of the cumulative probabilities; neighbouring atoms have neighbouring frequencies.
+    ``aliasing`` and ``truncation`` bound the errors of the grid and of coefficients left out, in
+    units of the kernel; ``amplitude`` is the greatest square of the ``factor`` of every cosine.
     """
 
     omega: Array

@@ -217,8 +217,8 @@ class Law(ABC):
         """Number of frequencies with which draws are exact; ``None`` if draws are never exact."""
         return None
 
-    def paired(self, pairing: Pairing) -> Law:
-        """Return the law with another pairing of the frequencies of lags and midpoints."""
+    def paired(self, pairs: str) -> Law:
+        """Return the law with other ``pairs`` of frequencies of lags and midpoints."""
         return self
 
     def mapped(self, left: Array, right: Array) -> Law | None:
@@ -234,18 +234,6 @@ class Law(ABC):
     ) -> tuple[tuple[float, Law], ...] | None:
         """Return masses and laws of the sum of two measures, or ``None`` if laws are not merged."""
         return None
-
-
-class Pairing(ABC):
-    """A way to pair frequencies of the lag with frequencies of the midpoint."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def draws(
-        self, stationary: Law, envelope: Law, m: int, rng: np.random.Generator, scheme: Scheme
-    ) -> tuple[Draw, Draw]:
-        """Return ``m`` draws from either law; the two of a row are independent of each other."""
 
 
 class BlockLaw(Law):

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, as_count
-from bochner.spectral.composite_laws import Convolution, Mapped, resolve_pairing
+from bochner.spectral.composite_laws import PAIRS, Convolution, Mapped
 from bochner.spectral.factors import Envelope, FeatureFactor, multiplied
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.laws import Law, NoMeasureError, Pairing
+from bochner.spectral.laws import Law, NoMeasureError
 from bochner.spectral.schemes import Scheme, resolve_scheme
 
 Counts = NDArray[np.intp]
@@ -87,14 +87,10 @@ class ByMass(Allocation):
 
 @dataclass(frozen=True, slots=True)
 class ByVariance(Allocation):
-    r"""Shares in proportion to mass times standard deviation, in whole orthogonal blocks.
+    """Shares in proportion to mass times standard deviation, in whole orthogonal blocks.
 
-    Parameters
-    ----------
-    single, blocked : tuple of float
-        Variance that one frequency of each part contributes, alone and in whole blocks.
-    block : int
-        Number of directions of a block.
+    ``single`` and ``blocked`` are variances that one frequency of each part contributes, alone and
+    in whole blocks of ``block`` directions.
     """
 
     single: tuple[float, ...]
@@ -347,10 +343,11 @@ class SpectralMeasure:
             return self
         return replace(self, parts=tuple(split), allocation=ByMass())
 
-    def paired(self, pairs: str | Pairing) -> "SpectralMeasure":
-        """Return the measure with another :class:`Pairing` of its locally stationary parts."""
-        pairing = resolve_pairing(pairs)
-        return self._with_laws(lambda law: law.paired(pairing))
+    def paired(self, pairs: str) -> "SpectralMeasure":
+        """Return the measure with other ``pairs`` in its locally stationary parts."""
+        if pairs not in PAIRS:
+            raise ValueError(f"pairs must be one of 'matched', 'grid', got {pairs!r}.")
+        return self._with_laws(lambda law: law.paired(pairs))
 
     def mapped(self, left: Array, right: Array) -> "SpectralMeasure":
         """Return the measure of ``k(x left, y right)``; see :class:`Mapped`."""

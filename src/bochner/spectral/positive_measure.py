@@ -39,36 +39,11 @@ class PositiveFrequencies:
               - \langle c, c' \rangle} \sum_j a_j\,
               e^{\omega_j \cdot u - \|u\|^2 / 2}\, e^{\omega_j \cdot v - \|v\|^2 / 2},
 
-    waves whose frequencies are imaginary, :math:`e^{i (-i \omega) \cdot u}`, times Gaussian
-    envelopes. It is the kernel in the mean if :math:`\omega` is standard normal and the weights are
-    :math:`1/m` (Choromanski et al., "Rethinking attention with performers", 2021, Lemma 1), for
-    all centres ``c`` and ``c'``. All features are positive, so averages weighted by them are
-    averages.
-
-    Parameters
-    ----------
-    omega : array-like of shape (m, q)
-        :math:`\omega`.
-    log_weight : array-like of shape (m,)
-        :math:`\log a`; the logarithm, since weights of accurate features differ by many orders.
-    left, right : array-like of shapes (d, q) and (d2, q)
-        ``L`` and ``R``.
-    centre_left, centre_right : array-like of shape (q,)
-        ``c`` and ``c'``, in the units of ``x L`` and ``y R``.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree or an entry is not finite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.spectral.positive_measure import PositiveFrequencies
-    >>> omega = np.random.default_rng(0).normal(size=(10_000, 1))
-    >>> f = PositiveFrequencies(omega, np.full(10_000, -np.log(10_000)), [[1.0]], [[1.0]], [0], [0])
-    >>> f.gram([[0.5]], [[0.5]]).round(1), np.exp(0.25).round(1)
-    (array([[1.3]]), np.float64(1.3))
+    the kernel in the mean if :math:`\omega` (m, q) is standard normal and the weights are
+    :math:`1/m` (Choromanski et al., "Rethinking attention with performers", 2021, Lemma 1). All
+    features are positive, so averages weighted by them are averages. Logarithms of the weights (m,)
+    are held, because weights of accurate features differ by many orders. The maps ``left`` (d, q)
+    and ``right`` (d2, q) are ``L`` and ``R``, and the centres (q,) ``c`` and ``c'``.
     """
 
     omega: Array
@@ -130,23 +105,12 @@ class PositiveFrequencies:
         return as_array(gram)
 
     def attention(self, queries: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Array:
-        r"""Return averages of the values of keys, weighted by the kernel.
+        r"""Return the values (n2, t) of keys (n2, d2) averaged for each query (n, d).
 
         .. math:: \sum_j \hat k(q_i, k_j)\, v_j \Big/ \sum_j \hat k(q_i, k_j)
 
-        The averages are computed in two steps, over keys for each feature and over features for
-        each query, in O((n + n2) m (d + t)) operations. Neither step overflows, and every result
-        lies between the least and the greatest value.
-
-        Parameters
-        ----------
-        queries : array-like of shape (n, d)
-        keys : array-like of shape (n2, d2)
-        values : array-like of shape (n2, t)
-
-        Returns
-        -------
-        averages : ndarray of shape (n, t)
+        Averages over keys for each feature, then over features for each query, take
+        O((n + n2) m (d + t)) operations; neither overflows.
         """
         left, right = self.log_features(queries), self.log_features_right(keys)
         mass = logsumexp(right, axis=0)
@@ -173,14 +137,8 @@ class PositiveFrequencies:
 class PositiveMeasure:
     r"""Frequencies :math:`\omega \sim N(0, S^{-1})` with weights, for mapped and centred inputs.
 
-    Parameters
-    ----------
-    left, right : ndarray of shapes (d, q) and (d2, q)
-        Maps of queries and keys; the kernel is :math:`e^{\langle x L,\, y R \rangle}`.
-    centre_left, centre_right : ndarray of shape (q,)
-        Centres of the mapped rows.
-    precision : ndarray of shape (q,)
-        Diagonal of ``S``, greater than zero and less than two; one is the measure itself.
+    The maps and centres are those of :class:`PositiveFrequencies`; ``precision`` (q,) is the
+    diagonal of ``S``, greater than zero and less than two, where one is the measure itself.
 
     References
     ----------
@@ -189,15 +147,6 @@ class PositiveMeasure:
     via new classes of positive random features", 2023, for other Gaussians; the geometric mean of
     covariances as the map, and the variance of opposite pairs, are derived in
     :doc:`/mathematics/positive`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.spectral.positive_measure import PositiveMeasure
-    >>> unit, origin = np.eye(2), np.zeros(2)
-    >>> mu = PositiveMeasure(unit, unit, origin, origin, np.ones(2))
-    >>> mu.relative_variance([[0.5, 0.0]], [[0.5, 0.0]], 100).round(4)  # (cosh(1) - 1) / 50
-    array([[0.0109]])
     """
 
     left: Array
@@ -210,21 +159,13 @@ class PositiveMeasure:
     def adapted(
         cls, X: Array, Y: Array, temperature: float = 1.0, *, reshaped: bool = True
     ) -> "PositiveMeasure":
-        r"""Return the measure of :math:`e^{\langle x, y \rangle / T}` adapted to given rows.
+        r"""Return the measure of :math:`e^{\langle x, y \rangle / T}` for rows (n, d) and (n2, d).
 
         Centres are the means. Of all invertible ``M``, the root of the geometric mean
         :math:`C_x^{-1} \# C_y` of covariances makes :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2`
         least. Covariances are shrunk: the mean of a covariance's diagonal is added to it, because
         directions in which the given rows hardly vary may matter in others. With ``reshaped`` the
         precision is :func:`best_precision`, and else one.
-
-        Parameters
-        ----------
-        X, Y : ndarray of shapes (n, d) and (n2, d)
-            Queries and keys.
-        temperature : float, default=1.0
-            :math:`T`, in the squared units of the inputs.
-        reshaped : bool, default=True
         """
         means = X.mean(axis=0), Y.mean(axis=0)
         first, second = (_covariance(rows, mean) for rows, mean in zip((X, Y), means, strict=True))
@@ -277,18 +218,8 @@ def best_precision(square: Array) -> Array:
     r"""Return the precisions ``S`` (q,) that make the mean logarithm of the variance least.
 
     With :math:`\lambda_i = E z_i^2`, in each coordinate
-
-    .. math:: -\tfrac12 \log S - \tfrac12 \log(2 - S) + \frac{2 \lambda}{2 - S}
-
-    is convex on (0, 2), and zero is its slope where :math:`S^2 - (3 + 2 \lambda) S + 2 = 0`: the
-    smaller root, one at :math:`\lambda = 0`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.spectral.positive_measure import best_precision
-    >>> best_precision(np.array([0.0, 1.0])).round(4)
-    array([1.    , 0.4384])
+    :math:`-\tfrac12 \log S - \tfrac12 \log(2 - S) + 2 \lambda / (2 - S)` is convex on (0, 2), and
+    its slope is zero at the smaller root of :math:`S^2 - (3 + 2 \lambda) S + 2 = 0`.
     """
     middle = 3.0 + 2.0 * np.maximum(square, 0.0)
     # Without the difference of the two large numbers of the usual formula

@@ -24,14 +24,9 @@ _ANGLES = Scratch()
 class MemoryLayout(Enum):
     """Memory layout of inputs and features.
 
-    Attributes
-    ----------
-    BY_SAMPLE
-        Inputs (n, d) and features (n, 2m): all cosines of a sample, then all of its sines. Heads
-        and transformers use it.
-    BY_WAVE
-        Inputs (d, n) and features (2m, n): the cosines of a wave for all samples, then its sines.
-        Chains use it, as they replace single waves.
+    ``BY_SAMPLE`` has inputs (n, d) and features (n, 2m), all cosines of a sample and then its
+    sines; ``BY_WAVE`` has inputs (d, n) and features (2m, n), for chains, which replace single
+    waves.
     """
 
     BY_SAMPLE = "by sample"

@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 
 from bochner.series.priors import NormalPrior, SeriesPriors
 
-PATH = Path(__file__).parents[3] / "tools" / "series_priors.py"
+PATH = Path(__file__).parents[2] / "tools" / "series_priors.py"
 
 
 @pytest.fixture(scope="module")
