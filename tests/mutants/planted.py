@@ -26,7 +26,6 @@ from bochner.spectral import (
     measure,
     schemes,
 )
-from bochner.spectral import lattice_points as lattice
 from bochner.spectral.laws import GammaMixture
 from bochner.spectral.measure import HalfByMass
 
@@ -260,13 +259,13 @@ def sobol_without_scrambling(patch):
     patch.setattr(schemes.qmc, "Sobol", Plain)
 
 
-@changes(lattice, "shifted_lattice", check_marginals("lattice", Coordinates(3)))
+@changes(schemes, "shifted_lattice", check_marginals("lattice", Coordinates(3)))
 def a_lattice_without_a_shift(shifted, m, dim, rng):
     points = shifted(m, dim, rng)
     return points - points.min(axis=0)
 
 
-@replaces(lattice, "gammainc", check_scheme(GAUSSIAN, "lattice"), check_scheme(MATERN, "lattice"))
+@replaces(schemes, "gammainc", check_scheme(GAUSSIAN, "lattice"), check_scheme(MATERN, "lattice"))
 def radii_of_twice_as_many_inputs(half_dim, half_square):
     return gammainc(2.0 * half_dim, half_square)
 
