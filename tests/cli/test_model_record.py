@@ -11,7 +11,7 @@ WRONG = {
     "target": (None, -1, [1, 2], ["y", "z"]),
     "dropped": (None, -1),
     "id": ([],),
-    "layout": (None, [], "x", {"$": "dict", "items": {}}),
+    "layout": (None, [], "x"),
     "fingerprint": ([], "x", {"$": "dict", "items": {}}),
     "interval": (None, 2.0),
     "n_test_samples": (None, []),

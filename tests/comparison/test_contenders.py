@@ -15,12 +15,19 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from bochner import TableEncoder
 from bochner.comparison import contenders
+from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
 
 ALPHAS = np.logspace(-3, 3, 13)
+
+
+@pytest.fixture
+def without_catboost(monkeypatch):
+    monkeypatch.setitem(sys.modules, "catboost", None)
 
 
 @pytest.fixture(params=["regression", "classification"])
@@ -42,6 +49,15 @@ def by_hand(method, task, n_components, seed):
         contenders.RBF_SAMPLER: make_pipeline(StandardScaler(), features, ridge),
         contenders.TREES: make_pipeline(StandardScaler(), trees(random_state=seed)),
     }[method]
+
+
+def evaluate(model, split):
+    return {name: score.value for name, score in outcome(model, split).scores().items()}
+
+
+def measure(model, split):
+    contenders.timed_fit(model, split)
+    return evaluate(model, split)
 
 
 def values(model, split):
@@ -71,7 +87,7 @@ def test_text_and_gaps_are_read_by_all():
     frame.loc[::7, "a"] = np.nan
     split = Split(frame[:60], y[:60], frame[60:], y[60:], "regression")
     for contender in contenders.CONTENDERS.values():
-        assert contenders.measure(contender("regression", 16, 0), split)["error"] < 1.0
+        assert measure(contender("regression", 16, 0), split)["error"] < 1.0
 
 
 def test_no_value_is_clipped_for_the_others():
@@ -111,7 +127,7 @@ def test_catboost_is_compared_where_it_is_installed(split, monkeypatch):
     assert list(contenders.installed()) == [*contenders.CONTENDERS, contenders.CATBOOST]
     weighted = replace(split, weight=np.linspace(1.0, 2.0, len(split.y)))
     model = contenders.installed()[contenders.CATBOOST](split.task, 60, 3)
-    errors = contenders.measure(model, weighted)
+    errors = measure(model, weighted)
     quiet = {"verbose": False, "allow_writing_files": False}
     assert asked[0] == {"random_seed": 3, **quiet}
     np.testing.assert_array_equal(asked[-1], weighted.weight)
@@ -131,7 +147,7 @@ def test_catboost_has_its_defaults(split, tmp_path, monkeypatch):
         names = np.array(["low", "middle", "high"], dtype=object)
         split = replace(split, y=names[y], y_test=names[labels])
     contender = contenders.installed()[contenders.CATBOOST](split.task, 60, 3)
-    errors = contenders.measure(contender, split)
+    errors = measure(contender, split)
     trees = {
         "regression": catboost.CatBoostRegressor,
         "classification": catboost.CatBoostClassifier,
@@ -169,7 +185,7 @@ THREE = Split(None, np.array([0.0, 2.0, 4.0]), None, np.array([1.0, 3.6, 3.2]), 
 
 def test_errors_by_hand():
     square = (0.0 + 1.6**2 + 0.8**2) / 3.0
-    assert contenders.evaluate(Told(), THREE) == pytest.approx(
+    assert evaluate(Told(), THREE) == pytest.approx(
         {
             "rmse": np.sqrt(square),
             "mae": 0.8,
@@ -181,24 +197,16 @@ def test_errors_by_hand():
 
 def test_coverage_by_hand():
     """The residuals are 0, 1.6 and 1.6 standard deviations; 90 % are within 1.645 of them."""
-    assert contenders.evaluate(Sure(), THREE)["coverage"] == 1.0
+    assert evaluate(Sure(), THREE)["coverage"] == 1.0
     wider = Split(None, THREE.y, None, np.array([1.0, 3.7, 4.9]), "regression")
-    assert contenders.evaluate(Sure(), wider)["coverage"] == pytest.approx(1.0 / 3.0)
-    assert "coverage" not in contenders.evaluate(Told(), THREE)
+    assert evaluate(Sure(), wider)["coverage"] == pytest.approx(1.0 / 3.0)
+    assert "coverage" not in evaluate(Told(), THREE)
 
 
 def test_the_share_of_wrong_classes():
     labels = np.array([1.0, 2.0, 4.0])
     split = Split(None, labels, None, np.array([1.0, 2.0, 3.0]), "classification")
-    assert contenders.evaluate(Told(), split) == {"error": pytest.approx(1.0 / 3.0)}
-
-
-def test_measuring_fits_with_the_options_and_takes_the_time():
-    model = Told()
-    figures = contenders.measure(model, THREE, callback=len)
-    assert model.options == {"callback": len}
-    assert set(figures) == {"error", "rmse", "mae", "r2", "fit_seconds"}
-    assert figures["fit_seconds"] >= 0.0
+    assert evaluate(Told(), split) == {"error": pytest.approx(1.0 / 3.0)}
 
 
 class Wide(Sure):
@@ -210,7 +218,7 @@ class Wide(Sure):
 
 
 def test_coverage_is_that_of_intervals_where_there_are_some():
-    assert contenders.evaluate(Wide(), THREE)["coverage"] == pytest.approx(2.0 / 3.0)
+    assert evaluate(Wide(), THREE)["coverage"] == pytest.approx(2.0 / 3.0)
 
 
 class Likely(Told):
@@ -226,7 +234,7 @@ class Likely(Told):
 def test_log_loss_by_hand():
     split = Split(None, None, None, np.array(["a", "a"]), "classification")
     expected = {"error": 0.5, "log_loss": -0.5 * np.log(0.5 * 0.2)}
-    assert contenders.evaluate(Likely(), split) == pytest.approx(expected)
+    assert evaluate(Likely(), split) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", contenders.installed())
@@ -237,8 +245,88 @@ def test_rows_without_weight_are_passed_over(split, name):
     whole = Split(split.X, split.y, split.X_test, split.y_test, split.task, weight)
     other = Split(split.X, y, split.X_test, split.y_test, split.task, weight)
     metric = "rmse" if split.task == "regression" else "error"
-    one, two = (
-        contenders.measure(contender(split.task, 32, 0), some)[metric] for some in (whole, other)
-    )
+    one, two = (measure(contender(split.task, 32, 0), some)[metric] for some in (whole, other))
     # The encoder's means and scales, and the trees' bins, do not depend on the target.
     assert one == pytest.approx(two, rel=1e-6)
+
+
+def mixed(task="regression", n=160):
+    rng = np.random.default_rng(0)
+    a, level = rng.normal(size=n), rng.integers(0, 300, n)  # More levels than are one-hot encoded
+    frame = pd.DataFrame({"a": a, "level": [f"level {number}" for number in level % 40]})
+    y = a + 0.1 * (level % 40) + 0.1 * rng.normal(size=n)
+    if task == "classification":
+        y = np.where(y > np.median(y), "high", "low")
+    half = n // 2
+    return Split(frame[:half], y[:half], frame[half:], y[half:], task)
+
+
+@pytest.mark.usefixtures("without_catboost")
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_outcomes_are_those_of_each_method_alone(task):
+    weighted = replace(mixed(task), weight=np.linspace(0.5, 1.5, 80))
+    found = [{}]
+    assert contenders.add_others(found, weighted, seed=3) == []
+    names = list(contenders.CONTENDERS)
+    assert list(found[0]) == names
+    for name in names:
+        alone = contenders.CONTENDERS[name](task, contenders.N_COMPONENTS, 3)
+        seconds = contenders.timed_fit(alone, weighted)
+        expected = outcome(alone, weighted)
+        if task == "regression":
+            np.testing.assert_allclose(found[0][name].prediction, expected.prediction, rtol=1e-6)
+        else:
+            np.testing.assert_array_equal(found[0][name].prediction, expected.prediction)
+        assert 0.0 < found[0][name].seconds < 100.0 * seconds
+
+
+@pytest.mark.usefixtures("without_catboost")
+def test_each_target_has_its_outcomes():
+    both = mixed()
+    both = replace(
+        both, y=np.stack([both.y, -both.y], 1), y_test=np.stack([both.y_test, -both.y_test], 1)
+    )
+    found = [{}, {}]
+    contenders.add_others(found, both)
+    first, second = (outcomes[contenders.LINEAR].prediction for outcomes in found)
+    np.testing.assert_allclose(first, -second, rtol=1e-6)
+
+
+@pytest.mark.usefixtures("without_catboost")
+def test_the_table_is_encoded_once(monkeypatch):
+    calls = []
+    for name in ("fit", "fit_transform", "transform"):
+        right = getattr(TableEncoder, name)
+
+        def counted(self, *arguments, _right=right, _name=name, **options):
+            calls.append(_name)
+            return _right(self, *arguments, **options)
+
+        monkeypatch.setattr(TableEncoder, name, counted)
+    contenders.add_others([{}], mixed())
+    assert calls == ["fit_transform", "transform"]
+
+
+@pytest.mark.usefixtures("without_catboost")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_methods_have_the_threads_of_the_fit(n_jobs, monkeypatch):
+    threads = set()
+    monkeypatch.setattr("bochner._base.threads.cpu_count", lambda: 8)
+
+    def fitted(model, split, **options):
+        threads.update(pool["num_threads"] for pool in threadpool_info())
+        threads.add(options["n_openmp"])
+        return timed_fit(model, split, **options)
+
+    timed_fit = contenders.timed_fit
+    monkeypatch.setattr(contenders, "timed_fit", fitted)
+    contenders.add_others([{}], mixed(), n_jobs=n_jobs)
+    assert threads == {n_jobs}
+
+
+@pytest.mark.usefixtures("without_catboost")
+def test_methods_without_time_are_named():
+    found = [{}]
+    names = list(contenders.CONTENDERS)
+    assert contenders.add_others(found, mixed(), until=0.0) == names
+    assert found == [{}]

@@ -11,8 +11,15 @@ from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from bochner import TableRegressor
 from bochner.comparison import study as studies
-from bochner.comparison.coverage import coverage_of
-from bochner.comparison.outcomes import LIKE, Outcome, by_group, by_kind, mean_score, outcome
+from bochner.comparison.outcomes import (
+    LIKE,
+    Outcome,
+    by_group,
+    by_kind,
+    coverage_of,
+    mean_score,
+    outcome,
+)
 from bochner.comparison.split import Split
 from bochner.comparison.verdict import best_other, calibration, difference, no_pairs, verdict
 from bochner.tables.sensitivity import VarianceShares

@@ -10,18 +10,16 @@ import pytest
 from bochner import Forecaster
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
+    LAST_REPEATED,
+    SEASON_REPEATED,
+    OriginScores,
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
     model_facts,
-    shown_times,
-)
-from bochner.comparison.past_origins import (
-    LAST_REPEATED,
-    SEASON_REPEATED,
-    OriginScores,
     origin_scores,
     repeated_season,
+    shown_times,
 )
 
 NAN = np.nan

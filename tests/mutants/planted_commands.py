@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from cli import test_activity, test_screen
-from comparison import test_others
+from comparison import test_contenders
 from mutants.registry import edit, planted
 
 from bochner.cli import output, screen
@@ -14,14 +14,14 @@ from bochner.comparison import contenders
 
 def check_shared_encoding():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(test_others.sys.modules, "catboost", None)
-        test_others.test_the_table_is_encoded_once(patch)
+        patch.setitem(test_contenders.sys.modules, "catboost", None)
+        test_contenders.test_the_table_is_encoded_once(patch)
 
 
 def check_threads():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(test_others.sys.modules, "catboost", None)
-        test_others.test_methods_have_the_threads_of_the_fit(1, patch)
+        patch.setitem(test_contenders.sys.modules, "catboost", None)
+        test_contenders.test_methods_have_the_threads_of_the_fit(1, patch)
 
 
 check_widths = partial(test_screen.test_no_heading_and_no_number_is_cut, 2.864e-12)

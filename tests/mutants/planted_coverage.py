@@ -3,7 +3,7 @@
 from mutants.registry import plant_edits
 from report import test_checks
 
-from bochner.comparison import coverage
+from bochner.comparison import outcomes as coverage
 
 plant_edits(
     coverage,

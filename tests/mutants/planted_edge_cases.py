@@ -24,8 +24,9 @@ from tables import (
     test_widths,
 )
 
-from bochner.comparison import coverage, split, study, verdict
 from bochner.comparison import forecast_errors as forecasts
+from bochner.comparison import outcomes as coverage
+from bochner.comparison import split, study, verdict
 from bochner.features import median_length_scales as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats

@@ -13,8 +13,8 @@ from series import test_forecaster, test_holidays
 from bochner import Forecaster
 from bochner.cli import forecasting
 from bochner.comparison import forecast_errors as forecasts
+from bochner.comparison import forecast_errors as origins
 from bochner.comparison import forecast_fits
-from bochner.comparison import past_origins as origins
 from bochner.comparison.contenders import OURS
 from bochner.files import series_table
 from bochner.series import holidays

@@ -10,8 +10,7 @@ from report.studies import build, of_classes, of_laws, table, with_quantiles
 
 from bochner import TableRegressor
 from bochner._base.number_texts import number
-from bochner.comparison.coverage import are_outside, coverage_of
-from bochner.comparison.outcomes import Outcome
+from bochner.comparison.outcomes import Outcome, are_outside, coverage_of
 from bochner.comparison.study import row_names
 from bochner.comparison.verdict import calibration, no_pairs
 from bochner.files.columns import read_column

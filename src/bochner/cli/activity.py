@@ -63,17 +63,7 @@ def _lines(console: Console, activity: "Activity") -> Iterator[None]:
 
 
 class Activity:
-    """The step that a command is at, with the time left of its stage where steps are counted.
-
-    Parameters
-    ----------
-    limit : float or None, default=None
-        Time limit of the command in seconds, for display only.
-    clock : callable, default=time.monotonic
-        Function that returns the time in seconds.
-    is_compiling : callable, optional
-        Function that returns whether loops are being compiled, which has a text of its own.
-    """
+    """The step that a command is at, with the time left of its stage where steps are counted."""
 
     def __init__(
         self,

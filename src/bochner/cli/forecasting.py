@@ -35,9 +35,11 @@ from bochner.cli.output import (
 )
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
+    OriginScores,
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
+    mean_mase,
     model_facts,
 )
 from bochner.comparison.forecast_fits import (
@@ -48,7 +50,6 @@ from bochner.comparison.forecast_fits import (
     past_scores,
     with_total,
 )
-from bochner.comparison.past_origins import OriginScores, mean_mase
 from bochner.files.errors import InputError
 from bochner.files.series_table import (
     SeriesColumns,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,65 +85,39 @@ def load_model(path: Path) -> Any:
 
 
 _FACTS: Mapping[str, Any] = {
-    "n_samples": int,
+    **dict.fromkeys(("n_samples", "n_columns", "n_test_samples"), int),
+    **dict.fromkeys(("weight", "group", "time", "id", "task", "source"), str),
     "target": str | list[str],
     "dropped": list[str],
-    **dict.fromkeys(("weight", "group", "time", "id", "task", "source"), str),
     "interval": float,
-    "n_columns": int,
-    "n_test_samples": int,
-    "layout": {
-        **dict.fromkeys(("decimal", "dates"), str),
-        "types": dict[str, str],
-        **dict.fromkeys(("table", "delimiter"), str | None),
-        "missing": list[str],
-        **dict.fromkeys(("skip", "header"), int | None),
-        "units": dict[str, str],
-        "words": dict[str, list[str]],
-    },
-    "fingerprint": {"step": int, "keys": str, "chance": float},
+    "layout": dict[str, Any],
+    "fingerprint": dict[str, Any],
 }
-"""Types of the facts about a fit, which may be missing; those of nested facts are needed."""
-
-_KEY_SIZE = 4
-"""Bytes of a hash of a row."""
+"""Types of the facts about a fit, which may be missing."""
 
 
 def check_record(record: Mapping[str, Any], n_targets: int) -> None:
     """Raise InputError unless the record of a model has facts of the right types."""
-    hints: dict[str, Any] = {**_FACTS} | {
-        name: float | list[float] for name in record if name.startswith("test_")
-    }
-    wrong = [name for name, hint in hints.items()
-             if name in record and not _is_of(record[name], hint)]  # fmt: skip
-    target = record.get("target", "")
-    if n_targets != (1 if isinstance(target, str) else len(target)) and "target" in record:
-        wrong.append("target")
-    if not wrong and not 0.0 < record.get("interval", 0.5) < 1.0:
-        wrong.append("interval")
-    if not wrong and "fingerprint" in record and not _are_keys(record["fingerprint"]):
-        wrong.append("fingerprint")
-    if wrong:
-        raise InputError(
-            f"The model file has {repr(record[wrong[0]])[:60]} for the fact {wrong[0]!r} about the "
-            "fit, which is not of its type: the file was changed. Fit the model again."
-        )
-
-
-def _is_of(fact: Any, hint: Any) -> bool:
-    if not isinstance(hint, Mapping):
-        return conforms(fact, hint)
-    return isinstance(fact, dict) and all(
-        name in fact and conforms(fact[name], each) for name, each in hint.items()
-    )
-
-
-def _are_keys(facts: Mapping[str, Any]) -> bool:
-    try:
-        is_whole = len(b64decode(facts["keys"], validate=True)) % _KEY_SIZE == 0
-    except ValueError:
-        return False
-    return is_whole and facts["step"] >= 1
+    tested = [name for name in record if name.startswith("test_")]
+    hints: dict[str, Any] = {**_FACTS, **dict.fromkeys(tested, float | list[float])}
+    for name, fact in record.items():
+        is_right = name not in hints or conforms(fact, hints[name])
+        if name == "target":
+            is_right = is_right and n_targets == (1 if isinstance(fact, str) else len(fact))
+        elif name == "interval":
+            is_right = is_right and 0.0 < fact < 1.0
+        elif name == "fingerprint":
+            is_right = is_right and fact.keys() == {"step", "keys", "chance"}
+        elif name == "layout" and is_right:
+            try:
+                ReadOptions.from_record(fact)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                is_right = False
+        if not is_right:
+            raise InputError(
+                f"The model file has {repr(fact)[:60]} for the fact {name!r} about the fit, which "
+                "is not of its type: the file was changed. Fit the model again."
+            )
 
 
 def target_names(model: Model) -> list[str]:

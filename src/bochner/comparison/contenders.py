@@ -6,7 +6,6 @@ from importlib.util import find_spec
 from math import inf
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -83,21 +82,6 @@ def installed() -> Mapping[str, Contender]:
     return {**CONTENDERS, CATBOOST: _catboost} if has_catboost else CONTENDERS
 
 
-def measure(model: BaseEstimator, split: Split, **fit_options: Any) -> dict[str, float]:
-    """Fit ``model`` to the training rows and return its metrics on the test rows.
-
-    ``error`` is the mean square error over the variance of the training target, or the share of
-    wrong classes; ``rmse`` and ``mae`` (regression) are in the units of the target, and ``r2`` is
-    the share of the variance of the test rows that is explained; ``coverage`` and ``width``
-    (regressors with intervals or ``return_std``) are the share of targets in their central 90 %
-    interval, and its mean width; ``log_loss`` (classifiers with probabilities) is in nats, and
-    ``auc`` (two classes) the area under the ROC curve. Training rows have the weights of the split,
-    if it has some.
-    """
-    seconds = timed_fit(model, split, **fit_options)
-    return {**evaluate(model, split), "fit_seconds": seconds}
-
-
 def timed_fit(
     model: BaseEstimator, split: Split, *, n_openmp: int = 1, **fit_options: object
 ) -> float:
@@ -113,11 +97,6 @@ def timed_fit(
     with threadpool_limits(n_openmp, user_api="openmp"):
         model.fit(split.X, split.y, **fit_options)
     return perf_counter() - start
-
-
-def evaluate(model: BaseEstimator, split: Split) -> dict[str, float]:
-    """Return the metrics of a fitted model on the test rows; see :func:`measure`."""
-    return {name: score.value for name, score in outcome(model, split).scores().items()}
 
 
 _Encoded = tuple[Split, float]

@@ -12,8 +12,12 @@ from sklearn.base import clone
 
 from bochner._base.number_texts import counted
 from bochner._base.progress import Progress
-from bochner.comparison.forecast_errors import SeriesForecast
-from bochner.comparison.past_origins import OriginScores, joint_scores, origin_scores
+from bochner.comparison.forecast_errors import (
+    OriginScores,
+    SeriesForecast,
+    joint_scores,
+    origin_scores,
+)
 from bochner.files.errors import InputError
 from bochner.files.series_table import ONE, SeriesColumns, TableSeries
 from bochner.series.forecaster import Forecaster

@@ -1,6 +1,6 @@
-"""Predictions of a fitted method for held-out rows, and errors with standard errors."""
+"""Predictions of a fitted method for held-out rows, their errors, and the coverage of intervals."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from types import MappingProxyType
@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import binom
 from sklearn.base import BaseEstimator
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from bochner._base.arrays import Array, Floats, Index, Mask, as_array
-from bochner.comparison.normal import normal_half_width
 from bochner.comparison.split import Split
 
 LIKE = "like the training rows"
@@ -56,6 +57,17 @@ KINDS_OF_ROWS: Mapping[str, str] = MappingProxyType(
 
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 """Least probability in the log loss, as in scikit-learn."""
+
+
+def normal_half_width(level: float) -> float:
+    """Return half the width of the central interval of a standard normal law.
+
+    Examples
+    --------
+    >>> round(normal_half_width(0.95), 3)
+    1.96
+    """
+    return float(ndtri(0.5 + 0.5 * level))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,3 +230,94 @@ def by_kind(outcome: Outcome, unlike: Mapping[str, Mask]) -> Mapping[str, Outcom
     is_like = ~np.any(list(masks.values()), axis=0)
     masks = {LIKE: is_like, **masks} if is_like.any() else masks
     return {kind: outcome.part(mask) for kind, mask in masks.items()}
+
+
+_CERTAINTY = 0.95
+"""Probability of the range of coverages that calibrated intervals have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The coverage of intervals of probability ``level``, and its range if they are calibrated.
+
+    ``observed`` is the share of n values within their intervals. Calibrated intervals have a
+    coverage between ``lower`` and ``upper`` with a probability of 95 %, by a binomial law.
+    """
+
+    level: float
+    observed: float
+    lower: float
+    upper: float
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether intervals contain significantly fewer values than they should."""
+        return self.observed < self.lower
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether intervals contain significantly more values than they should."""
+        return self.observed > self.upper
+
+    @property
+    def judgement(self) -> str:
+        """Return the end of a sentence: as expected, or too narrow or wide."""
+        if self.is_narrow:
+            return "too narrow"
+        return "wider than necessary" if self.is_wide else "as expected"
+
+
+def calibrated_range(
+    n: int | Index, level: Array | float, n_comparisons: int = 1
+) -> tuple[Array, Array]:
+    """Return the central 95 % range of the shares of n independent values in their intervals.
+
+    With several comparisons, the probability that none of the shares is outside is 95 % or more.
+    """
+    lower, upper = binom.interval(1.0 - (1.0 - _CERTAINTY) / n_comparisons, n, level)
+    return as_array(lower / n), as_array(upper / n)
+
+
+def coverage_of(
+    is_covered: NDArray[np.bool_],
+    level: float,
+    clusters: NDArray[np.generic] | None = None,
+    n_comparisons: int = 1,
+) -> Coverage:
+    """Compare the share of values (n,) within their intervals with the level of the intervals.
+
+    Values of a cluster (n,) are dependent. All sentences, pictures and checks of coverage use this
+    function, so that they agree.
+    """
+    n_independent = _independent(is_covered, clusters)
+    lower, upper = calibrated_range(n_independent, level, n_comparisons)
+    return Coverage(level, float(np.mean(is_covered)), float(lower), float(upper))
+
+
+def outcome_coverage(outcome: Outcome, n_comparisons: int = 1) -> Coverage | None:
+    """Return the coverage of the intervals of an outcome; ``None`` without intervals."""
+    if outcome.lower is None or outcome.upper is None:
+        return None
+    is_covered = (outcome.lower <= outcome.y) & (outcome.y <= outcome.upper)
+    return coverage_of(is_covered, outcome.level, outcome.clusters, n_comparisons)
+
+
+def are_outside(coverages: Sequence[Coverage]) -> list[Coverage]:
+    """Return the coverages that are outside of the range of calibrated intervals."""
+    return [each for each in coverages if each.is_narrow or each.is_wide]
+
+
+def _independent(is_covered: Mask, clusters: NDArray[np.generic] | None) -> int:
+    """Return the number of independent values that have the same standard error of their share.
+
+    It is at least the number of clusters, whose values are equal in the worst case. That is assumed
+    if all or no values are covered, which says nothing about the dependence.
+    """
+    n = len(is_covered)
+    if clusters is None:
+        return n
+    n_clusters, share = len(np.unique(clusters)), float(np.mean(is_covered))
+    error = mean_score(is_covered, clusters).std_error
+    if not error > 0.0:
+        return n_clusters
+    return int(np.clip(share * (1.0 - share) / error**2, n_clusters, n))

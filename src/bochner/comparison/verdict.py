@@ -9,8 +9,7 @@ from scipy.stats import norm
 
 from bochner._base.arrays import Array
 from bochner._base.number_texts import number, percent
-from bochner.comparison.coverage import outcome_coverage
-from bochner.comparison.outcomes import Outcome, Score, mean_score
+from bochner.comparison.outcomes import Outcome, Score, mean_score, outcome_coverage
 from bochner.comparison.study import Study
 from bochner.tables.sensitivity import VarianceShares
 

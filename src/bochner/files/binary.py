@@ -149,14 +149,13 @@ def _read_excel(path: Path, choice: _Choice) -> Frame:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
     contents = _rows_of_cells(cells, choice.options)
     refuse_repeated(list(contents.frame.columns), str(path))
-    notes = contents.notes
-    if engine == "openpyxl" and (len(contents.frame) < 1 or contents.frame.isna().any(axis=None)):
-        notes += _notes_on_formulas(path, sheet or names[0], contents.frame)
+    if engine == "openpyxl" and contents.frame.isna().any(axis=None):
+        _refuse_lost_formulas(path, sheet or names[0], contents.frame)
     frame = contents.frame.reset_index(drop=True).infer_objects()
     for name in frame.columns[frame.dtypes == np.float64]:  # Excel has no other numbers
         if bool(((frame[name] % 1 == 0) & (frame[name].abs() <= LARGEST_EXACT)).all()):
             frame[name] = frame[name].astype(np.int64)
-    contents = replace(contents, frame=frame, notes=notes)
+    contents = replace(contents, frame=frame)
     if sheet is not None or len(names) == 1:
         return contents
     note = (
@@ -200,44 +199,25 @@ def _texts(cells: pd.DataFrame) -> list[list[str]]:
     ]
 
 
-def _notes_on_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> tuple[str, ...]:
-    """Return a note on cells with errors; raise InputError for formulas without a stored result.
+def _refuse_lost_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> None:
+    """Raise InputError for columns of formulas without stored results, which would be missing.
 
-    Programs that write formulas without computing them store no results, so that all cells of a
-    column would be read as missing. An error such as #N/A is a stored result, and is missing.
+    Programs that write formulas without computing them store no results.
     """
     from openpyxl import load_workbook
 
-    names, rows = list(frame.columns), set((frame.index + 1).tolist())
-    n_formulas, n_plain, results, errors = np.zeros((4, len(names)), dtype=np.int64)
-    texts: dict[str, None] = {}
-
-    for only_values in (False, True):
-        if only_values and not n_formulas.any():
-            break
-        errors[:] = 0  # With n_formulas, errors are among their results
-        with closing(load_workbook(path, read_only=True, data_only=only_values)) as book:
-            for number, row in enumerate(book[sheet].iter_rows(max_col=len(names)), start=1):
-                for j, cell in enumerate(row if number in rows else ()):
-                    n_formulas[j] += cell.data_type == "f"
-                    is_filled = cell.data_type != "f" and cell.value not in (None, "")
-                    (results if only_values else n_plain)[j] += is_filled
-                    if cell.data_type == "e":
-                        errors[j] += 1
-                        texts[str(cell.value)] = None
-    lost = [names[j] for j in np.flatnonzero((n_formulas > 0) & (results <= n_plain)).tolist()]
+    absent = dict(zip((frame.index + 1).tolist(), frame.isna().to_numpy(), strict=True))
+    counts = np.zeros((2, frame.shape[1]), dtype=np.int64)  # Formulas with and without results
+    with closing(load_workbook(path, read_only=True)) as book:
+        for number, row in enumerate(book[sheet].iter_rows(max_col=frame.shape[1]), start=1):
+            for j, cell in enumerate(row if number in absent else ()):
+                counts[int(absent[number][j]), j] += cell.data_type == "f"
+    lost = [frame.columns[j] for j in np.flatnonzero((counts[1] > 0) & (counts[0] == 0)).tolist()]
     if lost:
         raise InputError(
             f"{path} has formulas without results in {_listed(lost)}, which would be missing: open "
             "it in a spreadsheet program and save it there, or export it as CSV."
         )
-    wrong = [names[j] for j in np.flatnonzero(errors).tolist()]
-    if not wrong:
-        return ()
-    return (
-        f"{_listed(wrong)} {'has' if len(wrong) == 1 else 'have'} cells with errors "
-        f"({', '.join(texts)}), which count as missing ({errors.sum()} cells).",
-    )
 
 
 def _read_sqlite(path: Path, choice: _Choice) -> Frame:

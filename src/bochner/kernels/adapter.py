@@ -1,7 +1,6 @@
 """Kernels of scikit-learn's Gaussian processes, converted, and an adapter for them."""
 
-from collections.abc import Callable
-from functools import reduce, singledispatch
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +9,8 @@ from sklearn.gaussian_process import kernels as sk
 
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner.kernels.base import Kernel, Scaled, Sum
-from bochner.kernels.kernel_parameters import refuse_mixed
+from bochner.kernels.kernel_parameters import Interval, refuse_mixed
 from bochner.kernels.linear import Constant, Linear, White
-from bochner.kernels.parameter_intervals import Interval
 from bochner.kernels.stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 
 BOUNDS = (1e-5, 1e5)
@@ -143,116 +141,61 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
         return repr(self.kernel)
 
 
-def _converted(kernel: object, dim: int) -> Kernel:
+def _converted(kernel: Any, dim: int) -> Kernel:
     """Return the conversion by the class itself: a user's subclass may have other values."""
-    rule: Callable[[Any, int], Kernel] = _rule.registry.get(type(kernel), _refused)
-    return rule(kernel, dim)
-
-
-def _refused(kernel: object, dim: int) -> Kernel:
+    kind = type(kernel)
+    if kind is KernelAdapter:
+        made: Kernel = kernel.kernel
+        return made
+    if kind is sk.ConstantKernel:
+        return Constant(float(kernel.constant_value))
+    if kind is sk.WhiteKernel:
+        return White(float(kernel.noise_level))
+    if kind is sk.RBF or (kind is sk.Matern and np.isinf(kernel.nu)):
+        return Gaussian(_scale(kernel.length_scale))
+    if kind is sk.Matern:
+        return Matern(_scale(kernel.length_scale), float(kernel.nu))
+    if kind is sk.RationalQuadratic:
+        return RationalQuadratic(_scale(kernel.length_scale), float(kernel.alpha))
+    if kind is sk.ExpSineSquared and dim == 1:
+        return Periodic(float(kernel.periodicity), float(kernel.length_scale))
+    if kind is sk.DotProduct:
+        offset = float(kernel.sigma_0) ** 2
+        return Linear() + Constant(offset) if offset > 0.0 else Linear()
+    if kind is sk.Sum:
+        return _converted(kernel.k1, dim) + _converted(kernel.k2, dim)
+    if kind is sk.Product:
+        return _product(_converted(kernel.k1, dim), _converted(kernel.k2, dim))
+    if kind is sk.Exponentiation:
+        return _power(kernel, dim)
+    if kind is sk.PairwiseKernel and kernel.metric in ("rbf", "laplacian", "linear"):
+        gamma = float(kernel.gamma)
+        if kernel.metric == "linear":
+            return Linear()
+        is_gaussian = kernel.metric == "rbf"
+        return Gaussian(float(np.sqrt(0.5 / gamma))) if is_gaussian else Laplacian(1.0 / gamma)
     raise ValueError(
         f"{kernel!r} has no counterpart in bochner.kernels. Sums, products and powers of RBF, "
-        f"Matern, RationalQuadratic, ExpSineSquared, DotProduct, ConstantKernel and WhiteKernel "
-        f"are converted. bochner.GaussianProcessRegressor(kernel, solver='exact') takes any kernel "
-        f"of scikit-learn."
+        f"Matern, RationalQuadratic, ExpSineSquared (of one input: see Periodic), DotProduct, "
+        f"ConstantKernel, WhiteKernel and PairwiseKernel (rbf, laplacian, linear) are converted. "
+        f"bochner.GaussianProcessRegressor(kernel, solver='exact') takes any kernel of "
+        f"scikit-learn."
     )
 
 
-_rule = singledispatch(_refused)
-
-
-@_rule.register
-def _(kernel: KernelAdapter, dim: int) -> Kernel:
-    return kernel.kernel
-
-
-@_rule.register
-def _(kernel: sk.ConstantKernel, dim: int) -> Kernel:
-    return Constant(float(kernel.constant_value))
-
-
-@_rule.register
-def _(kernel: sk.WhiteKernel, dim: int) -> Kernel:
-    return White(float(kernel.noise_level))
-
-
-@_rule.register
-def _(kernel: sk.RBF, dim: int) -> Kernel:
-    return Gaussian(_scale(kernel.length_scale))
-
-
-@_rule.register
-def _(kernel: sk.Matern, dim: int) -> Kernel:
-    scale = _scale(kernel.length_scale)
-    return Gaussian(scale) if np.isinf(kernel.nu) else Matern(scale, float(kernel.nu))
-
-
-@_rule.register
-def _(kernel: sk.RationalQuadratic, dim: int) -> Kernel:
-    return RationalQuadratic(_scale(kernel.length_scale), float(kernel.alpha))
-
-
-@_rule.register
-def _(kernel: sk.ExpSineSquared, dim: int) -> Kernel:
-    if dim != 1:
-        raise ValueError(
-            f"{kernel!r} depends on the distance between rows, and has a counterpart for one input "
-            f"only; there are {dim} inputs. bochner.kernels.Periodic(period, length_scale) repeats "
-            f"along every input, and Periodic(...).on(column) along one."
-        )
-    return Periodic(float(kernel.periodicity), float(kernel.length_scale))
-
-
-@_rule.register
-def _(kernel: sk.DotProduct, dim: int) -> Kernel:
-    offset = float(kernel.sigma_0) ** 2
-    return Linear() + Constant(offset) if offset > 0.0 else Linear()
-
-
-@_rule.register
-def _(kernel: sk.PairwiseKernel, dim: int) -> Kernel:
-    gamma = float(kernel.gamma)
-    kernels: dict[str, Callable[[], Kernel]] = {
-        "rbf": lambda: Gaussian(float(np.sqrt(0.5 / gamma))),
-        "laplacian": lambda: Laplacian(1.0 / gamma),
-        "linear": Linear,
-    }
-    if not isinstance(kernel.metric, str) or kernel.metric not in kernels:
-        raise ValueError(
-            f"{kernel!r} is converted with the metrics {', '.join(map(repr, kernels))} only. "
-            f"bochner.GaussianProcessRegressor(kernel, solver='exact') takes any of them."
-        )
-    return kernels[kernel.metric]()
-
-
-@_rule.register
-def _(kernel: sk.Sum, dim: int) -> Kernel:
-    return _converted(kernel.k1, dim) + _converted(kernel.k2, dim)
-
-
-@_rule.register
-def _(kernel: sk.Product, dim: int) -> Kernel:
-    return _product(_converted(kernel.k1, dim), _converted(kernel.k2, dim))
-
-
-@_rule.register
-def _(kernel: sk.Exponentiation, dim: int) -> Kernel:
+def _power(kernel: sk.Exponentiation, dim: int) -> Kernel:
+    """Return a power of a kernel; those of some classes need not be whole numbers."""
     inner, power = kernel.kernel, float(kernel.exponent)
-    if power == 1.0:
-        return _converted(inner, dim)
     if power > 0.0:
-        root = np.sqrt(power)
-        # Powers of these kernels are kernels of the same class, whether whole numbers or not.
         if isinstance(inner, sk.ConstantKernel):
             return Constant(float(inner.constant_value**power))
         if type(inner) is sk.RBF or (type(inner) is sk.Matern and np.isinf(inner.nu)):
-            return Gaussian(_scale(np.asarray(inner.length_scale) / root))
+            return Gaussian(_scale(np.asarray(inner.length_scale) / np.sqrt(power)))
         if isinstance(inner, sk.RationalQuadratic):
-            scale = float(inner.length_scale) / root
+            scale = float(inner.length_scale) / np.sqrt(power)
             return RationalQuadratic(scale, float(inner.alpha) * power)
         if isinstance(inner, sk.Exponentiation):
-            flat = sk.Exponentiation(inner.kernel, float(inner.exponent) * power)
-            return _converted(flat, dim)
+            return _power(sk.Exponentiation(inner.kernel, float(inner.exponent) * power), dim)
         if power.is_integer():
             return reduce(_product, [_converted(inner, dim)] * int(power))
     raise ValueError(

@@ -22,8 +22,7 @@ from bochner._base.arrays import (
 )
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, checked_rows
-from bochner.kernels.kernel_parameters import convert_fields
-from bochner.kernels.parameter_intervals import POSITIVE
+from bochner.kernels.kernel_parameters import POSITIVE, convert_fields
 from bochner.kernels.stationary import Gaussian, LagKernel
 
 
@@ -74,12 +73,6 @@ class ShiftGaussian(_Skewed):
         :math:`r`, in the units of the inputs; given, not learned. A number is the same for every
         input. With zero it is the Gaussian kernel, and symmetric.
 
-    Raises
-    ------
-    ValueError
-        If a length scale is not positive or a shift not finite; when called, if there is not one
-        number for all inputs or one for each.
-
     References
     ----------
     He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022, equation (9).
@@ -113,12 +106,6 @@ class SinhGaussian(_Skewed):
     beta : float or sequence of d floats, default=1.0
         :math:`\beta`, in the inverse units of the inputs; given. A number is the same for every
         input. With zero it is the Gaussian kernel, and symmetric.
-
-    Raises
-    ------
-    ValueError
-        If a length scale is not positive or an entry of ``beta`` not finite; when called, if
-        there is not one number for all inputs or one for each.
 
     References
     ----------
@@ -226,14 +213,6 @@ class Bilinear(Kernel):
     right : array-like of shape (d2, q), default=None
         :math:`R`, the matrix for the right argument, also given; ``None`` means ``left``. The
         kernel is symmetric if :math:`\kappa` is symmetric and the matrices are equal.
-
-    Raises
-    ------
-    TypeError
-        If ``kernel`` is not a Kernel.
-    ValueError
-        If a matrix has the wrong shape or entries that are not finite; when called, if rows do
-        not have the widths of the matrices, or the kernel is not defined on their products.
 
     References
     ----------

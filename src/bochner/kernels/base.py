@@ -13,9 +13,18 @@ from numpy.typing import ArrayLike
 from bochner._base.arrays import Array, InputRows, as_array, row_blocks
 from bochner._base.checks import check_rows_given, column_names
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.kernels.column_kernels import Columns, as_columns, indices_of, named_columns, shown
-from bochner.kernels.kernel_parameters import NamedParameters, check_kernel, joined, refuse_sklearn
-from bochner.kernels.parameter_intervals import POSITIVE
+from bochner.kernels.kernel_parameters import (
+    POSITIVE,
+    Columns,
+    NamedParameters,
+    as_columns,
+    check_kernel,
+    indices_of,
+    joined,
+    named_columns,
+    refuse_sklearn,
+    shown,
+)
 
 
 def checked_rows(X: ArrayLike) -> Array:
@@ -418,14 +427,6 @@ class OnColumns(Kernel):
         Positions, negative ones from the end, or names of the columns of a data frame, all
         different; given, not learned. A slice needs both ends. Models turn names into positions
         when they are fitted to a data frame; so does a call with one.
-
-    Raises
-    ------
-    TypeError
-        If ``kernel`` is not a Kernel, or ``columns`` are neither positions nor names.
-    ValueError
-        If there are no columns, or a column is given twice. On call, if a column is missing, or if
-        columns are given by name and the rows have no column names.
 
     References
     ----------

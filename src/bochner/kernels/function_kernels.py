@@ -172,13 +172,6 @@ class Radial(_OfOneNumber):
         same object. A function at the top level of a module, unlike ``lambda``, makes a kernel
         that can be pickled.
 
-    Raises
-    ------
-    TypeError
-        If ``function`` cannot be called.
-    ValueError
-        When called, if the function is not vectorised or returns NaN, infinity or complex numbers.
-
     Examples
     --------
     >>> import numpy as np
@@ -229,14 +222,6 @@ class Stationary(LagKernel):
     symmetric : bool, default=False
         Promise that :math:`f(-\Delta) = f(\Delta)`, checked on some of the lags whenever the
         kernel is evaluated.
-
-    Raises
-    ------
-    TypeError
-        If ``function`` cannot be called or ``symmetric`` is not a bool.
-    ValueError
-        When called, if the function is not vectorised, returns NaN, infinity or complex numbers,
-        or breaks the promise.
 
     References
     ----------

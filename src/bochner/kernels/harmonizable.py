@@ -70,11 +70,6 @@ class Harmonizable(Kernel):
     ``length_scale="evidence"`` learns all of them. :class:`KernelAdapter`, for processes of
     scikit-learn, keeps them as given.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a number is not finite, or a width or spread is negative.
-
     References
     ----------
     Yaglom, "Correlation theory of stationary and related random functions", 1987. Remes, Heinonen
@@ -267,14 +262,6 @@ class LocallyStationary(Kernel):
     centre : float or sequence of d floats, default=0.0
         :math:`c`, in the units of the inputs; a number is the same for every input. Models on
         features keep it, and the parameters of both kernels, as given.
-
-    Raises
-    ------
-    TypeError
-        If a factor is not a kernel.
-    ValueError
-        If a factor is not one of these kernels, or the centre not finite; when called, if
-        parameters do not fit the number of inputs.
 
     References
     ----------

@@ -41,11 +41,6 @@ class Polynomial(Profiled):
     offset : float, default=1.0
         :math:`c`, in the squared units of the inputs; given, not learned.
 
-    Raises
-    ------
-    ValueError
-        If ``degree`` is less than 1 or ``offset`` is not finite.
-
     Examples
     --------
     >>> from bochner.kernels import Polynomial
@@ -84,11 +79,6 @@ class Tanh(Profiled):
         :math:`s`, in the inverse squared units of the inputs; given, not learned.
     offset : float, default=1.0
         :math:`c`; given, not learned.
-
-    Raises
-    ------
-    ValueError
-        If ``scale`` or ``offset`` is not finite.
 
     References
     ----------
@@ -159,11 +149,6 @@ class DeltaGaussian(Profiled):
     ----------
     tau1, tau2 : float, default=1.0 and 10.0
         In the units of the inputs; different from each other. Given, not learned.
-
-    Raises
-    ------
-    ValueError
-        If a scale is not positive, or the two are equal.
 
     References
     ----------

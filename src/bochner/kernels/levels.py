@@ -20,8 +20,7 @@ from bochner._base.arrays import (
     column_extremes,
 )
 from bochner.kernels.base import Kernel, decay
-from bochner.kernels.kernel_parameters import convert_fields
-from bochner.kernels.parameter_intervals import POSITIVE, PROPORTION, Interval
+from bochner.kernels.kernel_parameters import POSITIVE, PROPORTION, Interval, convert_fields
 from bochner.kernels.stationary import LagKernel
 
 Counts = int | tuple[int, ...] | None
@@ -154,12 +153,6 @@ class Categorical(Levels):
     n_levels : int or sequence of d ints, default=None
         As in :class:`Levels`: given, or counted by models if ``None``.
 
-    Raises
-    ------
-    ValueError
-        If a correlation is not between -1 and 1. On call, if an input is not a code 0, 1, 2, ... or
-        is not less than the number of levels.
-
     References
     ----------
     Roustant, Padonou, Deville, Clément, Perrin, Giorla and Wynn, "Group kernels for Gaussian
@@ -217,11 +210,6 @@ class Ordinal(Levels):
         :math:`\ell`, in levels.
     n_levels : int or sequence of d ints, default=None
         As in :class:`Levels`: given, or counted by models if ``None``.
-
-    Raises
-    ------
-    ValueError
-        If a length scale is not positive; when called, as in :class:`Categorical`.
 
     References
     ----------

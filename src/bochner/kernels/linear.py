@@ -22,8 +22,7 @@ from bochner._base.arrays import (
 )
 from bochner._base.warn import warn_user
 from bochner.kernels.base import Kernel, checked_rows
-from bochner.kernels.kernel_parameters import convert_fields
-from bochner.kernels.parameter_intervals import POSITIVE
+from bochner.kernels.kernel_parameters import POSITIVE, convert_fields
 from bochner.kernels.stationary import LagKernel
 
 
@@ -50,11 +49,6 @@ class Linear(Kernel):
         Greatest :math:`|x_i - c_i|` for which features are accurate, given; ``None`` means that
         models set it from the training data. The relative error of features is 2e-7 at a hundred
         times the reach, and 2e-3 at ten thousand times.
-
-    Raises
-    ------
-    ValueError
-        If a variance or the reach is not positive, or the centre is not finite.
 
     References
     ----------
@@ -161,11 +155,6 @@ class Constant(LagKernel):
         :math:`c`; the kernel is positive definite if it is zero or more. Models on features learn
         a factor of a term of a sum, and keep the value as given.
 
-    Raises
-    ------
-    ValueError
-        If ``value`` is not finite.
-
     Examples
     --------
     >>> from bochner.kernels import Constant, Gaussian
@@ -199,11 +188,6 @@ class White(Kernel):
     ----------
     noise : float, default=1.0
         :math:`\sigma^2`, the variance, positive; learned by processes that take the kernel.
-
-    Raises
-    ------
-    ValueError
-        If ``noise`` is not positive and finite.
 
     Examples
     --------

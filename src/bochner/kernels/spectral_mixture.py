@@ -11,8 +11,7 @@ from scipy.spatial.distance import cdist
 from bochner._base.arrays import Array, as_array, frozen_array, row_blocks
 from bochner._base.limits import EIGENVALUE_ROUNDING
 from bochner.kernels.base import Kernel, checked_rows
-from bochner.kernels.kernel_parameters import nested_tuples
-from bochner.kernels.parameter_intervals import POSITIVE, Interval
+from bochner.kernels.kernel_parameters import POSITIVE, Interval, nested_tuples
 from bochner.kernels.stationary import LagKernel
 
 
@@ -130,11 +129,6 @@ class ModulatedWaves(Kernel):
         ``v``, in radians per unit of the inputs; given.
     phases : sequence of Q floats
         :math:`\psi`, in radians; given.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a number is not finite or a weight not positive.
 
     Examples
     --------

@@ -21,8 +21,7 @@ from bochner._base.arrays import (
 )
 from bochner.kernels.base import Kernel, checked_rows, checked_shape, decay
 from bochner.kernels.distances import distances
-from bochner.kernels.kernel_parameters import convert_fields
-from bochner.kernels.parameter_intervals import POSITIVE, PROPORTION
+from bochner.kernels.kernel_parameters import POSITIVE, PROPORTION, convert_fields
 
 
 class LagKernel(Kernel):
@@ -344,12 +343,6 @@ class Periodic(LagKernel):
         has many maxima. :class:`KernelAdapter`, for processes of scikit-learn, learns it.
     length_scale : float or sequence of d floats, default=1.0
         :math:`\ell`, without a unit: small values let the function change much within a period.
-
-    Raises
-    ------
-    ValueError
-        If a period or a length scale is not positive. For features, if a length scale is less than
-        0.001, because its spectrum has more than 7,000 lines.
 
     References
     ----------

@@ -1,4 +1,30 @@
-r"""Algorithm 1 of Liu et al. (2020): coordinate ascent with a Taylor expansion of the cosine.
+r"""RFF-DIGMM: a double-infinite Gaussian mixture of an indefinite kernel, as printed.
+
+Liu, Huang, Shi, Yang and Suykens, "A double-variational Bayesian framework in random Fourier
+features for indefinite kernels", 2020. The similarities of a sketch of rows are split into two
+definite parts, and frequencies of each are inferred by coordinate ascent.
+
+=======================  ===========================================================================
+In the paper             Here
+=======================  ===========================================================================
+Eqs. (1) to (3), (8)     :meth:`bochner.Frequencies.features`; ``signature`` has the signs
+Eq. (4), (11)            :func:`bochner.learned.mixture_bound.stick_posterior`
+Eq. (5)                  :func:`eigen_split`
+Eqs. (6), (7)            ``positive_`` and ``negative_`` of :class:`bochner.SimilarityFeatures`; the
+                         paper's kernel has a precision in place of a covariance
+Eq. (9)                  :class:`SignedData`, with :meth:`SignedData.data_bound`
+Eq. (10)                 :class:`MeanFieldPrior`
+Eqs. (12), (13)          :func:`prior_bound` plus :meth:`SignedData.data_bound`
+Section IV-B, 1) to 4)   :func:`updated_components`
+Section IV-B, 2), 5)     :func:`updated_frequencies`
+Algorithm 1              :func:`coordinate_ascent`; ``SimilarityFeatures(inference=Taylor())``
+Tables I, II             the benchmark ``digmm``: data sets and kernels
+Tables III to VI         the benchmark ``digmm``, part ``accuracy``
+Figure 2                 the benchmark ``digmm``, part ``error``
+Figures 3, 4             the benchmark ``digmm``, part ``sketch``
+Tables VII, VIII         the benchmark ``digmm``, parts ``truncation`` and ``shift``
+Figure 5                 the benchmark ``digmm``, part ``convergence``
+=======================  ===========================================================================
 
 **What the expansion does.** The data's term of the log posterior of one frequency is, to second
 order in it and with the other frequencies' cosines at one,
@@ -17,7 +43,11 @@ the covariance :math:`A^{-1}`. Consequences: similarities cannot distinguish com
 kernel decays faster, frequencies become *smaller*; and as :math:`\sigma \to 0` all frequencies
 vanish, so that features are constant in the directions of the sketch. The published features are
 useful because of the prior. The bound has an exact data term and may decrease.
-:class:`bochner.SimilarityFeatures` names the paper.
+
+The posterior is fully factorised, :math:`q = \prod_t q(\beta_t)\, q(\mu_t)\, q(\Lambda_t)
+\prod_m q(z_m)\, q(\omega_m)`. The update of a frequency depends only on its factors and on those of
+components, so that frequencies with equal factors stay equal: they are stored as groups.
+:class:`bochner.learned.ExactInference`, the default, needs no expansion.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,43 @@
-"""The papers' models with independence proposals, as printed."""
+r"""GaBaSR: a learned, locally stationary kernel, as printed.
+
+"Gaussian mixture Bayesian nonparametric kernel learning using spectral representation". The kernel
+:math:`\kappa_1((x + x')/2)\, \kappa_s(x - x')` has two spectral distributions, both mixtures of
+Gaussians; BaNK's sampler moves the frequencies of both.
+
+====================  ==============================================================================
+In the paper          Here
+====================  ==============================================================================
+Eq. (1)               a kernel's Gram matrix, ``kernel(X)``
+Eq. (2)               :class:`bochner.kernels.LocallyStationary`
+Eqs. (3), (4)         :class:`bochner.FourierFeatures`
+Eqs. (5), (6)         :class:`bochner.learned.basis.Grid` with ``is_summed``: waves of the
+                      frequencies :math:`\omega_n + v_k / 2`
+Eqs. (7) to (9)       a bound, not computed
+Eq. (10)              :meth:`bochner.learned.chain_evidence.ChainEvidence.log_evidence`, with
+                      :math:`V_0` a precision; :func:`sampler` has the vague priors
+Eq. (11)              :class:`LeastSquaresChain`
+Eqs. (12), (13)       the benchmark ``gabasr``, part ``mixture``
+Tables 1 to 3         the benchmark ``gabasr``, part ``accuracy``: areas under the curve
+Tables 4 to 6         the benchmark ``gabasr``, part ``accuracy``: errors of regressions
+Figures 1 to 4        the benchmark ``gabasr``: ``xor``, ``mixture``, ``accuracy``
+====================  ==============================================================================
+
+Weights of the waves are independent in the paper, so that its learned kernel is stationary after
+all; :class:`bochner.LocallyStationaryRegressor` multiplies waves by amplitudes in their place.
+
+Examples
+--------
+>>> from sklearn.datasets import make_moons
+>>> from bochner import LocallyStationaryClassifier
+>>> from bochner.learned import Chains
+>>> from bochner.papers import gabasr
+>>> X, y = make_moons(60, noise=0.2, random_state=0)
+>>> model = LocallyStationaryClassifier(
+...     20, sampler=gabasr.sampler(n_envelope=4), chains=Chains(4, 4), random_state=0
+... )
+>>> model.fit(X, y).predict_proba(X).shape
+(60, 2)
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 )
 
 from bochner._base.arrays import Array, as_array
-from bochner.comparison.coverage import calibrated_range
+from bochner.comparison.outcomes import calibrated_range
 from bochner.plot.axis_texts import (
     finish,
     legend,

@@ -322,7 +322,7 @@ def envelope(
     >>> from bochner import LocallyStationaryRegressor, plot
     >>> X = np.linspace(0.0, 1.0, 60)[:, None]
     >>> y = X[:, 0] * np.random.default_rng(0).normal(size=60)
-    >>> model = LocallyStationaryRegressor(8, n_burn_in=4, n_samples=4, n_chains=2, random_state=0)
+    >>> model = LocallyStationaryRegressor(8, chains=Chains(4, 4, 2), random_state=0)
     >>> model = model.fit(X, y)
     >>> list(plot.envelope(model, X).curves)
     ['signal', 'noise']

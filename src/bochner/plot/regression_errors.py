@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array, as_level
-from bochner.comparison.normal import normal_half_width
+from bochner.comparison.outcomes import normal_half_width
 from bochner.files.columns import labels
 from bochner.plot.axis_texts import (
     date_ticks,

@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import counted, number, percent, with_error
 from bochner.comparison.contenders import OURS
-from bochner.comparison.coverage import Coverage, are_outside, coverage_of, outcome_coverage
-from bochner.comparison.outcomes import METRICS, OF_CLASSES, OF_NUMBERS, Outcome, Score
+from bochner.comparison.outcomes import (
+    METRICS,
+    OF_CLASSES,
+    OF_NUMBERS,
+    Coverage,
+    Outcome,
+    Score,
+    are_outside,
+    coverage_of,
+    outcome_coverage,
+)
 from bochner.comparison.verdict import calibration, difference, scope
 from bochner.plot import comparison
 from bochner.plot.class_errors import CalibrationDisplay

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.stats import norm
 
 from bochner._base.number_texts import counted, number, percent, with_error
-from bochner.comparison.coverage import outcome_coverage
-from bochner.comparison.outcomes import mean_score
+from bochner.comparison.outcomes import mean_score, outcome_coverage
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of, thirds
 from bochner.report.blocks import Finding, fine

@@ -12,13 +12,14 @@ from bochner._base.file_writing import as_path, replacing
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
+    OriginScores,
     SeriesForecast,
     forecast_coverage,
     forecast_verdict,
+    mean_mase,
     model_facts,
     shown_times,
 )
-from bochner.comparison.past_origins import OriginScores, mean_mase
 from bochner.plot.series_plots import component_display, forecast_display
 from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.page import Head, Title, rendered

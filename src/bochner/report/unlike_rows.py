@@ -6,7 +6,6 @@ import numpy as np
 from scipy.stats import norm
 
 from bochner._base.number_texts import counted, percent
-from bochner.comparison.coverage import outcome_coverage
 from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
     LIKE,
@@ -16,6 +15,7 @@ from bochner.comparison.outcomes import (
     OF_SPREAD,
     Outcome,
     mean_score,
+    outcome_coverage,
 )
 from bochner.comparison.verdict import excess
 from bochner.report.accuracy import metric_of, shown
