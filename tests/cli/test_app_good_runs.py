@@ -44,7 +44,8 @@ def test_all_commands_have_at_most_sixty_options():
     reading = {"decimal", "dates", "types", "missing", "skip", "header", "table"}
     commands = get_command(app).commands
     options = [
-        {p.name for p in c.params if p.param_type_name == "option"} for c in commands.values()
+        {each.name for each in command.params if each.param_type_name == "option"}
+        for command in commands.values()
     ]
     assert reading <= set().union(*options)
     assert sum(len(names - reading) for names in options) + len(reading) <= 60
