@@ -157,13 +157,12 @@ def coverage_by_size(subject: Subject) -> Finding | None:
         return None
     deviations = []
     of_thirds = thirds(outcome)
-    for third in of_thirds:
-        covered = outcome_coverage(third.outcome, len(of_thirds))
+    for name, part in of_thirds.items():
+        covered = outcome_coverage(part, len(of_thirds))
         if covered is not None and (covered.is_narrow or covered.is_wide):
             side = "too narrow" if covered.is_narrow else "too wide"
             deviations.append(
-                f"{side} in the {third.name} of the predictions "
-                f"({percent(covered.observed, digits=1)})"
+                f"{side} in the {name} of the predictions ({percent(covered.observed, digits=1)})"
             )
     level = f"{100.0 * outcome.level:g} %"
     if not deviations:
