@@ -73,7 +73,7 @@ def _errors_text(subject: Subject) -> str:
         f"Errors are those of {counted(len(study.own.y), 'test row')} ({scope(study)}), which no "
         f"method was fitted to; ± is one standard error over test {parts}."
     )
-    if study.kind == "file":
+    if study.split.kind == "file":
         text = (
             f"Errors are those of {counted(len(study.own.y), 'row')}; ± is one standard error over "
             f"{parts}. If the model was fitted to some of them, errors on new rows are larger."

@@ -77,7 +77,7 @@ def expectation(subject: Subject) -> Finding | None:
         f"The {name} is higher than expected",
         f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the rows "
         f"here is {observed_error}. These rows differ from the training rows.",
-        f"Compare their columns with those of the training rows. {_ADVICE[study.kind]}",
+        f"Compare their columns with those of the training rows. {_ADVICE[study.split.kind]}",
     )
 
 
@@ -135,7 +135,7 @@ def coverage(subject: Subject) -> Finding | None:
             f"Intervals are too narrow: {level} intervals contain {observed_share}",
             "More observations than stated are outside of their intervals. The rows here are "
             "harder to predict than the training rows, or depend on each other.",
-            f"Take a higher level for such rows. {_ADVICE[subject.study.kind]}",
+            f"Take a higher level for such rows. {_ADVICE[subject.study.split.kind]}",
         )
     if not covered.is_wide:
         return fine(
