@@ -11,7 +11,7 @@ from bochner import Frequencies
 from bochner._base import limits
 from bochner.features.chunks import ArrayChunks, Chunk, StreamChunks, sample_rows
 from bochner.features.targets import Numbers
-from bochner.linear import iterative
+from bochner.linear import iterative as iterative
 
 N, M, D, T = 400, 30, 3, 2
 RNG = np.random.default_rng(0)

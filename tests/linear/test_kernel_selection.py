@@ -11,7 +11,7 @@ from scipy.stats import t
 from bochner import KreinRidge, kernels
 from bochner.features.chunks import Chunk
 from bochner.linear import kernel_selection as selection
-from bochner.linear import ridge_search
+from bochner.linear import ridge_search as ridge_search
 from bochner.linear.kernel_selection import SearchStage, select_kernel
 from bochner.linear.ridge_search import FeatureSearch, GramSearch
 

@@ -12,8 +12,8 @@ from bochner.features.stats import feature_sums
 from bochner.features.targets import Indicators
 from bochner.linear.iterative import IterativeSolution
 from bochner.linear.krein import fit_krein
-from bochner.linear.left_out import left_out_indicators
 from bochner.linear.ridge_posterior import fit_ridge
+from bochner.linear.softmax_weights import left_out_indicators
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 3, size=40)

@@ -11,8 +11,8 @@ from sklearn.linear_model import LinearRegression
 
 from bochner import Frequencies
 from bochner._base import limits
-from bochner.linear import pairs as pair_ridge
-from bochner.linear.pairs import PairFeatures, best_pair_alpha, fit_pairs
+from bochner.linear import asymmetric_pair_ridge as pair_ridge
+from bochner.linear.asymmetric_pair_ridge import PairFeatures, best_pair_alpha, fit_pairs
 
 SOLVERS = {"direct": 2000, "iterative": 0}
 """The most pairs that each solves for in their covariance matrix."""

@@ -6,8 +6,8 @@ from laws import feature_interval_laws as laws
 from mutants.registry import plant_edits
 
 from bochner.features.residual import CheckedMap
-from bochner.linear import checked_posterior as checked
 from bochner.linear import ridge_head
+from bochner.linear import ridge_posterior as checked
 
 COVERAGE = partial(laws.check_intervals, "matern52", seeds=1)
 

@@ -8,7 +8,8 @@ from mutants.registry import changes, planted, replaces
 
 from bochner.features.chunks import Chunk, RowSample
 from bochner.features.stats import RunningSums
-from bochner.linear import iterative, row_products
+from bochner.linear import iterative as iterative
+from bochner.linear import iterative as row_products
 
 
 def check_solution(frequencies=tests.POSITIVE, weight=None, *, fit_intercept=False):

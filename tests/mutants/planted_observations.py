@@ -21,10 +21,11 @@ from bochner.features.targets import Units
 from bochner.gaussian_process import kernel_glm_head
 from bochner.learned import learned_kernel_regressor as bank_models
 from bochner.learned import noise_field, pooling
+from bochner.linear import asymmetric_pair_ridge as pair_ridge
 from bochner.linear import kernel_selection as selection
-from bochner.linear import left_out, softmax_weights
-from bochner.linear import pairs as pair_ridge
 from bochner.linear import ridge_posterior as ridge
+from bochner.linear import softmax_weights
+from bochner.linear import softmax_weights as left_out
 
 check_density = test_observations_of_ridge.test_fractional_weights_have_the_density_of_their_noise
 check_merged = partial(

@@ -14,8 +14,8 @@ from bochner.kernels import KernelAdapter
 from bochner.linear import feature_evidence, kernel_families
 from bochner.linear.composite_families import ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import LineWeights, MappedKernel
+from bochner.linear.kernel_families import ShapedScales
 from bochner.linear.reparameterised import LengthScales, MixtureParameters, ParameterisedKernel
-from bochner.linear.shaped_families import ShapedScales
 from bochner.spectral.lattice_measure import Lattice
 
 check_gradient = partial(

@@ -212,7 +212,7 @@ def _refuse_lost_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> None:
         for number, row in enumerate(book[sheet].iter_rows(max_col=frame.shape[1]), start=1):
             for j, cell in enumerate(row if number in absent else ()):
                 counts[int(absent[number][j]), j] += cell.data_type == "f"
-    lost = [frame.columns[j] for j in np.flatnonzero((counts[1] > 0) & (counts[0] == 0))]
+    lost = [frame.columns[j] for j in np.flatnonzero((counts[1] > 0) & (counts[0] == 0)).tolist()]
     if lost:
         raise InputError(
             f"{path} has formulas without results in {_listed(lost)}, which would be missing: open "

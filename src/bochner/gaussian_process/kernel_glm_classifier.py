@@ -18,7 +18,7 @@ from bochner.gaussian_process.label_likelihoods import (
     SoftmaxLikelihood,
 )
 from bochner.gaussian_process.likelihood import LabelLikelihood, Likelihood
-from bochner.linear.labelled import LabelledClassifier
+from bochner.linear.inputs import LabelledClassifier
 
 LABELS: Mapping[str, type[Likelihood]] = {
     "bernoulli": BernoulliLikelihood,

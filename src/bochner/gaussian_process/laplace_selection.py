@@ -18,10 +18,10 @@ from bochner.gaussian_process.laplace_evidence import (
     LaplaceSearch,
 )
 from bochner.kernels import Kernel
-from bochner.linear.evidence_search import EvidenceSearch
 from bochner.linear.kernel_families import parameterised
 from bochner.linear.kernel_selection import canonical_rows, drawn_rows, in_units
 from bochner.linear.reparameterised import ParameterisedKernel
+from bochner.linear.ridge_search import EvidenceSearch
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,178 @@
-"""Ridge regression on rows with an asymmetric kernel."""
+r"""Ridge regression on rows with an asymmetric kernel, from sums over rows.
 
-from dataclasses import dataclass, field
-from typing import Any, Self
+With rows ``x_i`` of weight ``w_i`` (one by default) and an asymmetric kernel ``k``, the model is
+:math:`f(x) = \sum_i w_i \beta_i k(x, x_i)`. It minimises
 
+.. math:: \sum_i w_i (y_i - f(x_i))^2 + \alpha n \sum_i w_i \beta_i^2, \qquad n = \sum_i w_i.
+
+With unit weights its values on the rows are :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`. These
+are the values of kernel ridge regression with the composed kernel
+
+.. math:: \kappa(x, x') = \frac 1 n \sum_i w_i k(x, x_i)\, k(x', x_i),
+
+which is symmetric and positive definite for every ``k``. It is a mean over rows and does not grow
+with their number. Therefore the scale of ``alpha``, the ratio of the noise variance to the prior
+variance if :math:`\kappa(x, x) = 1`, does not depend on the number of rows either.
+
+On features, :math:`k(x, x') = z(x)^\top S\, z'(x')` with left features ``z``, right features ``z'``
+and the signs ``S``. Then
+
+.. math:: \kappa(x, x') = z(x)^\top B\, z(x'), \qquad
+          B = \frac 1 n S \Big( \sum_i w_i z'(x_i) z'(x_i)^\top \Big) S = L L^\top,
+
+so that the model is ridge regression on the features :math:`L^\top z(x)`. Their sums over rows are
+linear functions of the sums of ``z``.
+"""
+
+from abc import ABC
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import MultiOutputMixin
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.arrays import FLOATS, MatrixLike
+from bochner._base.arrays import (
+    FLOATS,
+    Array,
+    InputRows,
+    MatrixLike,
+    as_flag,
+    row_blocks,
+    stacked_rows,
+)
 from bochner._base.checks import validated, validated_with_numbers
 from bochner._base.registry import register
-from bochner.features.approximation import check_rows
-from bochner.features.stats import feature_sums
-from bochner.linear.asymmetric_ridge import fit_composed, right_gram
-from bochner.linear.predictions import predictions
-from bochner.linear.ridge_posterior import RidgePosterior
-from bochner.linear.two_sided import TwoSidedRidge
+from bochner.features.approximation import Region, approximate, check_rows
+from bochner.features.median_length_scales import AnyKernel
+from bochner.features.parameters import (
+    KERNEL_CHECKS,
+    Check,
+    KernelParameters,
+    check_each,
+    count_frequencies,
+    generators,
+    resolve_kernel,
+)
+from bochner.features.stats import FeatureSums, feature_sums
+from bochner.features.transformer import FourierFeatures
+from bochner.linear.inputs import (
+    checked_alpha,
+    checked_weight,
+    described_features,
+    drawing_options,
+    features_check,
+)
+from bochner.linear.predictions import LinearAttributes, offered, predictions
+from bochner.linear.ridge_posterior import RidgePosterior, best_alpha, fit_ridge
+from bochner.spectral.frequencies import Frequencies
+
+
+@dataclass(eq=False, repr=False)
+class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEstimator, ABC):
+    """Ridge regression on the left and right features of a kernel."""
+
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **KERNEL_CHECKS,
+        "alpha": lambda _, value: checked_alpha(value),
+        "features": features_check("auto", "median"),
+    }
+
+    kernel: AnyKernel | str = "gaussian"
+    n_components: int = 256
+    alpha: float | str = 1.0
+    features: FourierFeatures | None = None
+    _: KW_ONLY
+    fit_intercept: bool = False
+    random_state: Any = None
+
+    kernel_: AnyKernel = field(init=False)
+    frequencies_: Frequencies = field(init=False)
+    signature_: Array = field(init=False)
+    _region: Region | None = field(init=False)
+
+    def _check_parameters(self) -> None:
+        """Raise an error for an unusable parameter; also of a model from a file."""
+        check_each(self, self._checks)
+        described_features(self)
+
+    def _approximate(
+        self, X: InputRows, right: InputRows | None, weight: Array | None
+    ) -> np.random.Generator:
+        """Set the kernel and its features; return a generator for later draws.
+
+        The median distance is that of all rows together. Rows of weight zero are ignored.
+        """
+        self._check_parameters()
+        description = described_features(self)
+        kernel_rng, draw_rng, data_rng, further_rng = generators(self.random_state, 4)
+        all_rows, all_weights = X, weight
+        if right is not None and right.shape[1] == X.shape[1]:
+            all_rows = stacked_rows(X, right)
+            all_weights = None if weight is None else np.tile(weight, 2)
+        names = getattr(self, "feature_names_in_", None)
+        kernel = resolve_kernel(
+            description.kernel,
+            description.length_scale,
+            all_rows,
+            kernel_rng,
+            all_weights,
+            names=names,
+        )
+        if weight is not None:
+            X, right = X[weight > 0], None if right is None else right[weight > 0]
+        approximation = approximate(
+            kernel,
+            X,
+            count_frequencies(description.n_components),
+            draw_rng,
+            data_rng,
+            right,
+            **drawing_options(description),
+        )
+        self.kernel_, self.frequencies_, self._region = (
+            kernel,
+            approximation.frequencies,
+            approximation.region,
+        )
+        self.signature_ = approximation.frequencies.signature
+        return further_rng
+
+    def _prepared(
+        self, X: InputRows, y: Array, right: InputRows | None, sample_weight: ArrayLike | None
+    ) -> tuple[float | None, Array | None, Array, np.random.Generator]:
+        """Set the kernel and its features, and return the validated arguments of a solver.
+
+        Returns ``alpha`` (``None`` for evidence), weights (n,) (``None`` for equal weights),
+        targets (n, t) minus their origin, and a generator. ``right`` has the right rows of pairs,
+        or is ``None``.
+        """
+        alpha, fit_intercept = (
+            checked_alpha(self.alpha),
+            as_flag("fit_intercept", self.fit_intercept),
+        )
+        weight = checked_weight(sample_weight, X)
+        targets = y.astype(np.float64).reshape(len(y), -1)
+        rng = self._approximate(X, right, weight)
+        self._single_target = y.ndim == 1
+        # Sums of squares about an origin far away would cancel; an intercept may move it.
+        origin = np.average(targets, axis=0, weights=weight) if fit_intercept else 0.0
+        self._target_origin = np.broadcast_to(origin, targets.shape[1:]).copy()
+        return alpha, weight, targets - self._target_origin, rng
+
+    @property
+    def noise_variance_(self) -> Any:
+        """Maximum-likelihood noise variance; not for solutions without a likelihood."""
+        return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 @register
@@ -133,3 +290,55 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         mean, std = predictions(self.frequencies_, self.posterior_, rows, with_std=return_std)
         mean = self._squeezed(mean + self._target_origin)
         return mean if std is None else (mean, self._squeezed(std))
+
+
+def right_gram(frequencies: Frequencies, X: InputRows, weight: Array | None = None) -> Array:
+    r"""Return :math:`\sum_i w_i z'(x_i) z'(x_i)^\top` (p, p) of the right features."""
+    p = 2 * frequencies.n_frequencies
+    gram = np.zeros((p, p))
+    for rows in row_blocks(X.shape[0], 8 * p):
+        Z = frequencies.features_right(X[rows]).astype(np.float64, copy=False)
+        gram += Z.T @ Z if weight is None else (Z * weight[rows, None]).T @ Z
+    return gram
+
+
+def composition(gram: Array, signature: Array, weight: float) -> Array:
+    r"""Return ``L`` of shape (p, p) with :math:`L L^\top = S G S / n`, ``n`` the total weight."""
+    # A Cholesky factor would fail for the singular Gram matrix of few rows.
+    values, vectors = eigh(gram)
+    roots: Array = np.sqrt(np.maximum(values, 0.0) / weight)
+    return signature[:, None] * vectors * roots
+
+
+def fit_composed(
+    sums: FeatureSums,
+    gram: Array,
+    signature: Array,
+    alpha: float | None,
+    *,
+    fit_intercept: bool = False,
+) -> RidgePosterior:
+    r"""Return the posterior of a regression with an asymmetric kernel, for its left features.
+
+    ``sums`` are the sums over rows of left features and targets. ``gram`` (p, p) is
+    :func:`right_gram` of the same rows with the same weights, and ``signature`` (p,) the signs of
+    the features. ``alpha=None`` maximises the evidence; an intercept has a flat prior. Coefficients
+    and whitener belong to the left features ``z``, not to :math:`L^\top z`: the covariance of the
+    coefficients is :math:`\sigma^2 W W^\top`.
+    """
+    factor = composition(gram, signature, sums.weight)
+    composed = replace(
+        sums,
+        gram=factor.T @ sums.gram @ factor,
+        cross=factor.T @ sums.cross,
+        features=factor.T @ sums.features,
+    )
+    if alpha is None:
+        alpha = best_alpha(composed, fit_intercept=fit_intercept)[0]
+    posterior = fit_ridge(composed, alpha, fit_intercept=fit_intercept)
+    return replace(
+        posterior,
+        coef=factor @ posterior.coef,
+        whitener=factor @ posterior.whitener,
+        centre=sums.features / sums.weight if fit_intercept else np.zeros(len(factor)),
+    )

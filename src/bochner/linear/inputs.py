@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight
 
-from bochner._base.arrays import FLOATS, Array, as_finite_scalar, as_scale
+from bochner._base.arrays import FLOATS, Array, MatrixLike, as_finite_scalar, as_scale
 from bochner._base.checks import check_rows_given, check_weights, labels, not_numbers, refuse_masked
 from bochner.engines.collected import Collected
 from bochner.engines.partitioned_rows import PartitionedRows
@@ -332,3 +333,15 @@ def refuse_two_sided(kernel: AnyKernel, frequencies: Frequencies) -> None:
         f"(kernel(X, Y) + kernel(Y, X).T) / 2, if the order of the arguments does not matter"
         f"{_ASSOCIATED}."
     )
+
+
+class LabelledClassifier(ClassifierMixin):
+    """A classifier for labels of any single type, including booleans in object arrays."""
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Return the accuracy of the predicted labels of rows (n, d) with labels ``y`` (n,).
+
+        Rows are weighted by ``sample_weight`` (n,). Raises ValueError or TypeError for labels that
+        ``fit`` would refuse.
+        """
+        return float(super().score(X, labels(y), sample_weight))

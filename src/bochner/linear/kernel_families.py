@@ -1,12 +1,13 @@
 """Families of kernels around a given kernel, with parameters that the evidence chooses."""
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial, singledispatch
+from typing import Self
 
 import numpy as np
 
-from bochner._base.arrays import Array, InputRows, as_array, spreads
+from bochner._base.arrays import Array, InputRows, LengthScale, as_array, spreads
 from bochner.features.chunks import Chunk
 from bochner.features.median_length_scales import AnyKernel, median_distance
 from bochner.kernels import (
@@ -23,14 +24,20 @@ from bochner.kernels import (
     Sum,
 )
 from bochner.kernels.kernel_names import has_length_scale, named_kernel
-from bochner.kernels.kernel_parameters import SEPARATOR, indices_of
+from bochner.kernels.kernel_parameters import SEPARATOR, Interval, indices_of
 from bochner.kernels.levels import Levels
-from bochner.linear.composite_families import Family, ProductOfKernels, SumOfKernels
-from bochner.linear.family_members import FixedKernel, LineWeights, MappedKernel
-from bochner.linear.harmonizable_families import HarmonizableParameters
+from bochner.linear.composite_families import Composite, Family, ProductOfKernels, SumOfKernels
+from bochner.linear.family_members import (
+    FixedKernel,
+    HarmonizableParameters,
+    LineWeights,
+    MappedKernel,
+)
+from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import LengthScales, MixtureParameters
-from bochner.linear.shaped_families import ShapedScales, with_scales
 from bochner.spectral.closed_forms import closed_form, find_closed_form
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.schemes import Scheme
 
 MOST_SCALES = 100
 """Largest number of inputs with separate length scales: the rows of a search identify no more."""
@@ -184,3 +191,64 @@ def _families(kernels: Sequence[Kernel], X: InputRows, weights: Array) -> tuple[
     maybe_families = [family_of(kernel, X, weights) for kernel in kernels]
     families = tuple(family for family in maybe_families if family is not None)
     return families if len(families) == len(maybe_families) else ()
+
+
+Seeded = tuple[int, int, Scheme | str]
+"""Number, seed and scheme of draws."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShapedScales(Composite[Seeded]):
+    """Kernels of the scaled lag with further parameters, on which the law of the draws depends.
+
+    Draws of one seed are smooth functions of these parameters: with a rational quadratic kernel,
+    quantiles of the same uniform numbers for every ``alpha``.
+    """
+
+    scales: LengthScales
+    start: Kernel
+    domains: Mapping[str, Interval]
+
+    @property
+    def members(self) -> tuple[Family, ...]:
+        return (self.scales,)
+
+    @property
+    def own_origin(self) -> Array:
+        params = self.start.get_params()
+        return as_array([float(each.free(params[name])) for name, each in self.domains.items()])
+
+    @property
+    def in_units(self) -> Self:
+        return replace(self, scales=self.scales.in_units)
+
+    def draw(self, m: int, seed: int, scheme: Scheme | str) -> Seeded:
+        return m, seed, scheme
+
+    def frequencies(self, draws: Seeded, theta: Array) -> Frequencies:
+        scales, shape = self.split(theta)
+        family = self._at(shape)
+        return family.frequencies(family.draw(*draws), scales)
+
+    def pulled_back(self, draws: Seeded, theta: Array, slopes: FrequencySlopes) -> Array:
+        scales, shape = self.split(theta)
+        family = self._at(shape)
+        by_scales = family.pulled_back(family.draw(*draws), scales, slopes)
+        return np.append(by_scales, self.differences(draws, theta, slopes, n_known=len(scales)))
+
+    def kernel(self, theta: Array) -> Kernel:
+        scales, shape = self.split(theta)
+        return self._at(shape).kernel(scales)
+
+    def _at(self, shape: Array) -> LengthScales:
+        """Return the family of length scales at values of the other parameters."""
+        each = zip(self.domains.items(), shape, strict=True)
+        values = {name: float(domain.values(number)) for (name, domain), number in each}
+        kernel = self.start.with_params(**values)
+        return replace(self.scales, family=partial(with_scales, kernel))
+
+
+def with_scales(kernel: Kernel, length_scale: LengthScale) -> Kernel:
+    """Return a kernel with other length scales, those of its kernel for an ANOVA kernel."""
+    name = "kernel__length_scale" if isinstance(kernel, Anova) else "length_scale"
+    return kernel.with_params(**{name: length_scale})

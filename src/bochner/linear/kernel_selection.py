@@ -1,5 +1,6 @@
 """Selects the parameters of a kernel by the evidence of its features and its gradient."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
 from operator import itemgetter
@@ -11,12 +12,14 @@ from scipy import sparse
 
 from bochner._base.arrays import Array, as_array, dense_rows, rounded, spreads
 from bochner._base.threads import single_threaded_blas
-from bochner.features.chunks import Chunk
+from bochner.features.chunks import ArrayChunks, Chunk
 from bochner.features.median_length_scales import AnyKernel
+from bochner.features.residual import ResidualFeatures
 from bochner.kernels import Kernel
+from bochner.linear.feature_evidence import ordered_sums
 from bochner.linear.kernel_families import MOST_SCALES, parameterised
-from bochner.linear.landmark_search import shortened
 from bochner.linear.reparameterised import ParameterisedKernel
+from bochner.linear.ridge_posterior import best_alpha, fit_ridge
 from bochner.linear.ridge_search import FeatureSearch, GramSearch, RidgeSearch
 from bochner.spectral.schemes import Scheme
 
@@ -211,3 +214,46 @@ def _by_values(
         point = min(ends, key=itemgetter(1))[0]
         point, _ = most.climbed(point, _EXACT_STAGES[1].n_steps)
     return family.kernel(point[:-1])
+
+
+def shortened(search: FeatureSearch, theta: Array, n_landmarks: int, seed: int) -> Array:
+    """Return parameters (q,) whose shortest length scale is shortened while the evidence increases.
+
+    The evidence is computed from the features of a search and ``n_landmarks``, chosen for each
+    kernel. Among the neighbours of the parameters, the one with the shortest scale is tried: along
+    it, few frequencies approximate the kernel worst.
+    """
+    value = _loss_with_landmarks(search, n_landmarks, seed)
+    least = value(theta)
+    while near := search.family.neighbours(theta):
+        shorter = min(near, key=lambda other: float(other[other != theta].min()))
+        shorter_loss = value(shorter)
+        if shorter_loss >= least:
+            break
+        theta, least = shorter, shorter_loss
+    return theta
+
+
+def _loss_with_landmarks(
+    search: FeatureSearch, n_landmarks: int, seed: int
+) -> Callable[[Array], float]:
+    """Return the negative log evidence with landmarks, penalised, as a function of parameters."""
+    family: Any = search.family
+
+    def loss(theta: Array) -> float:
+        features = ResidualFeatures.of(
+            family.frequencies(search.draws, theta),
+            family.in_units.kernel(theta),
+            search.rows.X,
+            n_landmarks,
+            np.random.default_rng(seed),
+        )
+        sums = ordered_sums(ArrayChunks(search.rows), features, search.targets)
+        if search.alpha is None:
+            evidence = best_alpha(sums, fit_intercept=search.fit_intercept)[1]
+        else:
+            posterior = fit_ridge(sums, search.alpha, fit_intercept=search.fit_intercept)
+            evidence = posterior.log_evidence
+        return search.penalty(theta)[0] - evidence
+
+    return loss

@@ -21,9 +21,8 @@ from bochner.linear.inputs import (
     first_rows,
     labels_of,
 )
-from bochner.linear.left_out import left_out_indicators
 from bochner.linear.ridge_head import RidgeHead
-from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax
+from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_indicators
 from bochner.linear.solver_plan import RidgeSolver
 
 _MOST_ROWS = 2000

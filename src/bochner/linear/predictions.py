@@ -9,7 +9,6 @@ from bochner._base.arrays import Array, InputRows, row_blocks
 from bochner.features.residual import FeatureMap
 from bochner.linear.iterative import IterativeSolution
 from bochner.linear.krein import KreinSolution
-from bochner.linear.pairs import PairSolution
 from bochner.linear.ridge_posterior import FunctionLaw, RidgePosterior
 
 LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
@@ -51,7 +50,7 @@ def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
     return solution
 
 
-def offered(solution: LinearSolution | PairSolution, name: str) -> Any:
+def offered(solution: Any, name: str) -> Any:
     """Return a quantity of a solution; raise AttributeError if the solution does not offer it."""
     value = getattr(solution, name)
     if value is None:
@@ -69,11 +68,9 @@ class LinearAttributes:
 
     @property
     def coef_(self) -> Array:
-        """Weights of the features, or of pairs of features."""
+        """Weights of the features."""
         check_is_fitted(self, "posterior_")
         coef: Array = self.posterior_.coef
-        if isinstance(self.posterior_, PairSolution):
-            return coef
         return coef[:, 0] if self._single_target else coef.T
 
     @property

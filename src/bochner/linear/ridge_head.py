@@ -32,7 +32,6 @@ from bochner.features.targets import Targets
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import native
-from bochner.linear.checked_posterior import fit_checked
 from bochner.linear.inputs import (
     checked_alpha,
     described_features,
@@ -45,7 +44,7 @@ from bochner.linear.iterative import IterativeSolution, fit_iteratively
 from bochner.linear.kernel_selection import select_kernel
 from bochner.linear.krein import fit_krein
 from bochner.linear.predictions import LinearAttributes, LinearSolution, covariances, predictions
-from bochner.linear.ridge_posterior import RidgePosterior, best_alpha, fit_ridge
+from bochner.linear.ridge_posterior import RidgePosterior, best_alpha, fit_checked, fit_ridge
 from bochner.linear.solver_plan import RidgePlan, RidgeProblem, RidgeSolver, plan_ridge
 from bochner.spectral.frequencies import Frequencies
 

@@ -94,7 +94,8 @@ class RidgeSolver:
                 f"tol must be below 1, got {self.tol:g}: it is relative to the residual of weights "
                 f"that are all zero. Use 1e-4, for instance."
             )
-        as_bytes(self.memory_limit)
+        if self.memory_limit is not None:
+            as_bytes(self.memory_limit)
 
     @classmethod
     def resolved(cls, solver: "str | RidgeSolver") -> "RidgeSolver":
@@ -104,7 +105,7 @@ class RidgeSolver:
     @property
     def memory(self) -> int | None:
         """The memory limit in bytes."""
-        return as_bytes(self.memory_limit)
+        return None if self.memory_limit is None else as_bytes(self.memory_limit)
 
 
 @dataclass(frozen=True, slots=True)

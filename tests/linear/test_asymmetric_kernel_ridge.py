@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal
 from bochner import Frequencies
 from bochner._base import limits
 from bochner.features import feature_sums
-from bochner.linear.asymmetric_ridge import composition, fit_composed, right_gram
+from bochner.linear.asymmetric_kernel_ridge import composition, fit_composed, right_gram
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(40, 3)), RNG.normal(size=(9, 3))
