@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
-from bochner.features.targets import Indicators
+from bochner.features.chunks import Indicators
 
 TRANSFORMATIONS = ("none", "log", "sqrt", "rank")
 """Names of transformations; ``"auto"`` chooses one of them."""
