@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from bochner._base.arrays import Array, Index, as_array
 from bochner._base.registry import register
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.estimator_laws import variance_parts
