@@ -55,7 +55,8 @@ class Fresh:
         assert self.targets is not None  # The caller has asked
         task = "classification" if isinstance(model, TableClassifier) else "regression"
         rows = self.features.iloc[self.rows_with_targets]
-        return Split(rows, self.targets, rows, self.targets, task)
+        reason = f"The test rows are all {len(rows):,} rows with a known target."
+        return Split(rows, self.targets, rows, self.targets, task, kind="file", reason=reason)
 
 
 def load_any(path: Path) -> Any:
