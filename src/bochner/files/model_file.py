@@ -168,7 +168,7 @@ def _answer(model: BaseEstimator, row: Any) -> None:
         method = getattr(model, name)
         needed = [p for p in signature(method).parameters.values() if _is_needed(p)]
         answer: Any = method(*[row] * len(needed))
-        values = np.asarray(answer.data if issparse(answer) else answer)
+        values = np.asarray(answer.toarray() if issparse(answer) else answer)
         if np.shape(answer)[0] != 1 or (values.dtype.kind == "f" and not np.isfinite(values).all()):
             raise ValueError(f"{name} of one row returns {values}")
         n_features_out = vars(model).get("_n_features_out", values.shape[-1])

@@ -393,7 +393,8 @@ def _latent_kernel(kernel: sk.Kernel, X: Array) -> Kernel:
 
 def _binaries(base: BaseEstimator) -> Sequence[Any]:
     """Return the processes of two classes in a model of scikit-learn."""
-    return getattr(base, "estimators_", [base])
+    binaries: Sequence[Any] = getattr(base, "estimators_", [base])
+    return binaries
 
 
 def _refit(process: BaseEstimator, X: Array, numbers: NDArray[np.intp]) -> None:

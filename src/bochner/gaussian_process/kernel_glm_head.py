@@ -208,9 +208,9 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     def _validated(self, X: object) -> Any:
         check_is_fitted(self, "posterior_")
-        X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        check_rows(self.kernel_, self._region, X)
-        return X
+        rows: Any = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        check_rows(self.kernel_, self._region, rows)
+        return rows
 
     def _features(self, X: InputRows) -> tuple[Array, Array]:
         """Return features (n, P) of rows, and the variances (n,) that they leave out."""
