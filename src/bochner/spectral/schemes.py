@@ -18,8 +18,7 @@ from scipy.special import gammainc, ndtr, ndtri
 from scipy.stats import chi, qmc
 
 from bochner._base.arrays import Array
-from bochner._base.names import resolved
-from bochner._base.registry import register
+from bochner._base.registry import register, resolved
 from bochner.spectral.energy import MOST_INPUTS, MOST_ROWS, haar_rows, normalised, spread_directions
 from bochner.spectral.hadamard import HadamardRows, Matrix
 from bochner.spectral.lattice_points import shifted_lattice
