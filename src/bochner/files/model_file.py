@@ -168,13 +168,8 @@ def _answer(model: BaseEstimator, row: Any) -> None:
         method = getattr(model, name)
         needed = [p for p in signature(method).parameters.values() if _is_needed(p)]
         answer: Any = method(*[row] * len(needed))
-<<<<<<< HEAD
-        dense: Any = answer.toarray if hasattr(answer, "toarray") else lambda answer=answer: answer
-        values = np.asarray(dense())
-=======
         stored: Any = getattr(answer, "data", answer) if issparse(answer) else answer
         values = np.asarray(stored)
->>>>>>> main
         if np.shape(answer)[0] != 1 or (values.dtype.kind == "f" and not np.isfinite(values).all()):
             raise ValueError(f"{name} of one row returns {values}")
         n_features = vars(model).get("_n_features_out")
