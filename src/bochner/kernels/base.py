@@ -42,12 +42,6 @@ def checked_shape(kernel: "Kernel", method: str, values: Array, shape: tuple[int
     return values
 
 
-def decay(values: Array, rate: float = 1.0) -> Array:
-    """Return ``exp(-rate * values)`` in place, since new memory would cost half the time again."""
-    values *= -rate
-    return np.exp(values, out=values)
-
-
 class Kernel(NamedParameters, ABC):
     """A function of two inputs, evaluated exactly on arrays.
 
