@@ -16,7 +16,7 @@ from laws import test_processes_of_kernels as draws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
-from bochner.files import ModelFileError, tree
+from bochner.files import ModelFileError
 from bochner.gaussian_process import covariance, gaussian_process_regressor
 from bochner.gaussian_process import covariance as exact
 from bochner.gaussian_process import process_base as process_kernels
@@ -164,11 +164,6 @@ def check_conversions():
         converted.test_a_converted_kernel_has_the_values_of_the_original(kernel)
 
 
-def check_objects():
-    for kernel in converted.OWN:
-        converted.test_kernels_become_kernel_objects_of_scikit_learn(kernel)
-
-
 plant_edits(
     foreign,
     "_product",
@@ -184,16 +179,6 @@ planted(check_conversions, name="length_scales_are_reversed")(
     edit(foreign, "_scale", "tuple(values.tolist())", "tuple(values[::-1].tolist())")
 )
 plant_edits(
-    foreign,
-    "_counterpart",
-    check_objects,
-    exponential_kernels_are_smooth=("nu=0.5", "nu=1.5"),
-    factors_are_square_roots=(
-        "sk.ConstantKernel(factor, bounds)",
-        "sk.ConstantKernel(factor**0.5, bounds)",
-    ),
-)
-plant_edits(
     foreign.KernelAdapter,
     "__call__",
     converted.test_the_adapter_has_the_derivatives_of_scikit_learns_kernel,
@@ -205,10 +190,4 @@ plant_edits(
     "_fitted",
     check_named_columns,
     names_of_columns_are_lost=('getattr(self, "feature_names_in_", None)', "None"),
-)
-plant_edits(
-    tree,
-    "_Decoder._kernel",
-    check_named_columns,
-    kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"),
 )
