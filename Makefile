@@ -30,7 +30,7 @@ ENGINES := tests/engines/test_engines.py tests/engines/test_many_rows_on_engines
            tests/engines/test_tables_fitted.py tests/engines/test_tables_predicted.py
 
 # Tests with torch, which are passed over where it is not installed.
-TORCH := tests/torch_modules
+TORCH := tests/adapters
 
 # Modules whose examples need libraries that `make test` does not install.
 ADAPTERS := adapters/sktime.py adapters/skpro.py adapters/torch.py adapters/botorch.py

@@ -38,14 +38,14 @@ class TestTypes:
         ("content", "parts"),
         [
             ("zip,txt\n", ["column 'zip'", "got 'txt'", "Did you mean 'text'?", "ignore"]),
-            ("zip,text\nsize\n", ["line 2: 1 cells, expected two"]),
+            ("zip,text\nsize\n", ["no types of columns", "zip,text"]),
             ("zip,text\nzip,number\n", ["'zip' twice"]),
             ('{"zip": "text", "zip": "date"}', ["'zip' twice"]),
             ('{"zip": 3}', ["got 3", "number"]),
-            ('{"zip": "text"', ["line 1", 'such as {"zip": "text"}']),
-            ('["zip"]', ["holds a list"]),
-            ("[" * 100_000, ["lists in too many lists", 'such as {"zip": "text"}']),
-            (b"\xff\xfez", ["is not UTF-8"]),
+            ('{"zip": "text"', ["no types of columns", '{"zip": "text"}']),
+            ('["zip"]', ["no types of columns"]),
+            ("[" * 100_000, ["no types of columns"]),
+            (b"\xff\xfez", ["no types of columns"]),
         ],
     )
     def test_bad_files(self, tmp_path, content, parts):
@@ -57,7 +57,7 @@ class TestTypes:
     def test_no_file(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="There is no file"):
             read_types(tmp_path / "none.csv")
-        with pytest.raises(InputError, match="is not an ordinary file: expected one with types"):
+        with pytest.raises(InputError, match="no types of columns"):
             read_types(tmp_path)
 
     def test_each_kind_overrules(self, tmp_path):

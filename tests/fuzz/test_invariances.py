@@ -26,8 +26,7 @@ OF_ROWS = [
 """Those that choose their own length scales; others are given them in units of the rows."""
 
 GIVEN = ["ridge", "ridge, iterative", "ridge classifier", "asymmetric ridge", "features",
-         "features, structured", "features, quasi-random", "features, float32",
-         "asymmetric components"]  # fmt: skip
+         "features, structured", "features, quasi-random", "features, float32"]  # fmt: skip
 
 OF_TARGETS = [name for name, subject in SUBJECTS.items() if subject.target == "numbers"]
 LABELLED = [name for name, subject in SUBJECTS.items() if subject.target == "labels"]
@@ -97,7 +96,7 @@ def test_units_of_rows(name, factor):
 def kernel(length_scale):
     from bochner.kernels import ShiftGaussian
 
-    return ShiftGaussian(length_scale, shift=0.1 / length_scale)
+    return ShiftGaussian(length_scale, shift=0.1 * length_scale)
 
 
 @pytest.mark.parametrize("factor", FACTORS)
@@ -107,16 +106,6 @@ def test_units_of_targets(name, factor):
     X, y = data(subject)
     found = answers(subject, X, factor * y, X[:7])
     assert_same(found / factor, usual(name), tolerance(name))
-
-
-@pytest.mark.parametrize("factor", FACTORS)
-def test_units_of_a_long_search(factor):
-    """A hundred iterations make a hundredth of the targets of the last digit of the rows."""
-    subject, long = SUBJECTS["a la carte"], {"n_components": 32, "n_starts": 2, "max_iter": 100}
-    X, y = data(subject)
-    expected = answers(subject, X, y, X[:7] + 0.3, long)
-    found = answers(subject, factor * X, y / factor, factor * (X[:7] + 0.3), long)
-    assert_same(factor * found, expected, 1e-6)
 
 
 def test_units_of_a_table_of_two_kinds_of_columns():

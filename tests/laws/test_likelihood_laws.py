@@ -92,23 +92,6 @@ def test_noise_of_any_degrees_of_freedom_is_a_mixture(df):
     )
 
 
-@pytest.mark.parametrize(
-    "law", [GaussianLikelihood(0.7), StudentTLikelihood(4.0, 0.7), laws.CENSORED], ids=repr
-)
-def test_densities_in_other_units_are_those_of_the_targets(law):
-    """Limits and a given scale change their unit with the targets; probabilities have none."""
-    centre, unit = 3.0, 2.5
-    changed = law.in_units(centre, unit)
-    y, f = np.array([-0.5, -0.1, 0.7, 1.5])[:, None], np.array(laws.LATENT)
-    low, high = getattr(law, "limits", (-np.inf, np.inf))
-    is_density = (low < y) & (y < high)
-    np.testing.assert_allclose(
-        changed.log_density((y - centre) / unit, (f - centre) / unit),
-        law.log_density(y, f) + np.where(is_density, np.log(unit), 0.0),
-    )
-    assert changed.noise_variance == pytest.approx(law.noise_variance / unit**2)
-
-
 def test_densities_far_out_are_finite():
     far = np.array([-1e4, 1e4])
     for law in (CensoredGaussianLikelihood(left=0.0, scale=1.0), StudentTLikelihood(4.0, 1.0)):

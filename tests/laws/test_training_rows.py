@@ -6,7 +6,6 @@ scikit-learn's own models, recorded while they are fitted, are the oracle of tre
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import Ridge
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.tables import table_partitions, trees
@@ -67,7 +66,7 @@ def check_bits(monkeypatch, folder, kind="frequent_third", dtype=np.float64):
     rng = np.random.default_rng(len(kind))
     X = columns(kind, rng).astype({"x": dtype, "z": dtype})
     y = 2.0 * (X.x > X.x.median()) + X.z + 0.3 * rng.normal(size=N_ROWS)
-    model = TableRegressor(effort="quick", random_state=0, base_models=[Ridge()])
+    model = TableRegressor(effort="quick", random_state=0)
     model, seen = fitted(monkeypatch, model, X, y)
     save(model, folder / "model.safetensors")
     for each in (model, load(folder / "model.safetensors")):

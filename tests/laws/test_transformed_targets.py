@@ -10,9 +10,10 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm, rankdata
 
 from bochner import TableRegressor
-from bochner.tables import target_scales
-from bochner.tables import target_scales as transformations
-from bochner.tables.target_scales import ScaledTargets, Transformation
+from bochner.tables import table_predictions
+from bochner.tables import target_transformations as transformations
+from bochner.tables.table_predictions import ScaledTargets
+from bochner.tables.target_transformations import Transformation
 
 RNG = np.random.default_rng(0)
 POSITIVE = RNG.lognormal(size=500)
@@ -164,7 +165,7 @@ def test_floors_are_in_files_and_of_each_target(tmp_path):
         assert_allclose(again.target_floor_, model.target_floor_)
         assert_allclose(again.predict_interval(X, 0.8)[0], model.predict_interval(X, 0.8)[0])
         assert np.shape(model.score_) == np.shape(model.target_floor_) == targets.shape[1:]
-    assert model.target_floor_.tolist() == [0.0, target_scales._NO_FLOOR]
+    assert model.target_floor_.tolist() == [0.0, table_predictions._NO_FLOOR]
     lower, _ = model.predict_interval(X, 0.8)
     assert lower[:, 0].min() == 0.0
     assert lower[:, 1].min() < 0.0
@@ -187,8 +188,8 @@ def check_floors():
         rng.integers(1, 6, 100),
         np.zeros(5),
     ]
-    assert [target_scales.floor_of(y) for y in with_floor] == [0.0] * len(with_floor)
-    assert [target_scales.floor_of(y) for y in without] == [target_scales._NO_FLOOR] * len(without)
+    assert {table_predictions.floor_of(y) for y in with_floor} == {0.0}
+    assert {table_predictions.floor_of(y) for y in without} == {table_predictions._NO_FLOOR}
     both = ScaledTargets.of(np.column_stack((with_floor[0], without[0])), None)
     assert_allclose(
         both.inverse(np.full((1, 2), -9.0)), [[0.0, np.mean(without[0]) - 9.0 * np.std(without[0])]]

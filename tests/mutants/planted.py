@@ -15,8 +15,17 @@ from bochner import kernels, spectral
 from bochner.features import FeatureSums
 from bochner.linear import krein_ridge_classifier
 from bochner.linear import ridge_posterior as ridge
-from bochner.spectral import Coordinates, Directions, Frequencies, Uniforms, frequencies, schemes
-from bochner.spectral import lattice_points as lattice
+from bochner.spectral import (
+    Coordinates,
+    Directions,
+    Frequencies,
+    Uniforms,
+    closed_forms,
+    composite_laws,
+    frequencies,
+    measure,
+    schemes,
+)
 from bochner.spectral.laws import GammaMixture
 from bochner.spectral.measure import HalfByMass
 
@@ -105,14 +114,14 @@ def mixture_with_precisions(factors, self):
 
 @planted(check_transform(MIXTURE), check_iid(MIXTURE))
 def mixture_in_cycles(patch):
-    fact = spectral.closed_forms.fact
+    fact = closed_forms.fact
 
     def in_cycles(kernel, dim):
         means = np.asarray(kernel.means) / (2.0 * np.pi)
-        return spectral.closed_forms._spectral_mixture(replace(kernel, means=means), dim)
+        return closed_forms._spectral_mixture(replace(kernel, means=means), dim)
 
     patch.setattr(
-        spectral.closed_forms,
+        closed_forms,
         "fact",
         lambda cls, *names: (
             ("closed_form", in_cycles) if cls is kernels.SpectralMixture else fact(cls, *names)
@@ -194,7 +203,7 @@ def one_seed_for_all_parts(patch):
             return [np.random.default_rng(seed) for _ in range(n_children)]
 
     patch.setattr(
-        spectral.measure.np.random,
+        measure.np.random,
         "default_rng",
         lambda rng, default_rng=np.random.default_rng: (
             Repeating(rng.bit_generator)
@@ -250,13 +259,13 @@ def sobol_without_scrambling(patch):
     patch.setattr(schemes.qmc, "Sobol", Plain)
 
 
-@changes(lattice, "shifted_lattice", check_marginals("lattice", Coordinates(3)))
+@changes(schemes, "shifted_lattice", check_marginals("lattice", Coordinates(3)))
 def a_lattice_without_a_shift(shifted, m, dim, rng):
     points = shifted(m, dim, rng)
     return points - points.min(axis=0)
 
 
-@replaces(lattice, "gammainc", check_scheme(GAUSSIAN, "lattice"), check_scheme(MATERN, "lattice"))
+@replaces(schemes, "gammainc", check_scheme(GAUSSIAN, "lattice"), check_scheme(MATERN, "lattice"))
 def radii_of_twice_as_many_inputs(half_dim, half_square):
     return gammainc(2.0 * half_dim, half_square)
 
@@ -267,7 +276,7 @@ def equal_weights_for_all_parts(share, self, mass, m, rng, most):
     return counts, np.full(len(mass), mass.sum() / m)
 
 
-@replaces(spectral.composite, "_assembled", check_iid(PRODUCT), check_scheme(PRODUCT, "qmc"))
+@replaces(composite_laws, "_assembled", check_iid(PRODUCT), check_scheme(PRODUCT, "qmc"))
 def product_with_the_first_factor_only(laws, blocks):
     return [laws[0].assemble(blocks[: len(laws[0].layout)])]
 

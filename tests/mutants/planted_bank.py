@@ -16,7 +16,7 @@ from learned import (
 )
 from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.learned import draws, frequency_priors, learned_kernel, learned_kernel_fit
 from bochner.learned.chain_state import InverseGammaNoise
 from bochner.learned.draws import Draws

@@ -23,7 +23,7 @@ from bochner.files import (
     text_files,
 )
 from bochner.files.errors import InputError
-from bochner.tables import row_keys as fingerprints
+from bochner.tables import fingerprints
 
 
 def file_of(case: str | Brought, check=check_layout):

@@ -274,7 +274,7 @@ plant_edits(
     rolling_origins,
     "rolling_table",
     test_forecaster.assert_errors_of_origins,
-    users=(test_forecaster.bochner.estimators.forecaster,),
+    users=(test_forecaster.bochner.series.forecaster,),
     the_scale_of_later_values=("series[name].values[before]", "series[name].values"),
 )
 

@@ -8,7 +8,6 @@ from gaussian_process import (
     test_laplace_of_many_classes,
     test_laplace_selection,
 )
-from gaussian_process import test_likelihood_checks as test_derivatives
 from laws import likelihood_laws as laws
 from mutants.registry import edit, plant_edits, planted
 
@@ -21,7 +20,6 @@ from bochner.gaussian_process import (
 )
 from bochner.gaussian_process import laplace as laplace
 from bochner.gaussian_process import laplace_evidence as laplace_slopes
-from bochner.gaussian_process import likelihood as laplace_derivatives
 from bochner.gaussian_process import number_likelihoods as numbers
 from bochner.gaussian_process.count_likelihoods import CountLikelihood
 from bochner.gaussian_process.laplace_evidence import EvidenceSlopes
@@ -144,34 +142,3 @@ plant_edits(
     test_laplace_of_many_classes.test_the_hessian_is_a_sum_over_rows,
     the_last_block_of_rows_alone=("totals += curvature", "totals[:] = -curvature"),
 )
-compared_counts = partial(test_derivatives.test_the_derivative_that_is_wrong_is_named, *COUNTS)
-plant_edits(
-    laplace_derivatives,
-    "check_derivatives",
-    compared_counts,
-    users=(test_derivatives,),
-    differences_of_half_a_step=("down[0]) / (2.0 * step)", "down[0]) / step"),
-    the_second_derivative_itself=("-(up[1] - down[1])", "(up[1] - down[1])"),
-)
-plant_edits(
-    laplace_derivatives,
-    "_differs",
-    compared_counts,
-    a_tolerance_for_everything=("_RELATIVE * largest", "largest"),
-    a_tolerance_for_nothing=("_RELATIVE * largest + least", "0.0"),
-)
-planted(
-    partial(test_derivatives.test_one_latent_function_of_several_is_enough, "slope"),
-    name="only_the_first_latent_function_is_compared",
-)(
-    edit(
-        laplace_derivatives,
-        "check_derivatives",
-        "density, likelihood.unit))",
-        "density, likelihood.unit)[..., :1])",
-        test_derivatives,
-    )
-)
-planted(
-    test_derivatives.test_values_that_overflow_are_not_blamed, name="clipped_values_are_blamed"
-)(edit(laplace_derivatives, "_differs", " & (size <= _LARGEST)", ""))

@@ -6,11 +6,11 @@ from functools import lru_cache, partial
 import numpy as np
 from laws import atom_laws, design_laws, weight_laws
 from laws.design_laws import CASES
+from linear import test_feature_errors
 from mutants.registry import changes, deferred, edit, planted, replaces
 from scipy.linalg import cho_factor, cho_solve
 from spectral import test_allocation
 from spectral import test_least_squares_phases as phases
-from tables import test_feature_errors
 
 from bochner.kernels import Metric
 from bochner.spectral import Envelope, Part, design, least_squares, profiles

@@ -6,10 +6,9 @@ from laws import test_transformed_targets
 from mutants.registry import plant_edits
 from tables import test_predictive
 
-from bochner.tables import predictive, target_scales
+from bochner.tables import predictive, table_predictions
 from bochner.tables.predictive import Predictive, ScoreLaw
-from bochner.tables.table_predictors import NumberPredictor
-from bochner.tables.target_scales import ScaledTargets
+from bochner.tables.table_predictions import NumberPredictor, ScaledTargets
 
 plant_edits(
     ScoreLaw,
@@ -78,7 +77,7 @@ plant_edits(
     ),
 )
 plant_edits(
-    target_scales,
+    table_predictions,
     "floor_of",
     test_transformed_targets.check_floors,
     every_positive_target_has_a_floor=("n_expected >= _FEWEST_AT_FLOOR", "True"),

@@ -17,8 +17,9 @@ from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
 from bochner.files import ModelFileError, tree
-from bochner.gaussian_process import covariance, gaussian_process_regressor, process_kernels
+from bochner.gaussian_process import covariance, gaussian_process_regressor
 from bochner.gaussian_process import covariance as exact
+from bochner.gaussian_process import process_base as process_kernels
 from bochner.gaussian_process import process_base as search
 from bochner.gaussian_process.full_scale import FullScaleProcess
 from bochner.gaussian_process.process_base import ScikitProcess

@@ -4,8 +4,8 @@ from mutants.registry import plant_edits
 from tables import test_date_order, test_removal, test_widths
 from tables import test_later_stretches as test_origins
 
+from bochner.tables import later_stretches, learner, table_rows, weighted_sum
 from bochner.tables import later_stretches as origins
-from bochner.tables import learner, shared_softmax, table_rows, weighted_sum
 from bochner.tables.removal import Removal
 from bochner.tables.width_terms import WidthTerms
 
@@ -49,7 +49,7 @@ plant_edits(
     widths_that_know_the_stretch=("if stretches is not None", "if False"),
 )
 plant_edits(
-    shared_softmax,
+    later_stretches,
     "fit_averaged",
     test_origins.check_average,
     users=(test_origins,),
@@ -60,7 +60,7 @@ plant_edits(
     ),
 )
 plant_edits(
-    shared_softmax,
+    later_stretches,
     "fit_over_stretches",
     test_origins.check_constants,
     users=(test_origins,),

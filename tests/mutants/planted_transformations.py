@@ -3,10 +3,10 @@
 from laws import test_transformed_targets
 from mutants.registry import plant_edits
 
-from bochner.tables import table_predictors, table_regressor
-from bochner.tables import target_scales as transformations
-from bochner.tables.table_predictors import NumberPredictor
-from bochner.tables.target_scales import Transformation
+from bochner.tables import table_predictions, table_regressor
+from bochner.tables import target_transformations as transformations
+from bochner.tables.table_predictions import NumberPredictor
+from bochner.tables.target_transformations import Transformation
 
 plant_edits(
     NumberPredictor,
@@ -18,7 +18,7 @@ plant_edits(
     ),
 )
 plant_edits(
-    table_predictors,
+    table_predictions,
     "expected_error",
     test_transformed_targets.check_means,
     users=(table_regressor,),

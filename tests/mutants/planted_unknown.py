@@ -6,7 +6,7 @@ import numpy as np
 from laws import test_unlike_rows as laws
 from mutants.registry import edit, planted, replaces
 
-from bochner.tables import donors, new_rows, table_predictors
+from bochner.tables import donor_forests, far_rows, new_rows, table_predictions
 from bochner.tables import encodings as known_entries
 
 
@@ -39,10 +39,10 @@ for name, old, new in (
     ("donors_are_the_first_of_their_leaf", "(self.ranks[draw] * sizes)", "(0.0 * sizes)"),
     ("donors_are_any_rows", "leaf = tree.apply(inputs)", "leaf = 0 * tree.apply(inputs)"),
 ):
-    planted(width, name=name)(edit(donors._Forest, "donors", old, new))
+    planted(width, name=name)(edit(donor_forests.DonorForest, "donors", old, new))
 
 planted(fresh(laws.check_coverage, unlike="new level"), name="new_levels_are_one_level")(
-    edit(donors.Donors, "_of_levels", "places.astype(np.int64)", "0 * places.astype(np.int64)")
+    edit(new_rows.Donors, "_of_levels", "places.astype(np.int64)", "0 * places.astype(np.int64)")
 )
 planted(width, name="donors_give_all_columns")(
     edit(
@@ -54,7 +54,7 @@ planted(width, name="donors_give_all_columns")(
 )
 planted(coverage, name="mixtures_have_one_component")(
     edit(
-        table_predictors.NumberPredictor,
+        table_predictions.NumberPredictor,
         "predictive",
         "mean = _spread(mean)",
         "mean = 0.0 * mean + mean.mean(axis=1, keepdims=True)",
@@ -72,16 +72,16 @@ for name, old, new in (
         "np.full(len(distance), 3.0)",
     ),
 ):
-    planted(partial(laws.check_beyond), name=name)(edit(new_rows.FarRows, "continued", old, new))
+    planted(partial(laws.check_beyond), name=name)(edit(far_rows.FarRows, "continued", old, new))
 planted(fresh(laws.check_far_entry), name="predictions_go_on_for_ever")(
-    edit(new_rows.FarRows, "continued", "where=distance > most", "where=distance < 0.0")
+    edit(far_rows.FarRows, "continued", "where=distance > most", "where=distance < 0.0")
 )
 planted(partial(laws.check_beyond), name="only_greater_entries_are_out_of_range")(
     edit(known_entries.KnownEntries, "of", "np.nan_to_num(over + under)", "np.nan_to_num(over)")
 )
 planted(explanations, name="contributions_end_at_the_range")(
     edit(
-        table_predictors.NumberPredictor,
+        table_predictions.NumberPredictor,
         "changes_by_column",
         "changes[far.rows] = of_rows",
         "changes[far.rows] = 0.0 * of_rows",

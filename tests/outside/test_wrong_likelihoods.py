@@ -20,16 +20,11 @@ def fit(method, wrong):
 
 
 @pytest.mark.parametrize(
-    ("method", "wrong", "message"),
-    [
-        ("slope", lambda s, y, f: np.exp(f) - y, "slope of Wrong differs from the deriv"),
-        ("slope", lambda s, y, f: 2.0 * y - np.exp(f), "slope of Wrong differs from the deriv"),
-        ("curvature", lambda s, y, f: -np.exp(f), "curvature of Wrong differs from minus"),
-        ("curvature", lambda s, y, f: 0.0 * f, "curvature of Wrong differs from minus the second"),
-    ],
+    ("method", "wrong"),
+    [("slope", lambda s, y, f: np.exp(f) - y), ("curvature", lambda s, y, f: -np.exp(f))],
 )
-def test_wrong_derivatives_are_blamed(method, wrong, message):
-    with pytest.raises(ValueError, match=rf"{message}.*f = .*, y = .*: got .*, expected"):
+def test_wrong_derivatives_find_no_mode(method, wrong):
+    with pytest.raises(np.linalg.LinAlgError, match="Compare slope and curvature"):
         fit(method, wrong)
 
 

@@ -1,7 +1,5 @@
 """Every mark of a picture is where its number is: dots, bars, whiskers, curves and counts."""
 
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,9 +7,7 @@ import pytest
 from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.plot.class_errors import ConfusionDisplay, RocDisplay
 from bochner.plot.rankings import ComparisonDisplay, SharesDisplay
-from bochner.plot.regression_errors import ResidualsDisplay
-from bochner.plot.series_plots import ForecastDisplay, forecast_display
-from bochner.plot.waterfalls import WaterfallDisplay
+from bochner.plot.series_plots import forecast_display
 
 RNG = np.random.default_rng(0)
 NAMES = [f"column {letter}" for letter in "abcdefg"]
@@ -71,17 +67,6 @@ def of_shares():
     return display
 
 
-def of_waterfall():
-    steps = RNG.normal(size=6)
-    display = WaterfallDisplay(NAMES[:6], steps, 3.0).plot()
-    ends = 3.0 + np.array([steps[:k].sum() for k in range(7)])
-    rows = enumerate(pairwise(ends), 1)
-    same(bars(display.ax_), [(left, right, row) for row, (left, right) in rows])
-    same(dots(display.ax_), [(ends[0], 0), (ends[-1], 7)])
-    same(segments(display.ax_), [((end, row), (end, row + 1)) for row, end in enumerate(ends)])
-    return display
-
-
 def of_confusion():
     """Counts that are no symmetric matrix: a row of the picture is an observed class."""
     y, said = RNG.integers(0, 4, 400), RNG.integers(0, 4, 400)
@@ -112,44 +97,11 @@ def of_roc():
     return display
 
 
-def of_residuals():
-    levels = np.array(list("abcd"))[RNG.integers(0, 4, 200)]
-    errors = RNG.exponential(size=200)  # Means are no medians
-    display = ResidualsDisplay(errors, levels.astype(object)).plot()
-    names = [text.get_text() for text in display.ax_.get_yticklabels()]
-    parts = [errors[levels == name] for name in names]
-    assert [len(part) for part in parts] == sorted(map(len, parts), reverse=True)
-    same(dots(display.ax_), [(part.mean(), row) for row, part in enumerate(parts)])
-    quartiles = [np.quantile(part, (0.25, 0.75)) for part in parts]
-    same(segments(display.ax_), [((a, r), (b, r)) for r, (a, b) in enumerate(quartiles)])
-    return display
-
-
-def of_forecast():
-    times, mean = np.arange(5.0), RNG.normal(size=5)
-    levels = {0.5: RNG.uniform(0.1, 0.5, 5), 0.9: RNG.uniform(1.0, 2.0, 5)}
-    ends = [(level, mean - half, mean + half) for level, half in levels.items()]
-    display = ForecastDisplay(times, mean, ends).plot()
-    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    bands = [band.get_paths()[0].vertices for band in display.ax_.collections]
-    drawn = dict(zip([t for t in legend if "interval" in t], bands, strict=True))
-    for level, half in levels.items():
-        edge = {tuple(point) for point in drawn[f"{100.0 * level:g} % interval"].round(9)}
-        corners = [
-            (t, m + s * h) for t, m, h in zip(times, mean, half, strict=True) for s in (1, -1)
-        ]
-        assert {tuple(np.round(corner, 9)) for corner in corners} <= edge
-    return display
-
-
 DRAWN = {
     ComparisonDisplay: of_comparison,
     SharesDisplay: of_shares,
-    WaterfallDisplay: of_waterfall,
     ConfusionDisplay: of_confusion,
     RocDisplay: of_roc,
-    ResidualsDisplay: of_residuals,
-    ForecastDisplay: of_forecast,
 }
 
 

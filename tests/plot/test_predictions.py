@@ -208,7 +208,6 @@ REFUSED = [
     (lambda: plot.predictions(Normal(), ROWS[:2], TARGETS[:2], level=1.0), "level must lie betw"),
     (lambda: plot.calibration(Normal(), ROWS, TARGETS, levels=[0.0, 0.5]), "levels must be betw"),
     (lambda: plot.predictions(Normal(), ROWS[:2], np.ones((2, 2))), "y has 2 targets: choose one"),
-    (lambda: ResidualsDisplay(np.ones(2), np.ones(3)), r"one shape \(n,\)"),
     (lambda: plot.residuals(Normal(), ROWS, TARGETS, "time"), "column must be one of x0, got"),
     (lambda: plot.forecast(Normal(), TIMES, truth=[1.0]), "truth must have one target"),
     (lambda: RocDisplay.from_probabilities(["c"], [[1.0, 0.0]], ["a", "b"]), "has the class 'c'"),

@@ -354,8 +354,8 @@ class TestManyLevels:
         everyone = pd.Series(True, known.index)
         expected = self.expected_means(known, fold, everyone, len(X))
         np.testing.assert_allclose(out[:, -1], expected, atol=1e-9)
-        alone = TableEncoder(max_levels=10).fit_transform(
-            X, y, removal=Removal.of_labels(X["a"].to_numpy())
+        alone = TableEncoder(max_levels=10).fit_training_rows(
+            X, y, Removal.of_labels(X["a"].to_numpy())
         )
         assert not alone[:, -1].any()  # A level of one group tells nothing of new groups
 

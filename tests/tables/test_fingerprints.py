@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 
-from bochner.tables import row_keys as fingerprints
-from bochner.tables.row_keys import fingerprint, training_rows
+from bochner.tables import fingerprints
+from bochner.tables.fingerprints import fingerprint, training_rows
 
 
 def frame(n, seed=0):

@@ -13,9 +13,13 @@ from tables.test_sum_of_laws import fitted
 from bochner import TableClassifier, TableRegressor
 from bochner.tables import weighted_sum
 from bochner.tables.kernel_laws import KernelLaw
-from bochner.tables.later_stretches import effective_number, folds_of_stretches
+from bochner.tables.later_stretches import (
+    effective_number,
+    fit_averaged,
+    fit_over_stretches,
+    folds_of_stretches,
+)
 from bochner.tables.removal import Removal
-from bochner.tables.shared_softmax import fit_averaged, fit_over_stretches
 from bochner.tables.weighted_sum import SumOfLaws
 
 

@@ -14,7 +14,7 @@ from bochner import TableRegressor
 from bochner._base.progress import silent
 from bochner.kernels import Matern
 from bochner.tables import fit_plan as memory
-from bochner.tables import landmark_fits
+from bochner.tables import kernel_laws, landmark_fits
 from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, within_memory
 from bochner.tables.kernel_laws import exact, on_landmarks
 from bochner.tables.kernel_search import Family, learned, refined
@@ -112,7 +112,10 @@ def check_exact(n_rows=1500, n_scored=1500):
     rows, scored = problem(n_rows, n_scored)
     fit = partial(exact, "k", KERNEL, rows, COLUMNS, 100, scored, 1)
     expected = float(memory._of_exact(np.array([n_rows]), n_scored)[0])
-    with mock.patch.object(landmark_fits, "BLOCK_BYTES", BLOCK):
+    with (
+        mock.patch.object(landmark_fits, "BLOCK_BYTES", BLOCK),
+        mock.patch.object(kernel_laws, "BLOCK_BYTES", BLOCK),
+    ):
         assert 0.6 < peak_of(fit) / expected < 1.6
 
 
@@ -121,7 +124,10 @@ def check_landmarks(n_rows=3000, m=800, n_scored=600):
     rows, scored = problem(n_rows, n_scored)
     fit = partial(on_landmarks, "k", KERNEL, rows, COLUMNS, (m, 100), scored, 1)
     expected = float(memory._of_landmarks(np.array([m]), n_scored)[0])
-    with mock.patch.object(landmark_fits, "BLOCK_BYTES", BLOCK):
+    with (
+        mock.patch.object(landmark_fits, "BLOCK_BYTES", BLOCK),
+        mock.patch.object(kernel_laws, "BLOCK_BYTES", BLOCK),
+    ):
         assert 0.6 < peak_of(fit) / expected < 1.6
 
 

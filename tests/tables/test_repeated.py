@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 
 from bochner.tables.encoder import read_columns
-from bochner.tables.row_keys import row_keys
+from bochner.tables.table_rows import row_keys
 
 TARGET = np.zeros((6, 1))
 COLUMNS = {

@@ -17,7 +17,7 @@ from gpytorch.distributions import MultitaskMultivariateNormal, MultivariateNorm
 from linear_operator import to_linear_operator
 from sklearn.utils.validation import check_is_fitted
 
-from bochner.adapters.torch.fourier_layer import FourierLayer
+from bochner.adapters.torch import FourierLayer
 from bochner.linear.krein_ridge import KreinRidge
 from bochner.linear.ridge_posterior import RidgePosterior
 

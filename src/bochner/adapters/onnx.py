@@ -17,7 +17,6 @@ from bochner._base.arrays import Array, as_array, as_flag
 from bochner._base.file_writing import as_path, replacing
 from bochner.features.parameters import check_dtype
 from bochner.features.transformer import FourierFeatures
-from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 from bochner.learned.learned_kernel_regressor import LearnedRegression
 from bochner.learned.similarity_features import SimilarityFeatures
 from bochner.linear.krein_ridge import KreinRidge
@@ -443,11 +442,6 @@ def _labels(classes: Any, graph: Graph) -> Any:
 def _(model: LearnedRegression, graph: Graph, X: str, return_std: bool) -> None:
     _without_std(model, return_std)
     draws, trend = model.learned_[0].draws, model._trend
-    if not isinstance(draws.law, LocationLikelihood):
-        raise ValueError(
-            f"The mean of counts is no sum of waves: {type(model).__name__} is exported to ONNX "
-            f"with the likelihoods of numbers only."
-        )
     X = graph("Div", graph("Sub", X, model._scaling.centre), model._scaling.scale)
     coef, width = draws.coef, 2 * draws.n_waves
     waves = [

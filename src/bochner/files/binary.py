@@ -44,39 +44,30 @@ class Frame:
     first: tuple[str, ...] = ()
 
 
-def read_frame(path: Path, ending: str, table: str | None, options: ReadOptions) -> Frame:
+def read_frame(path: Path, ending: str, options: ReadOptions) -> Frame:
     """Return the unconverted table of a file, with column names as text.
 
-    ``table`` is a table of an SQLite file or a sheet of an Excel file. With recorded options, a
-    missing table is replaced by the default choice. Raises InputError for a damaged file, for a
-    table that does not exist, and for an SQLite file with several tables if ``table`` is None.
+    With recorded options, a missing table is replaced by the default choice. Raises InputError for
+    a damaged file, for a table that does not exist, and for an SQLite file with several tables of
+    which none is chosen.
     """
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty: expected a table.")
-    contents = _READERS[ending](path, _Choice(table, options))
+    contents = _READERS[ending](path, options)
     frame = contents.frame.set_axis([str(name).strip() for name in contents.frame.columns], axis=1)
     refuse_repeated(list(frame.columns), str(path))
     return replace(contents, frame=frame)
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """The requested table of a file, and the other options."""
-
-    table: str | None
-    options: ReadOptions
-
-    def among(self, names: Sequence[str], path: Path, table_noun: str) -> str | None:
-        """Return the requested table, None for the default choice; raise if a table is missing."""
-        if self.table is None or self.table in names:
-            return self.table
-        if self.options.recorded:
-            return None
-        near = nearest(self.table, names)
-        hint = f" Did you mean {near!r}?" if near else ""
-        raise InputError(
-            f"{path} has no {table_noun} {self.table!r}.{hint} It has {_listed(names)}."
-        )
+def _chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) -> str | None:
+    """Return the requested table, None for the default choice; raise if a table is missing."""
+    if options.table is None or options.table in names:
+        return options.table
+    if options.recorded:
+        return None
+    near = nearest(options.table, names)
+    hint = f" Did you mean {near!r}?" if near else ""
+    raise InputError(f"{path} has no {noun} {options.table!r}.{hint} It has {_listed(names)}.")
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -84,13 +75,13 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_MOST_LISTED])) + ", ..." * (len(names) > _MOST_LISTED)
 
 
-def _read_parquet(path: Path, choice: _Choice) -> Frame:
+def _read_parquet(path: Path, options: ReadOptions) -> Frame:
     import pyarrow.parquet as pq
 
     return Frame(_read_arrow(path, "Parquet", pq.read_table))
 
 
-def _read_feather(path: Path, choice: _Choice) -> Frame:
+def _read_feather(path: Path, options: ReadOptions) -> Frame:
     from pyarrow import feather
 
     return Frame(_read_arrow(path, "Feather", feather.read_table))
@@ -123,16 +114,16 @@ def _is_large(column: object) -> bool:
     return ends["min"] is not None and max(-ends["min"], ends["max"]) > LARGEST_EXACT
 
 
-def _read_excel(path: Path, choice: _Choice) -> Frame:
+def _read_excel(path: Path, options: ReadOptions) -> Frame:
     import pandas as pd
 
     engine = _ENGINES[path.suffix.lower()]
-    options: Any = {"header": None, "keep_default_na": False, "na_values": [""]}
+    plain: Any = {"header": None, "keep_default_na": False, "na_values": [""]}
     try:
         with pd.ExcelFile(path, engine=engine) as book:
             names = list(map(str, book.sheet_names))
-            sheet = choice.among(names, path, "sheet")
-            cells: pd.DataFrame = pd.read_excel(book, sheet_name=sheet or names[0], **options)
+            sheet = _chosen(names, path, "sheet", options)
+            cells: pd.DataFrame = pd.read_excel(book, sheet_name=sheet or names[0], **plain)
     except ImportError:
         package = _PACKAGES[engine]
         raise InputError(
@@ -147,7 +138,7 @@ def _read_excel(path: Path, choice: _Choice) -> Frame:
         ) from error
     if cells.empty:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
-    contents = _rows_of_cells(cells, choice.options)
+    contents = _rows_of_cells(cells, options)
     refuse_repeated(list(contents.frame.columns), str(path))
     if engine == "openpyxl" and contents.frame.isna().any(axis=None):
         _refuse_lost_formulas(path, sheet or names[0], contents.frame)
@@ -212,7 +203,7 @@ def _refuse_lost_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> None:
         for number, row in enumerate(book[sheet].iter_rows(max_col=frame.shape[1]), start=1):
             for j, cell in enumerate(row if number in absent else ()):
                 counts[int(absent[number][j]), j] += cell.data_type == "f"
-    lost = [frame.columns[j] for j in np.flatnonzero((counts[1] > 0) & (counts[0] == 0))]
+    lost = [frame.columns[j] for j in np.flatnonzero((counts[1] > 0) & (counts[0] == 0)).tolist()]
     if lost:
         raise InputError(
             f"{path} has formulas without results in {_listed(lost)}, which would be missing: open "
@@ -220,7 +211,7 @@ def _refuse_lost_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> None:
         )
 
 
-def _read_sqlite(path: Path, choice: _Choice) -> Frame:
+def _read_sqlite(path: Path, options: ReadOptions) -> Frame:
     import sqlite3  # which some builds of Python lack
 
     import pandas as pd
@@ -228,7 +219,7 @@ def _read_sqlite(path: Path, choice: _Choice) -> Frame:
     try:
         # Read-only: the file is neither changed nor created.
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            table = _sqlite_table(path, connection, choice)
+            table = _sqlite_table(path, connection, options)
             quoted = table.replace('"', '""')
             cursor = connection.execute(f'SELECT * FROM "{quoted}"')
             names = [str(column[0]) for column in cursor.description]
@@ -241,13 +232,13 @@ def _read_sqlite(path: Path, choice: _Choice) -> Frame:
     return Frame(frame.infer_objects())
 
 
-def _sqlite_table(path: Path, connection: sqlite3.Connection, choice: _Choice) -> str:
+def _sqlite_table(path: Path, connection: sqlite3.Connection, options: ReadOptions) -> str:
     rows = connection.execute(
         "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
         "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
     )
     names = [str(name) for (name,) in rows]
-    table = choice.among(names, path, "table")
+    table = _chosen(names, path, "table", options)
     if table is not None:
         return table
     if len(names) != 1:
@@ -268,7 +259,7 @@ def _one_line(error: Exception) -> str:
 SPREADSHEETS = tuple(_ENGINES)
 """Endings of spreadsheets."""
 
-_WITH_TABLES: Mapping[str, Callable[[Path, _Choice], Frame]] = {
+_WITH_TABLES: Mapping[str, Callable[[Path, ReadOptions], Frame]] = {
     **dict.fromkeys(_ENGINES, _read_excel),
     **dict.fromkeys((".sqlite", ".sqlite3", ".db"), _read_sqlite),
 }

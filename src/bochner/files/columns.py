@@ -142,7 +142,8 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     if raw.dtype.kind == "O" and set(map(type, raw[present])) == {datetime.time}:
         return _times_of_day(name, raw, present)
     kind = _kind(raw, present)
-    is_category, clock, zone = _is_category(series), None, series_zone(series)
+    is_category, clock = _is_category(series), None
+    zone = series_zone(series) if _may_have_zone(series) else None
     if kind == "text" and not (keep_text or is_category):
         if (dates := _iso_dates(raw, present)) is not None:
             kind, (raw, clock) = "date", dates
@@ -199,6 +200,11 @@ def kind_of(entry_type: type) -> Kind:
     return next(kinds, "unsupported")
 
 
+def _may_have_zone(series: Any) -> bool:
+    dtype = getattr(series, "dtype", None)
+    return hasattr(dtype, "tz") or hasattr(dtype, "time_zone")
+
+
 def _is_category(series: pd.Series) -> bool:
     return getattr(getattr(series, "dtype", None), "categories", None) is not None
 
@@ -207,7 +213,7 @@ def _as_array(series: pd.Series) -> npt.NDArray[Any]:
     if _is_category(series):
         raw = np.asarray(series, dtype=object)
         return labels(raw, _present(raw))
-    if series_zone(series) is not None:
+    if _may_have_zone(series) and series_zone(series) is not None:
         return series_in_utc(series)
     raw = np.asarray(series)
     if raw.ndim != 1 or raw.dtype.names:  # entries are arrays or records, as those of polars

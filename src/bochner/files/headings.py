@@ -269,11 +269,11 @@ def without_summaries(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     length = len(next(iter(columns.values()), ()))
     for row in range(length - 1, max(length - 1 - _MOST_SUMMARIES, _FEWEST_ABOVE - 1), -1):
         entries = {name: _entry(column, row) for name, column in columns.items()}
-        found = next((name for name, entry in entries.items() if _is_summary(entry)), None)
-        if found is None and any(entry not in (None, "") for entry in entries.values()):
+        labelled = next((name for name, entry in entries.items() if _is_summary(entry)), None)
+        if labelled is None and any(entry not in (None, "") for entry in entries.values()):
             break
-        label = "" if found is None else str(entries[found])
-        if found is not None and _occurs(columns[found], label, row):
+        label = "" if labelled is None else str(entries[labelled])
+        if labelled is not None and _occurs(columns[labelled], label, row):
             return dict(columns), ""
         labels.insert(0, label)
     if not any(labels):

@@ -168,12 +168,13 @@ def _answer(model: BaseEstimator, row: Any) -> None:
         method = getattr(model, name)
         needed = [p for p in signature(method).parameters.values() if _is_needed(p)]
         answer: Any = method(*[row] * len(needed))
-        values = np.asarray(answer.data if issparse(answer) else answer)
+        stored: Any = getattr(answer, "data", answer) if issparse(answer) else answer
+        values = np.asarray(stored)
         if np.shape(answer)[0] != 1 or (values.dtype.kind == "f" and not np.isfinite(values).all()):
             raise ValueError(f"{name} of one row returns {values}")
-        n_features_out = vars(model).get("_n_features_out", values.shape[-1])
-        if name == "transform" and answer.shape[1] != n_features_out:
-            raise ValueError(f"{answer.shape[1]} features, and _n_features_out is {n_features_out}")
+        n_features = vars(model).get("_n_features_out")
+        if name == "transform" and n_features not in (None, answer.shape[1]):
+            raise ValueError(f"{answer.shape[1]} features, and _n_features_out is {n_features}")
 
 
 def _is_needed(parameter: Parameter) -> bool:

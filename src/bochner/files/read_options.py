@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, Self
 
 from bochner._base.file_writing import as_path
@@ -73,12 +72,7 @@ class ReadOptions:
                 listed = ", ".join(map(repr, choices))
                 raise InputError(f"{name} must be one of {listed}, got {value!r}.")
         if not isinstance(self.types, Mapping):
-            raise TypeError(
-                f'types must be a mapping of columns to kinds, such as {{"zip": "text"}}, got '
-                f"{self.types!r}."
-            )
-        if not isinstance(self.table, str | None):
-            raise TypeError(f"table must be the name of a table or sheet, got {self.table!r}.")
+            raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
         if isinstance(self.missing, str):
             raise TypeError(f"missing must be a list of entries, got {self.missing!r}.")
         for name, count in (("skip", self.skip), ("header", self.header)):
@@ -134,56 +128,28 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     {'zip': 'text', 'size': 'number'}
     """
     path = as_path(path)
-    if not path.is_file():
-        if path.exists():
-            raise InputError(f"{path} is not an ordinary file: expected one with types of columns.")
-        if "," not in str(path):
-            raise FileNotFoundError(
-                f"There is no file {path} of types. Check the name and the folder."
-            )
+    if not path.exists() and "," not in str(path):
+        raise FileNotFoundError(f"There is no file {path} of types. Check the name and the folder.")
     try:
-        content = (
-            path.read_text(encoding="utf-8-sig") if path.is_file() else str(path).replace(";", "\n")
-        )
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8: expected the types of columns as text.") from None
-    as_json = content.lstrip().startswith(("{", "["))
-    pairs = _pairs_of_json(path, content) if as_json else _pairs_of_csv(path, content)
-    types: dict[str, str] = {}
+        is_file = path.exists()
+        text = path.read_text(encoding="utf-8-sig") if is_file else str(path).replace(";", "\n")
+        is_json = text.lstrip()[:1] in ("{", "[")
+        rows = json.loads(text, object_pairs_hook=list) if is_json else _rows(text)
+        pairs = [(name, kind) for name, kind in rows]
+    except (ValueError, TypeError, OSError, RecursionError) as error:
+        raise InputError(
+            f"{path} has no types of columns ({error}): expected lines such as zip,text, or a JSON "
+            'object such as {"zip": "text"}.'
+        ) from None
     for name, kind in pairs:
-        if name in types:
-            raise InputError(f"{path} has the column {name!r} twice: keep one type of it.")
         check_kind(kind, f"{path}, column {name!r}")
-        types[name] = kind
-    return types
+        if [each for each, _ in pairs].count(name) > 1:
+            raise InputError(f"{path} has the column {name!r} twice: keep one type of it.")
+    return dict(pairs)
 
 
-def _pairs_of_json(path: Path, content: str) -> list[tuple[str, Any]]:
-    expected = 'expected an object such as {"zip": "text"}'
-    try:
-        pairs = json.loads(content, object_pairs_hook=list)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {error.lineno}: {error.msg}; {expected}.") from None
-    except RecursionError:
-        raise InputError(f"{path} has lists in too many lists: {expected}.") from None
-    if content.lstrip().startswith("["):
-        raise InputError(f"{path} holds a list: {expected}.")
-    checked: list[tuple[str, Any]] = pairs
-    return checked
-
-
-def _pairs_of_csv(path: Path, content: str) -> list[tuple[str, str]]:
-    rows = csv.reader(io.StringIO(content, newline=""), skipinitialspace=True)
-    pairs = []
-    for row in rows:
-        cells = [cell.strip() for cell in row]
-        if not any(cells):
-            continue
-        if len(cells) != 2:
-            raise InputError(
-                f"{path}, line {rows.line_num}: {len(cells)} cells, expected two: a column and "
-                "its type, such as zip,text."
-            )
-        pairs.append((cells[0], cells[1]))
-    # The first line may be a heading.
-    return pairs[1:] if pairs and pairs[0][1].casefold() in ("type", "kind") else pairs
+def _rows(text: str) -> list[list[str]]:
+    """Return the rows of CSV, without white space and without a heading."""
+    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    filled = [[cell.strip() for cell in row] for row in rows if any(map(str.strip, row))]
+    return filled[1:] if filled and filled[0][-1].casefold() in ("type", "kind") else filled

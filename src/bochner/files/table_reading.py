@@ -283,7 +283,7 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
             "out."
         )
     if ending not in TEXT_ENDINGS:
-        contents = read_frame(path, ending, options.table, options)
+        contents = read_frame(path, ending, options)
         columns = {str(name): series for name, series in contents.frame.items()}
         return _RawColumns(columns, contents.notes, n_names=contents.n_names, first=contents.first)
     content, preferred = content_of(path), "\t" if ending == ".tsv" else ","

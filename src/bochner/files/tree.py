@@ -132,7 +132,7 @@ class Encoder:
         node = {"tensor": name, "dtype": value.dtype.name, "shape": list(value.shape)}
         if tensor.nbytes > _SMALL:
             # Columns of encoded tables have few different numbers, and triangles many zeros.
-            packed = zlib.compress(np.ascontiguousarray(tensor.T).view(np.uint8), 1)
+            packed = zlib.compress(tensor.T.tobytes(), 1)
             if 4 * len(packed) < 3 * tensor.nbytes:
                 self.tensors[name] = np.frombuffer(packed, dtype=np.uint8)
                 return {"$": "packed", **node, "order": "C"}

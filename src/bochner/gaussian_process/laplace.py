@@ -16,7 +16,7 @@ from bochner._base import limits
 from bochner._base.arrays import Array, as_array, row_blocks
 from bochner._base.registry import register
 from bochner.gaussian_process.latent_rows import LatentRows
-from bochner.gaussian_process.likelihood import Likelihood, check_derivatives
+from bochner.gaussian_process.likelihood import Likelihood
 
 CONSTANT_SPREAD = 10.0
 """Prior standard deviation of the constant, in units of the latent function. Rates and odds of e^10
@@ -252,8 +252,7 @@ def find_mode(
     """Return the mode of weights and residuals by Newton's method with backtracking.
 
     ``precision`` (P,) is the prior precision, and that of features gives residuals their unit;
-    ``start`` is near the mode. Raises ``LinAlgError`` if no mode is found, and ``ValueError`` if
-    wrong derivatives are the reason.
+    ``start`` is near the mode. Raises ``LinAlgError`` if no mode is found.
     """
     n_latent, variance = likelihood.n_latent, rows.residual / precision[0]
     if start is None:
@@ -309,11 +308,11 @@ def find_mode(
                 break
             share *= 0.5
         weights, pulls, latent, value, before = *moved, moved_value, decrement
-    check_derivatives(likelihood, rows.y, rows.origin)
     raise LinAlgError(
         f"Newton's method has not found the mode of the weights in {_MOST_STEPS} steps. "
         f"{likelihood!r} may not suit y: change the unit of y, the likelihood or its parameters, "
-        f"or give a larger alpha."
+        f"or give a larger alpha. Compare slope and curvature of a likelihood of your own with "
+        f"differences of its log_density."
     )
 
 

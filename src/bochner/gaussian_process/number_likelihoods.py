@@ -99,11 +99,6 @@ class LocationLikelihood(NumberLikelihood):
     def shifted(self, shift: float) -> Self:
         return self
 
-    def in_units(self, centre: float, unit: float) -> Self:
-        scale = None if self.scale is None else self.scale / unit
-        changed: Self = replace(self, scale=scale)  # type: ignore[type-var]
-        return changed
-
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
         if self.scale is not None:
             return self
@@ -335,12 +330,8 @@ class CensoredGaussianLikelihood(LocationLikelihood):
         return as_array(np.clip(y, self._left, self._right))
 
     def shifted(self, shift: float) -> Self:
-        return self.in_units(shift, 1.0)
-
-    def in_units(self, centre: float, unit: float) -> Self:
-        ends = (None if end is None else (end - centre) / unit for end in (self.left, self.right))
-        moved = replace(self, **dict(zip(("left", "right"), ends, strict=True)))
-        return moved if self.scale is None else replace(moved, scale=self.scale / unit)
+        left, right = (None if end is None else end - shift for end in (self.left, self.right))
+        return replace(self, left=left, right=right)
 
     def _by_case(self, y: Array, inside: Array, below: Array, above: Array) -> Array:
         return np.where(y <= self._left, below, np.where(y >= self._right, above, inside))

@@ -89,9 +89,9 @@ class NamedParameters:
     parameter_domains: ClassVar[Mapping[str, Interval]] = MappingProxyType({})
     """Domains of the parameters that are learned, by name; all other parameters are given."""
 
-    def nested(self) -> dict[str, "NamedParameters"]:
+    def nested(self) -> dict[str, Any]:
         """Return the values that this one is made of, by the names of their parameters."""
-        members: dict[str, NamedParameters] = {}
+        members: dict[str, Any] = {}
         for name, value in _fields(self).items():
             if isinstance(value, NamedParameters):
                 members[name] = value

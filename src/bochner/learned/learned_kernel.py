@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Index, Mask
 from bochner._base.registry import register
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.kernels import Harmonizable, Kernel, ModulatedWaves, SpectralMixture
 from bochner.learned.basis import PLAIN, Basis
 from bochner.learned.chain_models import BANK

@@ -91,15 +91,6 @@ def intervals(
     return mean, mean - half, mean + half
 
 
-def _check_rows(**parts: Any) -> None:
-    shapes = [np.shape(part) for part in parts.values() if part is not None]
-    if len(set(shapes)) > 1 or len(shapes[0]) != 1 or not shapes[0][0]:
-        raise ValueError(
-            f"{' and '.join(parts)} must have one shape (n,), with n > 0, got "
-            f"{', '.join(map(str, shapes))}."
-        )
-
-
 def _cloud(count: int) -> dict[str, Any]:
     """Return plot options for ``count`` points: more transparent for more points."""
     alpha = float(np.clip(np.sqrt(_OPAQUE / max(count, 1)), _FAINT, 0.8))
@@ -121,11 +112,6 @@ class PredictionsDisplay(Display):
     upper: Array | None = None
     level: float = 0.9
     unit: str = ""
-
-    def __post_init__(self) -> None:
-        _check_rows(
-            observed=self.observed, predicted=self.predicted, lower=self.lower, upper=self.upper
-        )
 
     @property
     def covered(self) -> NDArray[np.bool_] | None:
@@ -234,9 +220,6 @@ class ResidualsDisplay(Display):
     against: NDArray[Any]
     xlabel: str = "predicted"
     ylabel: str = "residual"
-
-    def __post_init__(self) -> None:
-        _check_rows(residuals=self.residuals, against=self.against)
 
     @property
     def is_text(self) -> bool:

@@ -294,17 +294,20 @@ def waterfall(
     True
     """
     of_row, given = _one_row(model, X, row)
-    found = explained(given, of_row, output, random_state)
-    shown, others = found.largest(most)
-    columns = [None] * len(shown) if of_row is None else columns_at(found.names, of_row, shown)
+    explanation = explained(given, of_row, output, random_state)
+    shown, others = explanation.largest(most)
+    columns = (
+        [None] * len(shown) if of_row is None else columns_at(explanation.names, of_row, shown)
+    )
     names = [
-        with_entry(found.names[i], column, 0) for i, column in zip(shown, columns, strict=True)
+        with_entry(explanation.names[i], column, 0)
+        for i, column in zip(shown, columns, strict=True)
     ]
-    steps = found.values[0, shown]
+    steps = explanation.values[0, shown]
     if len(others):
         names.append(f"{len(others)} more columns")
-        steps = np.append(steps, found.values[0, others].sum())
-    display = WaterfallDisplay(names, steps, found.base, label or found.label)
+        steps = np.append(steps, explanation.values[0, others].sum())
+    display = WaterfallDisplay(names, steps, explanation.base, label or explanation.label)
     return display.plot(ax, theme=theme)
 
 
@@ -420,23 +423,23 @@ def beeswarm(
     >>> display.names[:2], display.values.shape
     (['x1', 'x2'], (50, 3))
     """
-    found = explained(model, X, output, random_state)
-    n_rows = len(found.values)
+    explanation = explained(model, X, output, random_state)
+    n_rows = len(explanation.values)
     if not n_rows or len(X) != n_rows:
         raise ValueError(
             f"X must have the rows of the contributions, at least one: {n_rows} and {len(X)} rows."
         )
-    shown, others = found.largest(most)
-    names = [found.names[i] for i in shown]
-    values = found.values[:, shown]
-    rank = np.column_stack([_ranks(column) for column in columns_at(found.names, X, shown)])
+    shown, others = explanation.largest(most)
+    names = [explanation.names[i] for i in shown]
+    values = explanation.values[:, shown]
+    rank = np.column_stack([_ranks(column) for column in columns_at(explanation.names, X, shown)])
     if len(others):
         names.append(f"{len(others)} more columns")
-        values = np.column_stack([values, found.values[:, others].sum(axis=1)])
+        values = np.column_stack([values, explanation.values[:, others].sum(axis=1)])
         rank = np.column_stack([rank, np.full(n_rows, np.nan)])
     mean_size = np.abs(values).mean(axis=0)
     share = mean_size / (mean_size.sum() or 1.0)
-    parts = names, values, share, rank, len(others), label or found.label
+    parts = names, values, share, rank, len(others), label or explanation.label
     return BeeswarmDisplay(*parts).plot(ax, theme=theme)
 
 

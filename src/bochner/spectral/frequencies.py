@@ -285,13 +285,16 @@ class Frequencies:
         if not isinstance(other, Frequencies):
             return NotImplemented
         one_sided = self.nu_blocks is None and other.nu_blocks is None
-        counts = self.n_frequencies, other.n_frequencies
+        factor = None
+        if self.factor is not None or other.factor is not None:
+            counts = self.n_frequencies, other.n_frequencies
+            factor = joined(self.factor, other.factor, counts, self.dim)
         return Frequencies(
             np.r_[self.omega, other.omega],
             np.r_[self.weight, other.weight],
             np.r_[self.phase, other.phase],
             None if one_sided else np.r_[self.nu, other.nu],
-            joined(self.factor, other.factor, counts, self.dim),
+            factor,
         )
 
     def with_weights(self, weight: ArrayLike, phase: ArrayLike | None = None) -> "Frequencies":

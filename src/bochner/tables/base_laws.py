@@ -200,9 +200,5 @@ class ScoredLaws:
 
     @property
     def function(self) -> Array:
-        """The part (s, K, t) of the variances that is of the function.
-
-        Noise of a tiny weight may be greater by more digits than numbers have, so that the
-        difference is a rounding error of either sign.
-        """
+        """The part (s, K, t) of the variances that is of the function."""
         return np.maximum(self.variances - self.noise, 0.0)

@@ -86,11 +86,7 @@ class Game:
         return exact
 
     def _sampled(self, X: Array, outputs: Array, n_pairs: int, rng: Generator) -> Estimate:
-        """Return Shapley values of rows, with variances, from ``n_pairs`` permutation pairs each.
-
-        The pairs are spread evenly over as many background rows as possible. The variance is that
-        of two-stage sampling: background rows without replacement, then permutations for each.
-        """
+        """Return Shapley values of rows, with variances, from ``n_pairs`` permutation pairs."""
         size = len(self.background)
         m = min(n_pairs - min(_REPEATED, n_pairs // 4), size)
         n_passes = max(1, n_pairs // size)
@@ -239,10 +235,7 @@ def contributions(
     n_evaluations: int,
     classes: NDArray[np.generic] | None = None,
 ) -> Contributions:
-    """Return the contributions of the groups to the predictions of rows ``X`` (n, d).
-
-    Every column is in a group. Groups without columns have zero.
-    """
+    """Return the contributions of the groups to the predictions of rows ``X`` (n, d)."""
     names = tuple(dependence.groups)
     players = [i for i, name in enumerate(names) if len(dependence.groups[name])]
 

@@ -21,13 +21,7 @@ _MONDAY = np.datetime64("1970-01-05")
 
 @dataclass(frozen=True, slots=True)
 class _Cycle:
-    """A cycle: its length, the arc within which phases count as one, and its harmonics.
-
-    A plain number jumps at midnight, which a stationary kernel would have to bridge. On 2,500
-    rows of hourly bicycle rentals, the test error of `TableRegressor` on the logarithm was 0.40
-    with plain numbers, 0.39 with one harmonic, and 0.365 with a second one for hour and weekday.
-    A second one for the year did not lower it.
-    """
+    """A cycle: its length, the arc within which phases count as one, and its harmonics."""
 
     length: np.timedelta64
     tolerance: float
@@ -43,13 +37,7 @@ _CYCLES: dict[CycleName, _Cycle] = {
 
 
 def varying_cycles(times: Times) -> list[CycleName]:
-    """Return the names of the cycles that are not determined by the trend of dates (n,).
-
-    Local times are used, because daily, weekly and yearly habits follow them.
-
-    The phases of a cycle must differ, and the dates must cover more than one period. Monthly dates,
-    all of them the first or all the last day of a month, have no weekday.
-    """
+    """Return the names of the cycles that are not determined by the trend of dates (n,)."""
     span = times.max() - times.min()
     varying = [name for name, cycle in _CYCLES.items()
              if span > cycle.length and np.ptp(_phases(name, times)) > cycle.tolerance]  # fmt: skip
@@ -63,12 +51,7 @@ def cycle_names(cycles: list[CycleName]) -> list[str]:
 
 
 def encode_cycles(cycles: list[CycleName], times: Times, present: NDArray[np.bool_]) -> Array:
-    """Return √2 cos and √2 sin of the phases of ``times``, the present dates, else zero.
-
-    Local times are used, as in `varying_cycles`.
-
-    The features have unit variance where phases are uniform.
-    """
+    """Return √2 cos and √2 sin of the phases of ``times``, the present dates, else zero."""
     features = np.zeros((present.size, len(cycle_names(cycles))))
     turns = [h * _phases(name, times) for name in cycles for h in _harmonics(name)]
     angles = 2 * np.pi * np.column_stack(turns)

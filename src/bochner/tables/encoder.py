@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -34,6 +35,7 @@ from bochner.tables.encodings import (
 from bochner.tables.level_means import target_columns
 from bochner.tables.removal import Removal
 from bochner.tables.table_errors import (
+    LEAST_SIZE,
     refuse_infinite,
     refuse_other_names,
     refuse_small,
@@ -174,9 +176,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._check_parameters()
         unfit(self)
         columns = self._read(X, reset=True)
-        refuse_unreadable(columns)
-        refuse_infinite(columns)
-        refuse_tiny(columns)
+        _refuse_unusable(columns)
         if self.numeric == _TAILS:
             self.columns_ = [tail_state(column, float(self.clip)) for column in columns]
             return columns, {}
@@ -190,8 +190,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 ". Expected at least one with two values; add a column that differs between rows."
             )
         read = list(zip(states, columns, strict=True))
-        not_numeric = warn_of_written_values(columns)
-        warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
+        not_numeric = columns
+        if any(map(_has_digits, columns)):
+            not_numeric = warn_of_written_values(columns)
+        identifiers = [c for s, c in read if s["kind"] == "identifier" and c in not_numeric]
+        if identifiers:
+            warn_of_identifiers(identifiers)
         out_of_fold = {}
         if y is not None:
             check_consistent_length(columns[0].raw, y)
@@ -222,18 +226,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Raise ValueError for columns of another kind than at fit, or with infinite numbers."""
         read = [(s, c) for s, c in zip(self.columns_, columns, strict=True) if output_names(s)]
         refuse_changed_kinds(read)
-        refuse_infinite([column for _, column in read])
-
-    def check_columns(self, X: Any) -> None:
-        """Raise ValueError unless a table, whose rows are unknown, has the columns."""
-        if hasattr(X, "columns"):
-            names = list(map(str, X.columns))
-            refuse_other_names(names, list(getattr(self, "feature_names_in_", names)))
-            refuse_repeated(names)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, and the table of the fit had {self.n_features_in_}."
-            )
+        if any(column.infinite_rows().size for _, column in read):
+            refuse_infinite([column for _, column in read])
 
     def known(self, X: object) -> KnownEntries:
         """Return what is known of the entries of rows: missing, new or out of range."""
@@ -293,8 +287,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self, X: Any, *, reset: bool, least: int | None = None, keep_text: bool = False
     ) -> list[Column]:
         least = least or (2 if reset else 1)
-        X = as_frame("X", X)
-        if not is_frame(X):
+        if not (of_pandas := is_pandas(X)):
+            X = as_frame("X", X)
+        if not (of_pandas or is_frame(X)):
             # An array of another dtype would turn the numbers of a list with text into text.
             table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else unmasked(X)
             options = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
@@ -304,13 +299,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         else:
             names = list(map(str, X.columns))
             fitted = names if reset else list(getattr(self, "feature_names_in_", names))
-            refuse_other_names(names, fitted)  # First, so that no column at all is named, too
-            refuse_small(len(X), len(names), least)
-            refuse_repeated(names)
+            if set(names) != set(fitted):  # First, so that no column at all is named, too
+                refuse_other_names(names, fitted)
+            if len(X) < least or not names:
+                refuse_small(len(X), len(names), least)
+            if len(set(names)) < len(names):
+                refuse_repeated(names)
             if names != fitted:
                 X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
             validate_data(self, X, reset=reset, skip_check_array=True)
-            of_pandas = hasattr(X, "iloc")
+            of_pandas = hasattr(X, "iloc")  # Also of other libraries
             series = [s for _, s in X.items()] if of_pandas else [X[name] for name in names]
         # A later table may hold only texts that can be read as dates; the column stays text.
         is_text = [
@@ -319,6 +317,30 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
         read = zip(names, series, is_text, strict=True)
         return [read_column(name, some, keep_text=text) for name, some, text in read]
+
+
+def is_pandas(X: object) -> bool:
+    """Return whether a table is a data frame of pandas, which needs no conversion."""
+    return type(X).__module__.partition(".")[0] == "pandas" and hasattr(X, "iloc")
+
+
+def _refuse_unusable(columns: Sequence[Column]) -> None:
+    """Raise an error for entries that are neither numbers, dates nor text, or of unusable size."""
+    if any(column.kind in ("unsupported", "mixed") for column in columns):
+        refuse_unreadable(columns)
+    numeric = [column for column in columns if column.kind == "numeric"]
+    if any(column.infinite_rows().size for column in numeric):
+        refuse_infinite(columns)
+    sizes = [np.nanmax(np.abs(column.values), initial=0.0) for column in numeric]
+    if any(0.0 < size < LEAST_SIZE for size in sizes):
+        refuse_tiny(columns)
+
+
+def _has_digits(column: Column) -> bool:
+    """Return whether some text has a digit, as numbers, dates and times in words have."""
+    if column.kind != "text" or column.is_category:
+        return False
+    return any(map(str.isdigit, chain.from_iterable(set(column.raw[column.present]))))
 
 
 def _features(
@@ -349,12 +371,7 @@ def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, Known
 
 
 def joined(tables: list[Array]) -> Array:
-    """Return encoded columns (n, d) of tables side by side, rounded to eight decimals.
-
-    Training rows, left-out rows and new rows all pass through this function, because a threshold of
-    a tree may be equal to an entry, which must not move past it by rounding. Other units change the
-    last digits only. Tables are removed from the list to free memory.
-    """
+    """Return encoded columns (n, d) of tables side by side, rounded to eight decimals."""
     features = np.empty((len(tables[0]), sum(table.shape[1] for table in tables)))
     first = 0
     while tables:
@@ -370,10 +387,7 @@ def read_columns(X: object) -> list[Column]:
 
 
 def read_part(X: object) -> list[Column]:
-    """Return the columns of some rows, at least one, of a table; text of dates stays text.
-
-    Raises errors for invalid columns; see :meth:`TableEncoder.fit`.
-    """
+    """Return the columns of some rows, at least one, of a table; text of dates stays text."""
     columns = TableEncoder()._read(X, reset=True, least=1, keep_text=True)
     refuse_unreadable(columns)
     refuse_infinite(columns)

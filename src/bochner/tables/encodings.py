@@ -47,12 +47,7 @@ class NumericState(TypedDict):
 
 
 class TextState(TypedDict):
-    """One output per level, and one for rare, unknown and missing entries.
-
-    `n_missing` and `n_rare` are the numbers of missing entries and of entries of rare levels at the
-    fit. With `means`, the scores of each rare level, one output more for each score, which is zero
-    for other entries.
-    """
+    """One output per level, and one for rare, unknown and missing entries."""
 
     name: str
     kind: Literal["text"]
@@ -98,10 +93,7 @@ def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
 
 
 def tail_state(column: Column, clip: float) -> State:
-    """Return a linear encoding of a column of numbers or dates if an entry is beyond ``clip``.
-
-    Its one feature is the number in standard deviations, clipped to the range of the entries.
-    """
+    """Return a linear encoding of a column of numbers or dates if an entry is beyond ``clip``."""
     if column.kind in ("numeric", "date"):
         present = column.values[column.present]
         if present.min() < present.max():
@@ -206,10 +198,7 @@ def output_names(state: State, name: str | None = None) -> list[str]:
 
 
 def scale_numbers(state: State) -> NDArray[np.intp]:
-    """Return a number for the length scale of each of a column's features: levels share theirs.
-
-    Kernels of distances then depend on levels only by whether they are equal.
-    """
+    """Return a number for the length scale of each of a column's features: levels share theirs."""
     n_shared = len(state["levels"]) + 1 if state["kind"] == "text" else 1
     return np.maximum(np.arange(len(output_names(state))) - n_shared + 1, 0)
 
@@ -224,11 +213,7 @@ def cycle_places(state: State) -> NDArray[np.intp]:
 
 
 def values_of(state: State, column: Column) -> Array:
-    """Return one number (n,) per entry of a column that the state can read.
-
-    Numbers are returned unchanged, dates as decimal years, and missing entries as the fill value.
-    Text becomes the index of its level, or the number of levels for unknown and missing entries.
-    """
+    """Return one number (n,) per entry of a column that the state can read."""
     if state["kind"] == "text":
         text = labels(column.raw, column.present)
         return as_array(codes_of(text, state["levels"]))
@@ -341,10 +326,7 @@ def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownEntries:
-    """What is known of the entries of n rows in d columns of a table.
-
-    Columns without features, such as constant columns, have no unknown entries.
-    """
+    """What is known of the entries of n rows in d columns of a table."""
 
     values: Array  # (n, d): Numbers, decimal years, or codes of levels; NaN for unknown entries
     is_missing: NDArray[np.bool_]  # (n, d)
@@ -388,10 +370,7 @@ def filled_values(states: Sequence[State], values: Array) -> Array:
 
 
 def _levels(state: State, column: Column) -> tuple[Array, NDArray[np.bool_]]:
-    """Return codes (n,) of levels, and which entries are levels that no row of the fit had.
-
-    Rare levels have the code after the last level.
-    """
+    """Return codes (n,) of levels, and which entries are levels that no row of the fit had."""
     assert state["kind"] == "text"
     text, levels = labels(column.raw, column.present), state["levels"]
     codes = codes_of(text, levels)

@@ -220,11 +220,7 @@ _SUM_ERROR = 1e-3
 @register(shapes={"signal": "t", "columns": "c"})
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimatorLaw(ResidualLaw):
-    """Fitted estimators as a law of a table: one for each target, or a single classifier.
-
-    The means of a classifier are log odds of two classes, or centred log probabilities of several,
-    as those of boosted trees.
-    """
+    """Fitted estimators as a law of a table: one for each target, or a single classifier."""
 
     columns: Chosen  # (c,): Encoded columns that the estimators take
     estimators: list[BaseEstimator]
@@ -248,11 +244,7 @@ class EstimatorLaw(ResidualLaw):
         return self._checked("predict", X, (len(X),))
 
     def _checked(self, method: str, X: Array, shape: tuple[int, ...]) -> Array:
-        """Return what a method of the estimators returns for encoded rows, side by side.
-
-        Raises ValueError unless each returns finite numbers of a shape, probabilities that sum to
-        one, or a column of numbers in place of an array of one axis.
-        """
+        """Return what a method of the estimators returns for encoded rows, side by side."""
         outputs = []
         for estimator in self.estimators:
             raw = np.asarray(getattr(estimator, method)(X[:, self.columns]))
@@ -357,11 +349,7 @@ class EstimatorLearner:
 
 
 def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float, float]:
-    """Return non-negative factors of the function and noise variances (s,) that fit ``squares``.
-
-    The squared residuals, divided by the sum of both variances, have errors of about equal size.
-    The factors are fitted to them by least squares.
-    """
+    """Return non-negative factors of the function and noise variances (s,) that fit ``squares``."""
     total = np.maximum(function + noise, np.finfo(np.float64).tiny)
     parts = np.column_stack((function / total, noise / total))
     # Non-negative: a variance may be estimated as zero.

@@ -268,10 +268,7 @@ class FitPlan:
         return self.rows.part(self.part), replace(self.scored, observed=observed)
 
     def first(self, n_rows: int) -> Rows:
-        """Return at most ``n_rows`` first distinct rows, without the scored rows.
-
-        If all rows are scored, kernels learned on one half of the search rows score the other half.
-        """
+        """Return at most ``n_rows`` first distinct rows, without the scored rows."""
         n_others = len(self.order) - (0 if self.by_halves else len(self.scored.units))
         return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
 
@@ -341,11 +338,7 @@ _OF_ANY = 4e7
 def within_memory(
     effort: Effort, limit: int, shape: tuple[int, int], n_threads: int, largest_group: int = 0
 ) -> Effort:
-    """Return the sizes of a fit to encoded rows of some shape that needs at most ``limit`` bytes.
-
-    The table itself does not count. All observations of the largest group may be scored. Sizes that
-    are small enough are unchanged. Raises ValueError if the smallest sizes need more memory.
-    """
+    """Return the sizes of a fit to encoded rows of some shape that needs ``limit`` bytes."""
     n_rows, n_columns = shape
     n_scored = min(n_rows, max(MOST_SCORED, largest_group))
     of_table = _of_table(shape)

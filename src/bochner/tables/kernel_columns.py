@@ -152,7 +152,8 @@ class LoopedKernel:
 
     def _numbers(self, X: Array) -> Array:
         """Return the numeric columns (n, c) of the images of rows, in length scales."""
-        images = self.learned.mapped(X[:, self.columns])
+        images, matrix = X[:, self.columns], self.learned.matrix
+        images = images if matrix is None else images @ matrix
         scaled: Array = images / as_array(self.learned.kernel.length_scale)
         return scaled[:, self.singles]
 

@@ -8,9 +8,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 
-from bochner._base.arrays import Array, Floats, as_array, row_blocks, steps
+from bochner._base.arrays import (
+    Array,
+    Floats,
+    as_array,
+    floored,
+    jittered_cholesky,
+    row_blocks,
+    steps,
+    upper_triangle,
+)
 from bochner._base.limits import LARGEST_TARGET
-from bochner._base.linalg import floored, jittered_cholesky, upper_triangle
 from bochner._base.registry import register
 from bochner.tables.fit_plan import FitPlan
 from bochner.tables.landmark_fits import (
@@ -196,10 +204,7 @@ def _left_out(
 
 
 def _cholesky(learned: LearnedKernel, rows: Rows, n_threads: int) -> Floats:
-    """Return the Cholesky factor (n, n) of the targets' covariance, if possible in float32.
-
-    A matrix that is not positive definite in single precision is factored in double precision.
-    """
+    """Return the Cholesky factor (n, n) of the targets' covariance, if possible in float32."""
 
     def covariance(dtype: DTypeLike) -> NDArray[Any]:
         """Return the upper triangle of the matrix, with zeros below, which must be finite."""
@@ -341,10 +346,7 @@ def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
 
 
 def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Array) -> Floats:
-    """Return a triangular factor with the same product, in single precision if it suffices.
-
-    A model file stores half of the numbers of a triangle, in half of the bytes in single precision.
-    """
+    """Return a triangular factor with the same product, in single precision if it suffices."""
     if np.tril(factor, -1).any():
         factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
     single: Floats = factor.astype(np.float32)

@@ -9,9 +9,8 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike
 from scipy.optimize import Bounds
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, floored
 from bochner._base.descent import minimised
-from bochner._base.linalg import floored
 from bochner.features.median_length_scales import median_distance
 from bochner.kernels import Laplacian
 from bochner.tables.leave_one_out import (
@@ -23,6 +22,7 @@ from bochner.tables.leave_one_out import (
     distances_of,
     error_across,
     error_and_slope,
+    kernel_values,
     shifted_inverse,
     square_moments,
     square_sums,
@@ -160,10 +160,7 @@ def descended(
 
 
 def _descended_together(kernel: Learnable, rows: Rows, start: Array, iterations: int) -> Array:
-    """Return the point of least error at which length scales have the ratios of the start.
-
-    All distances are the distances at the start times one factor, so that they are computed once.
-    """
+    """Return the point of least error at which length scales have the ratios of the start."""
     of_start = distances_of(kernel, rows.X / np.exp(start[:-1]))
     power = 1.0 if isinstance(kernel, Laplacian) else 2.0
 
@@ -203,11 +200,7 @@ errors of new rows rise."""
 
 
 def with_linear_map(kernels: Found, rows: Rows) -> Found:
-    """Return the kernel with a linear map of all inputs, if halves of the rows gain by it.
-
-    The map starts from the length scales. Halves of the rows choose the penalty of the difference
-    from them.
-    """
+    """Return the kernel with a linear map of all inputs, if halves of the rows gain by it."""
     if len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2:
         return kernels
     halves = rows.halves()
@@ -312,12 +305,7 @@ class Family:
 
 
 def learned(family: Family, rows: Rows, rng: Generator) -> Found:
-    """Return the kernels of a family with length scales of least leave-one-out error.
-
-    A common length scale starts at the median distance and moves by octaves while the errors of a
-    few rows decrease. Then a descent on all rows fits the length scale of each input. On each half
-    of the rows a kernel is learned in the same way, independently.
-    """
+    """Return the kernels of a family with length scales of least leave-one-out error."""
     rows = rows.with_unit_targets()
     first, second = (_common_start(family, half, rng) for half in rows.halves())
     # Without groups the first half begins with the first rows of all: one search serves both.
@@ -363,13 +351,10 @@ def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:
 
 
 def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
-    r"""Return the least mean square of leave-one-out residuals, and its ratio of noise to signal.
-
-    The residuals are those of :func:`bochner.tables.kernel_search.error_and_gradient`.
-    """
+    """Return the least mean square of leave-one-out residuals, and its ratio of noise to signal."""
     root = np.sqrt(rows.weights)
     # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
-    values, vectors = np.linalg.eigh(floored(kernel(rows.X, rows.X)) * np.outer(root, root))
+    values, vectors = np.linalg.eigh(kernel_values(kernel, rows.X, rows.X) * np.outer(root, root))
     values = np.maximum(values, 0.0)
     # One eigendecomposition serves all ratios of noise to signal.
     rotated, squares = vectors.T @ (root[:, None] * rows.Y), vectors**2
@@ -394,11 +379,7 @@ def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
 
 
 def noise_factor(kernel: LearnedKernel, rows: Rows) -> float:
-    """Return the factor of the noise-to-signal ratio with the least leave-one-out error.
-
-    On the few rows of a search, the misfit of the kernel counts as noise. More rows distinguish
-    the misfit from noise.
-    """
+    """Return the factor of the noise-to-signal ratio with the least leave-one-out error."""
     dtype: DTypeLike = np.float32 if kernel.alpha >= 64.0 * LEAST_SINGLE else np.float64
     gram, targets = floored(kernel(rows.X, rows.X).astype(dtype)), rows.Y.astype(dtype)
 

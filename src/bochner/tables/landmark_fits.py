@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy.linalg import cho_solve, lapack
 
-from bochner._base.arrays import Array, as_array, row_blocks, steps
-from bochner._base.linalg import jittered_cholesky
+from bochner._base.arrays import Array, as_array, jittered_cholesky, row_blocks, steps
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables import unlocked_loops
 from bochner.tables.kernel_columns import Blocks, LoopedKernel, suffices_single
@@ -117,13 +116,7 @@ class _Passes:
         return kernel.rows(self.landmarks, codes, dtype), plain.rows(self.landmarks, codes, dtype)
 
     def sampled(self, n_rows: int, dtype: DTypeLike) -> tuple[Array, Array, Array]:
-        """Return estimates of ``K^T W K`` (m, m), ``K^T W Y`` and the squares (t,) of ``Y``.
-
-        Only the lower triangle of the matrix is written.
-
-        The first rows are the landmarks, which count once; the other rows of the sample represent
-        all rows that are not landmarks.
-        """
+        """Return estimates of ``K^T W K`` (m, m), ``K^T W Y`` and the squares (t,) of ``Y``."""
         m, rows = len(self.landmarks), self.rows
         inner, cross = np.zeros((m, m), order="F"), np.zeros((m, rows.Y.shape[1]))
         squares = np.zeros(rows.Y.shape[1])
@@ -155,10 +148,7 @@ class _Passes:
     def residual_products(
         self, coef: Array, targets: Array | None, dtype: DTypeLike
     ) -> tuple[Array, Array]:
-        """Return ``K^T W (Y - K c)`` (m, t) and weighted sums of squares (t,) of ``Y - K c``.
-
-        Without targets they are zero.
-        """
+        """Return ``K^T W (Y - K c)`` (m, t) and weighted sums of squares (t,) of ``Y - K c``."""
         m, rows, n_columns = len(self.landmarks), self.rows, coef.shape[1]
         pairs, by_target = self.columns(dtype), np.array(coef.T, order="C")
 
@@ -242,10 +232,7 @@ def solved_by_passes(
 def _descended(
     coef: Array, passes: _Passes, prior: Array, lower: Array, dtype: DTypeLike, end: float
 ) -> Array:
-    """Return the coefficients (m, t) after conjugate gradient steps, for each target its own.
-
-    The last target is constant; its errors do not matter for the end of the iterations.
-    """
+    """Return the coefficients (m, t) after conjugate gradient steps, for each target its own."""
     solve, began = partial(cho_solve, (lower, True)), perf_counter()
     products, squares = passes.residual_products(coef, passes.rows.Y, dtype)
     residuals = products - prior @ coef
@@ -320,11 +307,7 @@ def summed_products(
 
 
 def packed_products(learned: LearnedKernel, columns: Chosen, landmarks: Array, rows: Rows) -> Array:
-    """Return :func:`summed_products` in one array, with the upper triangle of the matrix only.
-
-    The last target is constant one. The array is half as large as the matrices, which matters when
-    partitions of a table send their sums to each other.
-    """
+    """Return :func:`summed_products` in one array, with the upper triangle of the matrix only."""
     rows = replace(rows.columns(columns), Y=np.column_stack((rows.Y, np.ones(len(rows)))))
     inner, cross = summed_products(learned, rows, landmarks, 1)
     packed, _ = lapack.dtrttp(inner, uplo="U")

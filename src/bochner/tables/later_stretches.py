@@ -4,17 +4,23 @@ Errors of later rows are those of rows that are predicted from earlier ones only
 stretch of time are correlated: a level that changes moves all of them. The last stretches are
 therefore predicted one after another by laws of the observations before them, and what is fitted to
 these predictions counts them by their effective number.
+
+Probabilities of classes are likewise averages over what the scale and the constants of a softmax
+may be, because few stretches determine them less than as many uncorrelated rows.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.special import ndtri
+from scipy.stats import norm, qmc, t
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.registry import register
+from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, loss_curvature
 from bochner.tables.base_laws import ScoredLaws, TableLaw
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations
@@ -79,11 +85,7 @@ def over_stretches(
 def _pooled(
     law: TableLaw, targets: Sequence[Array], predictions: Sequence[LeaveOneOutPredictions]
 ) -> tuple[TableLaw, LeaveOneOutPredictions]:
-    """Return a law and its predictions (s, t) of all stretches, with one variance of the signal.
-
-    Each stretch has targets and predictions, the first one those of the law. Variances are scaled
-    to the residuals of their stretch, and become scaled to the residuals of all stretches.
-    """
+    """Return a law and its predictions (s, t) of all stretches, with one variance of the signal."""
     means, variances, noise = (np.concatenate(parts) for parts in zip(*predictions, strict=True))
     if len(predictions) > 1 and (noise > 0.0).all():  # Not NaN, which classes have
         relative = variances / noise
@@ -95,11 +97,7 @@ def _pooled(
 
 
 def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
-    """Return labels (s,) of the observations that are left out of weights together.
-
-    They are the stretches, or parts of a single stretch; rows of one time are separated only if
-    there is no other time.
-    """
+    """Return labels (s,) of the observations that are left out of weights together."""
     if np.ptp(stretches):
         return stretches
     number = np.unique(times, return_inverse=True)[1]
@@ -130,10 +128,7 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
 
 
 def effective_share(residuals: Array, models: ScoredLaws) -> float:
-    """Return the effective number of residuals (s, K, t) of laws over their number.
-
-    It is one unless they are residuals of stretches of time.
-    """
+    """Return the effective number of residuals (s, K, t) of laws over their number."""
     if models.groups is None or models.times is None:
         return 1.0
     errors = residuals.mean(axis=1)
@@ -141,13 +136,7 @@ def effective_share(residuals: Array, models: ScoredLaws) -> float:
 
 
 def widened(scores: Array, models: ScoredLaws) -> Array:
-    """Return scores (s, *t), multiplied by a factor for each target if they are of stretches.
-
-    The scale of scores is estimated from an effective number of them, so that new scores have
-    Student's t distribution. Its degrees of freedom are one fewer, because weights and widths are
-    fitted to the scores. The factor is the ratio of its quantile to that of the normal
-    distribution.
-    """
+    """Return scores (s, *t), multiplied by a factor for each target if they are of stretches."""
     if models.groups is None or models.times is None:
         return scores
     columns = scores.reshape(len(scores), -1)
@@ -155,3 +144,63 @@ def widened(scores: Array, models: ScoredLaws) -> Array:
     ends = t.ppf(_CALIBRATED, np.maximum(as_array(free) - 1.0, _FEWEST_FREE))
     factors = as_array(ends / norm.ppf(_CALIBRATED))
     return as_array(scores * factors.reshape(scores.shape[1:]))
+
+
+_DRAWS = 64
+"""Number of draws of scale and constants, a power of two as Sobol points need: log losses differ by
+less than 0.002 from those of ten times as many draws."""
+
+
+@register(shapes={"weights": "k", "scales": "j", "biases": "jc"})
+@dataclass(frozen=True, slots=True, eq=False)
+class AveragedSoftmax:
+    r"""Average over ``J`` draws of the softmax of :math:`s_j \sum_k b_k f_k + a_j`."""
+
+    weights: Array  # (K,): b, not negative
+    scales: Array  # (J,): s, not negative
+    biases: Array  # (J, C): a
+
+    def probabilities(self, scores: Array) -> Array:
+        """Return class probabilities (n, C), never zero or one, given scores (n, K, C)."""
+        summed = _summed(scores, self.weights)
+        total = np.zeros((len(scores), self.biases.shape[1]))
+        for scale, bias in zip(self.scales, self.biases, strict=True):
+            total += SoftmaxWeights(np.array([scale]), bias).probabilities(summed)
+        return as_array(total / len(self.scales))
+
+
+def fit_averaged(scores: Array, labels: NDArray[np.intp], weight: Array) -> AveragedSoftmax:
+    """Return the softmax of scores (n, K, C) of rows that count as ``weight`` (n,) rows."""
+    fitted = fit_softmax(scores, labels, weight)
+    optimum = SoftmaxWeights(np.ones(1), fitted.biases)
+    hessian, _ = loss_curvature(optimum, _summed(scores, fitted.weights), labels, weight)
+    points = qmc.Sobol(len(hessian), rng=np.random.default_rng(0)).random(_DRAWS)
+    # Precision is the inverse of the covariance: moves solve with the transposed factor.
+    root = np.linalg.cholesky(hessian)
+    moves = np.linalg.solve(root.T, ndtri(points).T).T
+    scales = np.maximum(1.0 + moves[:, 0], 0.0)
+    return AveragedSoftmax(fitted.weights, scales, fitted.biases + moves[:, 1:])
+
+
+def fit_over_stretches(
+    scores: Array, labels: NDArray[np.intp], weight: Array, groups: Chosen, times: Chosen
+) -> tuple[AveragedSoftmax, Array]:
+    """Return the softmax of left-out scores (s, K, C), and probabilities (s,) of labels."""
+
+    def without_each(factor: float) -> Array:
+        probabilities = np.empty((len(labels), scores.shape[2]))
+        for group in np.unique(groups):
+            rows = groups == group
+            fitted = fit_averaged(scores, labels, np.where(rows, 0.0, factor * weight))
+            probabilities[rows] = fitted.probabilities(scores[rows])
+        return probabilities
+
+    errors = (labels[:, None] == np.arange(scores.shape[2])) - without_each(1.0)
+    factor = effective_number(np.sqrt(weight)[:, None] * errors, groups, times) / len(labels)
+    left_out = without_each(factor)[np.arange(len(labels)), labels]
+    return fit_averaged(scores, labels, factor * weight), as_array(left_out)
+
+
+def _summed(scores: Array, weights: Array) -> Array:
+    """Return the weighted sum (n, 1, C) of the scores (n, K, C) of laws."""
+    return as_array(np.einsum("nkc,k->nc", scores, weights)[:, None])

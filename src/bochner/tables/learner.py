@@ -93,11 +93,7 @@ def _alternating(trials: Sequence[_Trial]) -> list[int]:
 
 
 def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial, Found]]:
-    """Return the first result of each family, with trends and without.
-
-    Kernels of one family on two encodings are nearly the same function: their weighted sum is no
-    better than the better one.
-    """
+    """Return the first result of each family, with trends and without."""
     firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
     for trial, kernels in results:
         firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
@@ -131,34 +127,12 @@ class Learner:
     ) -> ScoredLaws:
         """Return the laws of observations with targets of variance about one.
 
-        Parameters
-        ----------
-        observations : Observations
-        encodings : sequence of arrays of int
-            Sets of columns, each of which encodes the complete table. Their union is used as one
-            more encoding.
-        rng : Generator
-        removal : Removal, optional
-            Later stretches of time, whose observations are scored. Without stretches, observations
-            outside the search are scored if there are many, else all observations, by kernels that
-            were learned on the other half.
-        trends : array of int, optional
-            Columns that are monotone in time. Each kernel is also learned without them, because
-            later rows have values outside the training range.
-        with_variance : bool
-            Whether variances are needed.
-        elsewhere : Elsewhere, optional
-            More rows outside memory, to which kernels are fitted, too. ``observations`` are a
-            sample of the table that does not include these rows.
-        labels : array of int of shape (n,), optional
-            Indices of classes: trees then have log odds as outputs. Trees are fitted to many rows
-            in memory only.
-        cycles : array of int of shape (c, 2), optional
-            Columns of waves, whose phases are inputs of trees, see :meth:`TreeInputs.of`.
-        line : array of int, optional
-            Columns of a line, to whose residuals some trees are fitted.
-        base_models : sequence of estimators
-            Further base models, fitted to the columns of the first encoding of rows in memory.
+        Each of the ``encodings`` is a set of columns that encodes the complete table, and their
+        union is one more. The last of the ``stretches`` of a removal are scored. Kernels are also
+        learned without ``trends``, columns that are monotone in time. ``observations`` are a sample
+        of the table without the rows ``elsewhere``. With ``labels`` (n,), indices of classes, trees
+        have log odds as outputs. ``cycles`` (c, 2) are columns of waves, and ``line`` those of a
+        line to whose residuals some trees are fitted.
         """
         began = perf_counter()
         order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
@@ -406,11 +380,7 @@ class Learner:
     def _fitted(
         self, plan: FitPlan, trial: _Trial, kernels: Found, began: float
     ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
-        """Return the law of all rows, and its left-out means and variances.
-
-        Leave-one-out errors of observations that chose the kernel would be too small. In an exact
-        fit, each half of the search is therefore scored with the kernel of the other half.
-        """
+        """Return the law of all rows, and its left-out means and variances."""
         arguments = (trial.name, kernels.full, plan.rows, trial.columns)
         if plan.n_landmarks:
             if is_part_better(kernels.full, trial.columns, plan, self.n_threads):

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, floored, jittered_cholesky, row_blocks
 from bochner._base.compiling import compiled
-from bochner._base.linalg import floored, jittered_cholesky
 from bochner._base.registry import register
 from bochner._base.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
@@ -58,7 +57,7 @@ class LearnedKernel:
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return kernel values (n, n2) of rows (n, d) and (n2, d), none of them negligible."""
-        return floored(self.kernel(self.mapped(X), self.mapped(Y)))
+        return kernel_values(self.kernel, self.mapped(X), self.mapped(Y))
 
     def mapped(self, X: Array) -> Array:
         """Return the images (n, d) of rows (n, d)."""
@@ -91,6 +90,15 @@ class Found:
             full=replace(self.full, alpha=factor * self.full.alpha),
             halves=tuple(replace(half, alpha=factor * half.alpha) for half in self.halves),
         )
+
+
+def kernel_values(kernel: Learnable, X: Array, Y: Array) -> Array:
+    """Return kernel values (n, n2) of finite rows, none of them negligible, block by block."""
+    scale, values = as_array(kernel.length_scale), np.empty((len(X), len(Y)))
+    right = Y / scale
+    for rows in row_blocks(len(X), values.itemsize * len(Y)):
+        values[rows] = kernel.correlation(X[rows] / scale, right)
+    return floored(values)
 
 
 def distances_of(kernel: Learnable, X: Array) -> Array:

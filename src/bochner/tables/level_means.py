@@ -35,16 +35,8 @@ def level_scores(
     between levels come from an analysis of variance. The result is None if the estimated variance
     between levels is not positive, or if no level has two rows.
 
-    Parameters
-    ----------
-    codes : array of shape (n,)
-        Level of each row, from 0.
-    target : array of shape (n,)
-    clip : float
-        Bound on the absolute values of scores.
-    removal : Removal
-        Rows that are removed together are in one fold. Rows of a later stretch of time have scores
-        from the rows before their stretch, and earlier rows have none from later stretches.
+    Rows that are removed together are in one fold. Rows of a later stretch of time have scores from
+    the rows before their stretch, and earlier rows have none from later stretches.
     """
     stretch = np.zeros(len(codes)) if removal.stretches is None else removal.stretches
     earlier = np.flatnonzero(stretch == 0)

@@ -1,18 +1,7 @@
-r"""New rows of a table: what is known of their entries, completions, and ends of ranges.
-
-Features of numbers are bounded, so that a prediction beyond the range is that at its end. How the
-function goes on is unknown. With the vector :math:`\delta` from the ends of the ranges to the row,
-slopes at the ends give the change of the function,
-
-.. math:: \Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k,
-
-if it went on as over the distances :math:`t_k \delta` within the range. Predictions go half of
-the mean change of each number, at most that over half of its range, and their deviation follows
-from the distance to a function that goes on by the largest change.
-"""
+"""New rows of a table: what is known of their entries, donors of unknown ones, and ranges."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -20,141 +9,17 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.registry import register
-from bochner.tables.donors import N_DRAWS, Donors
+from bochner.tables.donor_forests import N_DRAWS, DonorForest, fitted_forest, forest_outputs
 from bochner.tables.encoder import TableEncoder, read_rows
 from bochner.tables.encodings import (
     KnownEntries,
     State,
     filled_values,
-    number_feature,
     output_names,
 )
+from bochner.tables.far_rows import FarRows
 from bochner.tables.fit_plan import MOST_SCORED
 from bochner.tables.observations import Chosen
-
-_STEPS = (1.0, 2.0, np.inf)
-"""Distances, in standard deviations of a column, over which slopes are measured; at most the range.
-Slopes over shorter distances follow the noise and the pull to the mean at the ends."""
-
-_CONTINUED = 0.5
-"""Share of the change by which predictions go on: the middle of staying and going on."""
-
-_MOST_RANGES = 0.5
-"""Distance from the range, in ranges, up to which predictions go on: entries much farther out are
-often mistakes."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FarRows:
-    """Rows with numbers beyond the range of a fit."""
-
-    encoders: Sequence[TableEncoder]
-    rows: Chosen  # (r,): Indices of the rows
-    encoded: Array  # (r, e)
-    beyond: Array  # (r, d): Distances from the range of each column, with signs
-
-    @classmethod
-    def of(
-        cls, encoders: Sequence[TableEncoder], encoded: Array, beyond: Array
-    ) -> "FarRows | None":
-        """Return the rows with a distance (n, d) from the range, ``None`` if there are none."""
-        rows = np.flatnonzero(beyond.any(axis=1))
-        return cls(encoders, rows, encoded[rows], beyond[rows]) if len(rows) else None
-
-    def shifted(self) -> Array:
-        """Return features (r, e) that go on beyond the range, in standard deviations."""
-        shifted = self.encoded.copy()
-        for j, places in self._places():
-            unit, _, _ = _scale(self.encoders[0].columns_[j])
-            shifted[:, places] += (self.beyond[:, j] / unit)[:, None]
-        return shifted
-
-    def continued(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """Return changes of a function by which predictions go on, and what they may lack.
-
-        ``function`` maps rows (r, e) to values (r, *t). The changes (r, d, *t) are those of each
-        column, and (r, *t) is the largest distance of their sum from a function that goes on.
-        """
-        at_ends = function(self._inside(np.zeros(self.beyond.shape)))
-        columns = np.flatnonzero(self.beyond.any(axis=0))
-        changes = np.zeros((*self.beyond.shape, *at_ends.shape[1:]))
-        joint = self._changes(function, at_ends, self.beyond)
-        rest = np.zeros(at_ends.shape)
-        for j in columns:
-            of_column = np.zeros(self.beyond.shape)
-            of_column[:, j] = self.beyond[:, j]
-            each = joint if len(columns) == 1 else self._changes(function, at_ends, of_column)
-            _, low, high = _scale(self.encoders[0].columns_[j])
-            most = _MOST_RANGES * (high - low)
-            distance = np.maximum(np.abs(self.beyond[:, j]), most)
-            share = np.full(len(distance), _CONTINUED)
-            np.divide(share * most, distance, out=share, where=distance > most)
-            changes[:, j] = _times(share, each.mean(axis=0))
-            rest = np.maximum(rest, np.abs(each).max(axis=0) - np.abs(changes[:, j]))
-        total = np.abs(changes.sum(axis=1))
-        return changes, as_array(np.maximum(rest, np.abs(joint).max(axis=0) - total))
-
-    def _changes(self, function: Callable[[Array], Array], at_ends: Array, beyond: Array) -> Array:
-        """Return changes (S, r, *t) of a function that goes on over distances (r, d)."""
-        scales = [_scale(state) for state in self.encoders[0].columns_]
-        units = np.array([unit for unit, _, _ in scales])
-        ranges = np.array([high - low for _, low, high in scales])
-        size = np.abs(beyond)
-        # In units of the distance: steps end at the other end of a range.
-        apart = np.divide(ranges, size, out=np.full(size.shape, np.inf), where=size > 0.0)
-        relative = np.max(size / units, axis=1)
-        is_moved = relative > 0.0
-        relative = np.where(is_moved, relative, 1.0)
-        steps = [np.minimum(step / relative, apart.min(axis=1)) for step in _STEPS]
-        changes = np.zeros((len(_STEPS), *at_ends.shape))
-        for change, step in zip(changes, steps, strict=True):
-            inside = self._inside(np.where(is_moved, step, 0.0)[:, None] * beyond)
-            apart_from_ends = at_ends[is_moved] - function(inside[is_moved])
-            change[is_moved] = _times(1.0 / step[is_moved], apart_from_ends)
-        return changes
-
-    def _inside(self, moves: Array) -> Array:
-        """Return features (r, e) of numbers at the ends of the ranges minus ``moves`` (r, d)."""
-        features = self.encoded.copy()
-        for j, places in self._places():
-            _, low, high = _scale(self.encoders[0].columns_[j])
-            is_far = self.beyond[:, j] != 0.0
-            values = np.where(self.beyond[:, j] > 0.0, high, low) - moves[:, j]
-            for encoder, place in zip(self._encoders_of(j), places, strict=True):
-                feature = number_feature(encoder.columns_[j], values)
-                assert feature is not None  # Other encoders have no place
-                features[is_far, place] = feature[is_far]
-        return features
-
-    def _encoders_of(self, column: int) -> list[TableEncoder]:
-        """Return the encoders with a feature of the numbers of a column."""
-        probe = np.zeros(1)
-        return [e for e in self.encoders if number_feature(e.columns_[column], probe) is not None]
-
-    def _places(self) -> list[tuple[int, list[int]]]:
-        """Return the columns with numbers out of range, and the places of their features."""
-        places: dict[int, list[int]] = {int(j): [] for j in np.flatnonzero(self.beyond.any(axis=0))}
-        place, probe = 0, np.zeros(1)
-        for encoder in self.encoders:
-            for j, state in enumerate(encoder.columns_):
-                if j in places and number_feature(state, probe) is not None:
-                    places[j].append(place)
-                place += len(output_names(state))
-        return list(places.items())
-
-
-def _scale(state: State) -> tuple[float, float, float]:
-    """Return the standard deviation and the ends of a column; one and zeros for other columns."""
-    if (state["kind"] != "numeric" and state["kind"] != "date") or not state["points"]:
-        return 1.0, 0.0, 0.0
-    points, scores, (low, high) = state["points"], state["scores"], state["ends"]
-    return (points[-1] - points[0]) / (scores[-1] - scores[0]), low, high
-
-
-def _times(factors: Array, values: Array) -> Array:
-    """Return values (r, *t) times factors (r,)."""
-    return as_array(values * factors.reshape(-1, *(1,) * (values.ndim - 1)))
-
 
 _ROWS_OF_A_BLOCK = 200
 """Rows with gaps whose completions are predicted together: 4,000 encoded rows."""
@@ -172,6 +37,98 @@ contain 84 % of such rows, and with donors 88 %."""
 _FEWEST_LEVELS = 5
 """Fewest levels whose effects tell how much a new one may exceed them. A new level among fewer is
 taken for one of them, such as one that is spelled differently."""
+
+
+@register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})
+@dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
+class Donors:
+    """Training rows that give their entries to rows with unknown entries."""
+
+    values: Array  # (b, d): Numbers, or codes of levels
+    is_known: NDArray[np.bool_]  # (b, d)
+    n_levels: Chosen  # (d,): Number of levels of text columns; zero for numbers
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for codes of levels beyond their number, which are indices."""
+        codes, most = self.values[:, self.n_levels > 0], self.n_levels[self.n_levels > 0]
+        if not ((codes >= 0.0) & (codes < most) & (codes == np.floor(codes))).all():
+            raise ValueError("the rows that give entries to rows with gaps have unknown levels")
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the fields only: forests are fitted again."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def _forests(self) -> dict[int, DonorForest]:
+        return {}
+
+    @cached_property
+    def _entries(self) -> Array:
+        """The values (b, d), NaN where unknown."""
+        return np.where(self.is_known, self.values, np.nan)
+
+    @cached_property
+    def _first(self) -> Chosen:
+        """The first row (b, d) with an equal entry of each column."""
+        firsts = [
+            np.unique(column, return_index=True, return_inverse=True) for column in self.values.T
+        ]
+        return np.stack([first[place] for _, first, place in firsts], axis=1).astype(np.int64)
+
+    def draws(
+        self, values: Array, is_unknown: NDArray[np.bool_], is_new: NDArray[np.bool_]
+    ) -> Chosen:
+        """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
+
+        Donors of entries that are new levels, ``is_new`` (n, d), have all levels equally often,
+        whatever the other columns are: nothing says which of them the new one is like.
+        Draws of a row depend on its known entries only. Of donors with equal entries it is the
+        first. Donors of columns that no training row
+        knows are -1.
+        """
+        n, dim = values.shape
+        donors = np.full((n, N_DRAWS, dim), -1)
+        filled = np.repeat(np.where(is_unknown, np.nan, values)[:, None], N_DRAWS, axis=1)
+        for column in np.flatnonzero(is_unknown.any(axis=0)):
+            rows = np.flatnonzero(is_unknown[:, column] & is_new[:, column])
+            if len(rows) and self.is_known[:, column].any():
+                chosen = np.tile(self._of_levels(int(column)), (len(rows), 1))
+                donors[rows, :, column] = chosen
+                filled[rows, :, column] = self.values[chosen, column]
+            rows = np.flatnonzero(is_unknown[:, column] & ~is_new[:, column])
+            forest = self._forest(int(column)) if len(rows) else None
+            if forest is None:
+                continue
+            chosen = forest.donors(filled[rows])
+            donors[rows, :, column] = self._first[chosen, column]
+            filled[rows, :, column] = self.values[chosen, column]
+        return donors
+
+    def _of_levels(self, column: int) -> Chosen:
+        """Return rows (N_DRAWS,) that have the levels of a column about equally often."""
+        known = np.flatnonzero(self.is_known[:, column])
+        codes = self.values[known, column]
+        # The last code stands for all rare levels, each of which has few rows.
+        is_first = np.isin(np.arange(len(known)), np.unique(codes, return_index=True)[1])
+        firsts = known[is_first | (codes == self.n_levels[column] - 1)]
+        rng = np.random.default_rng(column)
+        places = (np.arange(N_DRAWS) + 0.5) / N_DRAWS * len(firsts)
+        # In random order: draws of several columns are independent.
+        return np.asarray(rng.permutation(rng.permutation(firsts)[places.astype(np.int64)]))
+
+    def _forest(self, column: int) -> DonorForest | None:
+        if column not in self._forests:
+            known = np.flatnonzero(self.is_known[:, column])
+            if not len(known):
+                return None
+            n_levels = int(self.n_levels[column])
+            outputs = forest_outputs(
+                self.values[known, column], n_levels, np.random.default_rng(column)
+            )
+            self._forests[column] = fitted_forest(
+                self._entries, self.n_levels, column, known, outputs
+            )
+        return self._forests[column]
 
 
 @register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d", "time_signs": "d"})
@@ -244,11 +201,7 @@ class RowKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """New rows of a table, encoded, with completions of those that have unknown entries.
-
-    Rows without unknown entries are their only completion. Rows of which nothing is known have the
-    background rows as completions.
-    """
+    """New rows of a table, encoded, with completions of those that have unknown entries."""
 
     encoded: Array  # (n, e): With fill values in place of unknown entries
     background: Array  # (b, e)
@@ -285,11 +238,7 @@ class NewRows:
 
     @cached_property
     def level_excess(self) -> Array:
-        """By how much a new level varies more (n,) than the levels of its column, as a share.
-
-        The variance of a further effect, given L effects, is (L + 1) / (L - 1) times their variance
-        about their mean.
-        """
+        """By how much a new level varies more (n,) than the levels of its column, as a share."""
         n_levels = self.knowledge.donors.n_levels - 1
         excess = np.where(n_levels >= _FEWEST_LEVELS, 2.0 / np.maximum(n_levels - 1.0, 1.0), 0.0)
         return as_array(np.max(np.where(self.known.is_new, excess, 0.0), axis=1, initial=0.0))
@@ -383,8 +332,5 @@ class NewRows:
     @cached_property
     def far(self) -> "FarRows | None":
         """Rows with numbers beyond the range of the fit; ``None`` if there are none."""
-        return FarRows.of(
-            self.encoders,
-            self.encoded,
-            np.where(self.knowledge.is_bounded, self.known.beyond, 0.0),
-        )
+        beyond = np.where(self.knowledge.is_bounded, self.known.beyond, 0.0)
+        return FarRows.of(self.encoders, self.encoded, beyond) if beyond.any() else None

@@ -13,7 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner.tables.keys import bits, mixed
+
+Keys = NDArray[np.uint64]
+
+_MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+"""Odd numbers of the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
+
+_SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
+"""Its shifts of bits."""
+
+
+def bits(values: NDArray[np.float64]) -> Keys:
+    """Return the bits of numbers, the same ones for both zeros and for all that are missing."""
+    canonical = np.where(np.isnan(values), np.nan, values + 0.0)
+    return canonical.view(np.uint64)
+
+
+def mixed(keys: Keys) -> Keys:
+    """Return numbers of which every bit depends on every bit of the given ones."""
+    for shift, multiplier in zip(_SHIFTS, _MULTIPLIERS, strict=False):
+        keys = (keys ^ (keys >> shift)) * np.uint64(multiplier)
+    return keys ^ (keys >> _SHIFTS[-1])
+
 
 Chosen = NDArray[np.int64]
 """Indices of rows or of columns."""
@@ -74,10 +95,7 @@ class CellObservations:
         return share, precision, (1.0 - share) * precision + share * diagonal[self.cell]
 
     def error(self, totals: Array, coef: Array, diagonal: Array, alpha: float) -> UnitError:
-        """Return the weighted mean of squares of residuals, with its derivatives.
-
-        Arguments are those of :meth:`left_out`. The mean is over observations, counts included.
-        """
+        """Return the weighted mean of squares of residuals, with its derivatives."""
         share, precision, left = self._shares(totals, diagonal, alpha)
         residuals, _ = self.left_out(totals, coef, diagonal, alpha)
         n_cells, scale = len(totals), 1.0 / float(self.counts.sum())
@@ -106,10 +124,7 @@ class CellObservations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Distinct encoded rows with their observed targets.
-
-    Leave-one-out errors leave out one observation at a time, or one group.
-    """
+    """Distinct encoded rows with their observed targets."""
 
     X: Array  # (C, d)
     Y: Array  # (C, t): Weighted means of the targets of each row
@@ -157,11 +172,7 @@ class Rows:
         return replace(self, X=self.X[:, chosen], shared=shared)
 
     def with_unit_targets(self) -> "Rows":
-        """Return the rows with targets divided by the square root of the number of targets.
-
-        Sums of squares over targets then are means over targets, so that a repeated target column
-        does not change the errors.
-        """
+        """Return the rows with targets divided by the square root of the number of targets."""
         root, observed = np.sqrt(self.Y.shape[1]), self.observed
         if observed is not None:
             observed = replace(observed, deviations=observed.deviations / root)
@@ -312,11 +323,7 @@ class Observations:
         return Scored(units[last], part, observed, self._centres(units)[units[last]])
 
     def _centres(self, units: Chosen) -> Array:
-        """Return the mean targets (n, t) of ``units`` without the group of each observation.
-
-        Targets are centred by the mean of all observations; a left-out observation must not have
-        contributed to the mean that predicts it. Without groups each observation is its own group.
-        """
+        """Return the mean targets (n, t) of ``units`` without the group of each observation."""
         labels = np.arange(len(self)) if self.groups is None else self.groups
         total = np.bincount(labels[units], self.weights[units], int(labels.max()) + 1)
         sums = np.stack(
@@ -342,11 +349,7 @@ class Observations:
         return units[first[order]], np.argsort(order)[place]
 
     def prefix(self, units: Chosen, n_rows: int) -> Chosen:
-        """Return the longest prefix of observations with at most ``n_rows`` distinct rows.
-
-        It has at most 50 observations per row on average: the standard error of the mean of 50
-        targets is a seventh of their standard deviation.
-        """
+        """Return the longest prefix of observations with at most ``n_rows`` distinct rows."""
         is_new = np.zeros(len(units), dtype=bool)
         is_new[np.unique(self.cell[units], return_index=True)[1]] = True
         count = int(np.searchsorted(np.cumsum(is_new), n_rows, side="right"))
@@ -388,10 +391,7 @@ class Scored:
 
 
 def equal_rows(*columns: NDArray[np.number]) -> Chosen:
-    """Return labels (n,) that are equal for rows with equal entries in all columns (n,), (n, k).
-
-    Labels are numbers from zero to the number of different rows.
-    """
+    """Return labels (n,) that are equal for rows with equal entries in all columns (n,), (n, k)."""
     n_rows = len(columns[0])
     if n_rows <= _FEW_ROWS:
         return _labels(columns)

@@ -112,10 +112,7 @@ class ScoreLaw:
         return sums / np.diff(edges), np.diff(edges)
 
     def sample(self, shape: tuple[int, ...], n_targets: int | None, rng: Generator) -> Array:
-        """Return draws of a shape, followed by (n_targets,) unless it is ``None``.
-
-        All targets of a draw have the ranks of one left-out row, which preserves correlations.
-        """
+        """Return draws of a shape, followed by (n_targets,) unless it is ``None``."""
         n_scores = len(self.ranks)
         rows, places = rng.integers(n_scores, size=shape), rng.uniform(size=shape)
         if self.values.ndim == 1:
@@ -146,28 +143,14 @@ class ScoreLaw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictive:
-    """Distributions of new targets: mixtures of D components for each of n rows.
+    """Distributions of new targets: mixtures of D components for each of n rows."""
 
-    Parameters
-    ----------
-    mean, std : ndarray of shape (n, D, *t)
-        Scaled means, and factors of the standardised errors.
-    weight : ndarray of shape (n, D)
-        Probabilities of the components, which sum to one in each row.
-    law : ScoreLaw
-        Law of standardised errors.
-    inverse : callable
-        Increasing map from scaled values (n, *t) or (n, *t, q) to units of the target.
-    slope : ndarray of shape (*t), or None
-        Slopes of ``inverse`` if it is a line for each target, else ``None``.
-    """
-
-    mean: Array
-    std: Array
-    weight: Array
-    law: ScoreLaw
-    inverse: Callable[[Array], Array]
-    slope: Array | float | None = None
+    mean: Array  # (n, D, *t): Scaled means
+    std: Array  # (n, D, *t): Factors of the standardised errors
+    weight: Array  # (n, D): Probabilities of the components
+    law: ScoreLaw  # Of the standardised errors
+    inverse: Callable[[Array], Array]  # Increasing, from scaled values (n, *t) or (n, *t, q)
+    slope: Array | float | None = None  # (*t): Of the inverse if it is a line for each target
 
     @classmethod
     def of_rows(
@@ -205,10 +188,7 @@ class Predictive:
         return self.inverse(np.concatenate([self._quantiles(rows, levels) for rows in blocks]))
 
     def sample(self, count: int, rng: Generator) -> Array:
-        """Return independent draws (n, *t, count) of new targets.
-
-        All targets of a draw belong to the same component.
-        """
+        """Return independent draws (n, *t, count) of new targets."""
         n = len(self.mean)
         places = np.cumsum(self.weight, axis=1)[:, :-1]
         drawn = np.zeros((n, count), dtype=np.intp)
@@ -294,10 +274,7 @@ def _with_tails(ordered: Array) -> Pair:
 
 
 def _tail(share: float) -> Pair:
-    """Return falling probabilities (k,) from below a share to zero, and excesses of mean one.
-
-    The excesses are those of a normal law beyond the quantile of the share.
-    """
+    """Return falling probabilities (k,) from below a share to zero, and excesses of mean one."""
     beyond = share * np.geomspace(1.0, _LAST, _TAIL_KNOTS + 1)
     excesses = ndtri(share) - ndtri(beyond)
     beyond, excesses = np.append(beyond, 0.0), np.append(excesses, excesses[-1])

@@ -23,13 +23,7 @@ _FEWEST_BEFORE = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Removal:
-    """Groups of observations that are left out together, and the observations that are scored.
-
-    Without groups each observation is left out by itself: equal observations are independent.
-    Encoders, kernels, weights of base models and calibration all use this object, because none of
-    these steps may use a left-out target. Observations in later stretches of time are predicted
-    from the observations before their stretch, and are the only scored observations.
-    """
+    """Groups of observations that are left out together, and the observations that are scored."""
 
     groups: NDArray[np.int64] | None = None  # (n,): Indices of groups that are left out together
     stretches: NDArray[np.int64] | None = None  # (n,): Later stretches from 1; 0 before the first
@@ -50,11 +44,7 @@ class Removal:
 
     @classmethod
     def of_times(cls, times: NDArray[np.generic]) -> Self:
-        """Return the removal of blocks in time, with at most three later stretches.
-
-        Observations of one time are in one block. A stretch has at least a fifth of the
-        observations, unless all earlier observations have one time. The last stretch is one block.
-        """
+        """Return the removal of blocks in time, with at most three later stretches."""
         n = len(times)
         _, number, counts = np.unique(times, return_inverse=True, return_counts=True)
         if n < _STRETCH or len(counts) < 2:
@@ -96,10 +86,7 @@ class Removal:
 
 
 def fold_numbers(groups: NDArray[np.int64] | None, n: int, n_folds: int) -> NDArray[np.int64]:
-    """Return fold indices (n,) that keep groups together, or of single rows if there is one group.
-
-    Observations must be in random order.
-    """
+    """Return fold indices (n,) that keep groups together, or of single rows without groups."""
     if groups is None or not np.ptp(groups):
         return np.arange(n) % n_folds
     first, number = np.unique(groups, return_index=True, return_inverse=True)[1:]

@@ -266,10 +266,7 @@ class Dependence:
 
 
 def averages(curves: Array) -> tuple[Array, Array, Array]:
-    """Return averages (v, t) of predictions (v, n, t) over rows, and quartiles of the rows' own.
-
-    Each row's predictions are shifted to the common average over the v values of a grid.
-    """
+    """Return averages (v, t) of predictions (v, n, t) over rows, and quartiles of the rows' own."""
     mean = curves.mean(axis=1)
     shifted = curves + (mean.mean(axis=0) - curves.mean(axis=0))
     lower, upper = np.quantile(shifted, (0.25, 0.75), axis=1)

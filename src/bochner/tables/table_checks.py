@@ -95,12 +95,7 @@ def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind]
 
 
 def infer_task(target: pd.Series) -> Task:
-    """Return the task of a complete target.
-
-    The task is classification for text, categories and booleans; for whole numbers with at most
-    64 values and, on average, at least 20 rows per value; and for two whole numbers, each in at
-    least two rows. It is regression for other numbers; dates and mixtures raise InputError.
-    """
+    """Return the task of a complete target."""
     column = _read_target(target)
     if column.kind == "text" or column.raw.dtype.kind == "b":
         return "classification"
@@ -137,23 +132,14 @@ def check_target(target: pd.Series, task: Task) -> None:
 
 
 def check_table(features: pd.DataFrame) -> None:
-    """Raise an error for columns that no model should be fitted to.
-
-    Refused columns are columns that `TableEncoder.fit` refuses (with infinite numbers, for
-    instance), and text columns with mostly numbers. Columns that are constant or without entries
-    have no features, as in `TableEncoder`; reading the table notes them.
-    """
+    """Raise an error for columns that no model should be fitted to."""
     examples = [(name, _mixed_text(features[name])) for name in _text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
     TableEncoder().fit(features)
 
 
 def _mixed_text(series: pd.Series) -> str:
-    """Return examples of a number and of a text if a column seems to hold numbers with typos.
-
-    Codes such as 1, 2, A are text. A column with decimals, or with at least as many distinct
-    whole numbers as distinct texts, is one of numbers. Otherwise the result is an empty text.
-    """
+    """Return examples of a number and of a text if a column seems to hold numbers with typos."""
     import pandas as pd
 
     distinct = np.asarray(series.dropna().unique(), dtype=object)

@@ -17,8 +17,8 @@ from bochner.linear.inputs import LabelledClassifier, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import fitted_laws
 from bochner.tables.table_model import TableModel
+from bochner.tables.table_predictions import CentredIndicators
 from bochner.tables.table_rows import is_partitioned, training_rows
-from bochner.tables.target_scales import CentredIndicators
 from bochner.tables.weighted_sum import SoftmaxOfLaws
 
 

@@ -100,7 +100,7 @@ def refuse_infinite(columns: Sequence[Column]) -> None:
         )
 
 
-_LEAST = 1e-300
+LEAST_SIZE = 1e-300
 """Size of the largest number of a column below which deviations lose digits as denormal numbers."""
 
 
@@ -108,11 +108,11 @@ def refuse_tiny(columns: Sequence[Column]) -> None:
     """Raise ValueError for columns of numbers so small that one over them overflows."""
     numeric = [column for column in columns if column.kind == "numeric"]
     sizes = [(c.name, float(np.nanmax(np.abs(c.values), initial=0.0))) for c in numeric]
-    tiny = [(name, f"{size:.3g} at most") for name, size in sizes if 0.0 < size < _LEAST]
+    tiny = [(name, f"{size:.3g} at most") for name, size in sizes if 0.0 < size < LEAST_SIZE]
     if tiny:
         raise ValueError(
             f"Numbers too small to be divided by in {naming(tiny)}: expected one of at least "
-            f"{_LEAST:g} in a column. Change its unit."
+            f"{LEAST_SIZE:g} in a column. Change its unit."
         )
 
 

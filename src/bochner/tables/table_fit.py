@@ -22,8 +22,9 @@ from bochner.tables.fit_plan import TRIAL, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
 from bochner.tables.removal import Removal
+from bochner.tables.table_predictions import ScaledTargets
 from bochner.tables.table_rows import TableRows
-from bochner.tables.target_scales import ScaledTargets, Transformation, candidates, most_likely
+from bochner.tables.target_transformations import Transformation, candidates, most_likely
 from bochner.tables.weighted_sum import SumOfLaws
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (

@@ -21,12 +21,7 @@ from bochner.tables.observations import Rows
 def collected_table(
     X: object, y: ArrayLike | None, sample_weight: ArrayLike | None, *, numeric: bool
 ) -> Collected:
-    """Return a sample of the rows of positive weight of a table in partitions.
-
-    Raises ValueError or TypeError, with the number of the partition, if the rows of a partition are
-    not rows of a table, lack targets, or differ from another partition in their columns or types of
-    entries.
-    """
+    """Return a sample of the rows of positive weight of a table in partitions."""
     if isinstance(X, PartitionedRows):
         if y is not None or sample_weight is not None:
             raise ValueError(

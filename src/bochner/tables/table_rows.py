@@ -1,7 +1,9 @@
 """Training rows of a table, one per observation, and the groups that are left out together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -22,13 +24,13 @@ from bochner._base.checks import (
 from bochner._base.frames import as_frame
 from bochner._base.warn import warn_user
 from bochner.engines import PartitionedRows
-from bochner.features.targets import are_whole
-from bochner.files.columns import read_column, rows_of
+from bochner.features.chunks import are_whole
+from bochner.files.columns import Column, read_column, rows_of
 from bochner.files.stamps import sortable_times
 from bochner.linear.inputs import checked_weight
-from bochner.tables.encoder import read_columns
+from bochner.tables.encoder import is_pandas, read_columns
+from bochner.tables.observations import Keys, bits, mixed
 from bochner.tables.removal import Removal
-from bochner.tables.row_keys import entry_order, row_keys
 from bochner.tables.table_partitions import Others, collected_table
 
 _GREATEST_RATIO = 1e8
@@ -129,7 +131,7 @@ def training_rows(
         raise ValueError(
             f"This {name} estimator requires y to be passed, but the target y is None."
         )
-    X = as_frame("X", X)
+    X = X if is_pandas(X) else as_frame("X", X)
     refuse_no_rows("y", y)
     refuse_masked("y", y)
     read = of_numpy(y) if is_numeric else labels(y)
@@ -191,11 +193,7 @@ def _checked_labels(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
 def _coded(
     X: Any, y: NDArray[np.generic], weights: Array | None
 ) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
-    """Return class numbers and labels, in an order of classes that is independent of labels.
-
-    Classes have random numbers in this order: that of descending weight, and among classes of equal
-    weight that of the smallest key of a row, which does not depend on the order of the rows.
-    """
+    """Return class numbers and labels, in an order of classes that is independent of labels."""
     names, first, number = np.unique(y, return_index=True, return_inverse=True)
     total = np.bincount(number, weights)
     keys = np.zeros(len(names), dtype=np.uint64)
@@ -290,10 +288,7 @@ def _in_order_of_entries(
     tags: tuple[NDArray[np.generic] | None, ...],
     warn_of_copies: bool,
 ) -> NDArray[np.intp] | None:
-    """Return an order of the rows that only depends on their entries; ``None`` if all differ.
-
-    A table without equal rows keeps its order.
-    """
+    """Return an order of the rows that only depends on their entries; ``None`` if all differ."""
     entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
     columns, targets = read_columns(X), np.column_stack(codes).astype(np.float64)
@@ -342,11 +337,7 @@ def is_sorted(dates: Array) -> bool:
 
 
 def note_sorted_dates(X: Any) -> None:
-    """Warn if a column of dates sorts the rows of a table of pandas or polars.
-
-    Rows to predict are then probably later ones, and errors of rows that are left out at random are
-    smaller than those of later rows.
-    """
+    """Warn if a column of dates sorts the rows of a table of pandas or polars."""
     is_pandas = hasattr(X, "iloc")
     if not (is_pandas or hasattr(X, "get_column")):
         return
@@ -373,3 +364,43 @@ def _dates(name: object, entries: Any) -> Array:
     column = read_column(str(name), entries)
     is_complete = column.kind == "date" and bool(column.present.all())
     return as_array(column.values) if is_complete else np.empty(0)
+
+
+def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
+    """Return a number for each row, equal for rows of equal entries and of equal targets (n, t).
+
+    The number depends only on entries and targets. Among n rows, the probability that two different
+    rows share a number is about ``n**2 / 4e19``.
+    """
+    keys = np.zeros(len(target), dtype=np.uint64)
+    for entries in (*(_numbers(column) for column in columns), *map(bits, target.T)):
+        keys = mixed(keys + entries)
+    return keys
+
+
+def entry_order(columns: Sequence[Column], target: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return an order (n,) of rows by their entries, then by their targets (n, t)."""
+    codes = [_ranks(column) for column in columns]
+    return np.lexsort((*target.T[::-1], *codes[::-1]))
+
+
+def _ranks(column: Column) -> NDArray[np.intp]:
+    """Return ranks of entries: of numbers by size, of texts by the alphabet, missing ones first."""
+    if column.values.dtype.kind == "f":
+        return np.unique(column.values, return_inverse=True)[1]
+    entries = zip(column.raw.tolist(), column.present.tolist(), strict=True)
+    texts = [f"1{entry}" if there else "" for entry, there in entries]
+    return np.unique(texts, return_inverse=True)[1]
+
+
+def _numbers(column: Column) -> Keys:
+    """Return a number for each entry: its bits, or a digest of its text."""
+    if column.values.dtype.kind == "f":
+        return bits(column.values)
+    entries = zip(column.raw.tolist(), column.present.tolist(), strict=True)
+    texts = [f"{type(entry).__name__} {entry}" if there else "" for entry, there in entries]
+    digests = {
+        text: int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+        for text in set(texts)
+    }
+    return np.array([digests[text] for text in texts], dtype=np.uint64)

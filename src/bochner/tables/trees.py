@@ -30,11 +30,7 @@ def none() -> Chosen:
 @register(shapes={"columns": "c", "starts": "b", "widths": "b", "cycles": "p"})
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeInputs:
-    """The inputs of trees: levels of one-hot columns, numeric columns, and phases of cycles.
-
-    A single split of the phase selects an arc that starts at the beginning of the cycle, such as
-    the hours up to six. With cosines and sines, this takes several splits.
-    """
+    """The inputs of trees: levels of one-hot columns, numeric columns, and phases of cycles."""
 
     starts: Chosen  # (b,): First column of each block of one-hot columns
     widths: Chosen  # (b,): Number of its columns
@@ -122,10 +118,7 @@ class Trees:
     baseline: Array  # (t,)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for indices beyond the nodes, sets or outputs.
-
-        Compiled loops do not check indices, and a model file may contain any.
-        """
+        """Raise ValueError for indices beyond the nodes, sets or outputs."""
         is_inner, node = ~self.is_leaf, np.arange(len(self.left))
         children = np.stack([self.left, self.right])[:, is_inner]
         is_sound = (
@@ -309,12 +302,7 @@ def _children(
 def _between(
     inputs: Array, feature: Chosen, threshold: Array, has_none: NDArray[np.bool_]
 ) -> Array:
-    """Return thresholds (m,) halfway between the neighbouring entries of the inputs (n, k).
-
-    scikit-learn puts thresholds on entries where an input has more than 255 of them. The entry, and
-    in a sparse column most rows, would lie on the other side after a change of its last digit, as
-    by single precision. Training rows keep their sides.
-    """
+    """Return thresholds (m,) halfway between the neighbouring entries of the inputs (n, k)."""
     moved = threshold.copy()
     for column in np.unique(feature[~has_none]):
         nodes = np.flatnonzero((feature == column) & ~has_none)

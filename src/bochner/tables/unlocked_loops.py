@@ -25,20 +25,14 @@ _LOWER, _TRANSPOSED, _AS_IT_IS = c_char(b"L"), c_char(b"T"), c_char(b"N")
 
 
 def factorise(matrix: NDArray[np.floating]) -> bool:
-    """Write the lower Cholesky factor of a matrix (n, n) over its lower triangle.
-
-    Return whether the matrix is positive definite; if not, the triangle is a part of a factor.
-    """
+    """Write the lower Cholesky factor of a matrix (n, n) over its lower triangle."""
     n, failed = c_int(len(matrix)), c_int()
     _call("lapack", "potrf", _LOWER, n, matrix, _stride(n), failed)
     return failed.value == 0
 
 
 def invert_factor(lower: NDArray[np.floating]) -> None:
-    """Write the inverse of a matrix over the lower Cholesky factor (n, n) of it.
-
-    The upper triangle stays as it is.
-    """
+    """Write the inverse of a matrix over the lower Cholesky factor (n, n) of it."""
     n, failed = c_int(len(lower)), c_int()
     _call("lapack", "potri", _LOWER, n, lower, _stride(n), failed)
 

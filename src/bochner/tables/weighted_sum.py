@@ -9,14 +9,18 @@ from scipy.optimize import nnls
 
 from bochner._base.arrays import Array, Index, as_array
 from bochner._base.registry import register
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.estimator_laws import variance_parts
-from bochner.tables.later_stretches import effective_share, widened
+from bochner.tables.later_stretches import (
+    AveragedSoftmax,
+    effective_share,
+    fit_over_stretches,
+    widened,
+)
 from bochner.tables.predictive import Pair, ScoreLaw
 from bochner.tables.removal import fold_numbers
-from bochner.tables.shared_softmax import AveragedSoftmax, fit_over_stretches
 from bochner.tables.widths import Moments, Widths, fitted_widths
 
 _SHRINKAGE = 0.3
@@ -240,6 +244,8 @@ class SumOfLaws:
         self, X: Array, means: Array, variances: Array, sample_weight: Array | None
     ) -> Array:
         """Return :meth:`factors` from means and variances (n, K, t) of the base models."""
+        if not any(width.curves for width in self.widths):
+            return np.ones((len(X), *self.weights.shape[1:]))
         laws, weights = self.laws.used(self.weights)
         if sample_weight is not None:
             noise = np.stack([np.ravel(law.noise) for law in laws.members])
@@ -253,11 +259,7 @@ class SumOfLaws:
 
 
 def _with_parts(models: ScoredLaws, target: Array, weights: Array) -> ScoredLaws:
-    """Return base models whose variances of function and noise are rescaled to left-out residuals.
-
-    Unequal weights of rows identify both variances. Leave-one-out errors, which select the kernels,
-    hardly identify them, but variances of targets of other weights depend on their shares.
-    """
+    """Return base models with variances of function and noise that fit left-out residuals."""
     shares, targets = weights.reshape(len(weights), -1), target.reshape(len(target), -1)
     mean = np.sum(models.means * shares, axis=1)
     spread = (models.means - mean[:, None]) ** 2
@@ -320,11 +322,7 @@ def _averaged(values: Array, weights: Array) -> Array:
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class SoftmaxOfLaws:
-    r"""Class probabilities from a softmax of the values of base models, fitted to left-out rows.
-
-    Each base model regresses the class indicators by least squares. The expected log loss is
-    computed on rows that are left out of the softmax fit as well.
-    """
+    """Class probabilities from a softmax of the values of base models, fitted to left-out rows."""
 
     laws: Laws
     softmax: SoftmaxWeights | AveragedSoftmax

@@ -90,11 +90,7 @@ class BinaryColumns:
 
     @classmethod
     def of(cls, X: Array, inputs: TreeInputs | None) -> "BinaryColumns":
-        """Return levels and other indicators among the columns of encoded rows (n, d).
-
-        The levels of each text column are one group, and all other indicators, such as those of
-        missing entries, are the last group.
-        """
+        """Return levels and other indicators among the columns of encoded rows (n, d)."""
         if inputs is None:
             return cls(np.empty(0, dtype=np.int64), np.empty(0), np.zeros(1, dtype=np.int64))
         pairs = zip(inputs.starts, inputs.widths, strict=True)

@@ -1,7 +1,6 @@
 """Maps between targets of tables and the scaled targets of a fit."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -10,7 +9,6 @@ from scipy.special import ndtri
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
-from bochner.features.targets import Indicators
 
 TRANSFORMATIONS = ("none", "log", "sqrt", "rank")
 """Names of transformations; ``"auto"`` chooses one of them."""
@@ -49,10 +47,7 @@ class Transformation:
 
     @classmethod
     def of(cls, name: str, y: Array) -> "Transformation":
-        """Return the transformation of a name; a curve of ranks is fitted to the targets (n,).
-
-        Raises ValueError for targets outside the domain of the transformation.
-        """
+        """Return the transformation of a name; a curve of ranks is fitted to the targets (n,)."""
         if name == "log" and not np.min(y) > 0.0:
             raise ValueError(
                 f"transformation='log' needs positive targets y, got {np.min(y):g}: use 'sqrt' "
@@ -91,11 +86,7 @@ class Transformation:
         return 0 if self.curve is None else len(self.curve[0])
 
     def log_slope(self, y: Array) -> Array:
-        """Return logarithms of the derivative, which log densities of transformed targets gain.
-
-        A curve of ranks was fitted to its targets: the mean logarithm over the same targets is too
-        large by about the number of knots divided by the number of targets.
-        """
+        """Return logarithms of the derivative, which log densities of transformed targets gain."""
         if self.name == "log":
             return as_array(-np.log(y))
         if self.name == "sqrt":
@@ -109,11 +100,7 @@ class Transformation:
 
 
 def _curve(y: Array) -> tuple[Array, Array]:
-    """Return knots and normal quantiles of their ranks; a line if all targets are equal.
-
-    Equal targets have their middle rank. Knots are at evenly spaced ranks, including the least and
-    the greatest target.
-    """
+    """Return knots and normal quantiles of their ranks; a line if all targets are equal."""
     values, counts = np.unique(y, return_counts=True)
     if len(values) == 1:
         return values + np.array([-0.5, 0.5]), np.array([-0.5, 0.5])
@@ -149,115 +136,9 @@ def candidates(
 
 
 def most_likely(densities: Array) -> int:
-    """Return the index of the most likely column of log densities (n, c).
-
-    The first column belongs to untransformed targets. It is chosen unless another mean is greater
-    by twice the standard error of the difference, so that noise does not choose a transformation.
-    """
+    """Return the index of the most likely column of log densities (n, c)."""
     best = int(np.argmax(densities.mean(axis=0)))
     # Paired differences have a smaller variance than differences of means.
     gains = densities[:, best] - densities[:, 0]
     is_better = np.mean(gains) > 2.0 * np.std(gains) / np.sqrt(len(gains))
     return best if is_better else 0
-
-
-_FEWEST_AT_FLOOR = 8
-"""Fewest targets at zero, or above twice the median, that make zero a floor: if targets could be
-negative, the probability of eight such targets and no negative one is at most 2 to the power -8."""
-
-_NO_FLOOR = float(np.finfo(np.float64).min)
-"""Floor of a target without one, next to targets with one: model files hold finite numbers."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScaledTargets:
-    """Numbers (n,) or (n, t) in units of their standard deviations from the mean.
-
-    If there is a transformation, it is applied before the scaling. Targets from scaled numbers are
-    at least the floor.
-    """
-
-    mean: Any  # () or (t,)
-    scale: Any  # () or (t,)
-    transformation: Transformation | None = None
-    floor: Any = None  # () or (t,)
-
-    @classmethod
-    def of(
-        cls, y: NDArray[Any], weights: Array | None, transformation: Transformation | None = None
-    ) -> "ScaledTargets":
-        """Return the map of targets (n,) or (n, t) with weights (n,); ``None`` means ones."""
-        floors = np.apply_along_axis(floor_of, 0, y)
-        floor = plain(floors) if (floors > _NO_FLOOR).any() else None
-        y = y if transformation is None else transformation(y)
-        mean = plain(np.average(y, axis=0, weights=weights))
-        scale = np.sqrt(np.average((y - mean) ** 2, axis=0, weights=weights))
-        return cls(mean, plain(np.where(scale > 0.0, scale, 1.0)), transformation, floor)
-
-    @property
-    def slope(self) -> Any:
-        """Slopes () or (t,) of :meth:`inverse` if it is a line for each target, else ``None``."""
-        is_line = self.transformation is None and self.floor is None
-        return self.scale if is_line else None
-
-    def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the targets (n, t) of a fit."""
-        return self.scaled(y).reshape(len(y), -1)
-
-    def scaled(self, y: NDArray[Any]) -> Array:
-        """Return the scaled targets in the shape (n,) or (n, t) of the targets."""
-        if self.transformation is not None:
-            y = self.transformation(y)
-        return as_array((y - self.mean) / self.scale)
-
-    def inverse(self, values: Array) -> Array:
-        """Return targets (n, *t) or (n, *t, q) from scaled targets."""
-        mean, scale = self.mean, self.scale
-        if np.ndim(values) > 1 + np.ndim(mean):
-            mean, scale = np.expand_dims(mean, -1), np.expand_dims(scale, -1)
-        targets = as_array(mean + scale * values)
-        if self.transformation is not None:
-            targets = self.transformation.inverse(targets)
-        return targets if self.floor is None else at_least(targets, self.floor)
-
-
-def at_least(targets: Array, floor: Any) -> Array:
-    """Return targets (n, *t) or (n, *t, q), of which smaller ones are raised to a floor (*t)."""
-    if np.ndim(targets) > 1 + np.ndim(floor):
-        floor = np.expand_dims(floor, -1)
-    return as_array(np.maximum(targets, floor))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CentredIndicators:
-    """Indicators of class numbers (n,), minus their means in the sample."""
-
-    indicators: Indicators
-    centre: Array
-
-    @classmethod
-    def of(cls, y: NDArray[np.integer], weights: Array | None) -> "CentredIndicators":
-        """Return the map of class numbers (n,) with weights (n,); ``None`` means ones."""
-        indicators = Indicators(np.unique(y))
-        return cls(indicators, np.average(indicators(y), axis=0, weights=weights))
-
-    def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the targets (n, t) of a fit."""
-        return self.indicators(y) - self.centre
-
-
-def floor_of(y: NDArray[Any]) -> float:
-    """Return zero if targets (n,) are never negative though zero is within reach, else no floor.
-
-    Zero is within reach if many targets are zero, or if many are above twice the median: as many
-    would be negative if the targets were symmetric about the median.
-    """
-    if not np.min(y) >= 0.0:
-        return _NO_FLOOR
-    n_expected = max(np.sum(y == 0.0), np.sum(y > 2.0 * np.median(y)))
-    return 0.0 if n_expected >= _FEWEST_AT_FLOOR else _NO_FLOOR
-
-
-def plain(value: Any) -> float | Array:
-    """Return an array (t,) unchanged, and a scalar as a float."""
-    return as_array(value) if np.ndim(value) else float(value)

@@ -13,16 +13,14 @@ columns are drawn one after another, each given those before it. Entries must be
 given the known ones.
 """
 
-from dataclasses import dataclass, fields
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestRegressor
 
 from bochner._base.arrays import Array, as_array
-from bochner._base.registry import register
 from bochner.tables.observations import Chosen
 
 N_DRAWS = 30
@@ -47,114 +45,8 @@ _PRIOR_ROWS = 10.0
 """Rows at the mean of all levels that shrink the mean of a level, which replaces it as an input."""
 
 
-@register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})
-@dataclass(frozen=True, eq=False)  # No slots: a cached property needs __dict__
-class Donors:
-    """Training rows that give their entries to rows with unknown entries.
-
-    Forests are fitted when they are first needed, with fixed seeds, and are kept in memory.
-    """
-
-    values: Array  # (b, d): Numbers, or codes of levels
-    is_known: NDArray[np.bool_]  # (b, d)
-    n_levels: Chosen  # (d,): Number of levels of text columns; zero for numbers
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for codes of levels beyond their number, which are indices."""
-        codes, most = self.values[:, self.n_levels > 0], self.n_levels[self.n_levels > 0]
-        if not ((codes >= 0.0) & (codes < most) & (codes == np.floor(codes))).all():
-            raise ValueError("the rows that give entries to rows with gaps have unknown levels")
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return the fields only: forests are fitted again."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-    @cached_property
-    def _forests(self) -> "dict[int, _Forest]":
-        return {}
-
-    @cached_property
-    def _entries(self) -> Array:
-        """The values (b, d), NaN where unknown."""
-        return np.where(self.is_known, self.values, np.nan)
-
-    @cached_property
-    def _first(self) -> Chosen:
-        """The first row (b, d) with an equal entry of each column."""
-        firsts = [
-            np.unique(column, return_index=True, return_inverse=True) for column in self.values.T
-        ]
-        return np.stack([first[place] for _, first, place in firsts], axis=1).astype(np.int64)
-
-    def draws(
-        self, values: Array, is_unknown: NDArray[np.bool_], is_new: NDArray[np.bool_]
-    ) -> Chosen:
-        """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
-
-        Donors of entries that are new levels, ``is_new`` (n, d), have all levels equally often,
-        whatever the other columns are: nothing says which of them the new one is like.
-        Draws of a row depend on its known entries only. Of donors with equal entries it is the
-        first. Donors of columns that no training row
-        knows are -1.
-        """
-        n, dim = values.shape
-        donors = np.full((n, N_DRAWS, dim), -1)
-        filled = np.repeat(np.where(is_unknown, np.nan, values)[:, None], N_DRAWS, axis=1)
-        for column in np.flatnonzero(is_unknown.any(axis=0)):
-            rows = np.flatnonzero(is_unknown[:, column] & is_new[:, column])
-            if len(rows) and self.is_known[:, column].any():
-                chosen = np.tile(self._of_levels(int(column)), (len(rows), 1))
-                donors[rows, :, column] = chosen
-                filled[rows, :, column] = self.values[chosen, column]
-            rows = np.flatnonzero(is_unknown[:, column] & ~is_new[:, column])
-            forest = self._forest(int(column)) if len(rows) else None
-            if forest is None:
-                continue
-            chosen = forest.donors(filled[rows])
-            donors[rows, :, column] = self._first[chosen, column]
-            filled[rows, :, column] = self.values[chosen, column]
-        return donors
-
-    def _of_levels(self, column: int) -> Chosen:
-        """Return rows (N_DRAWS,) that have the levels of a column about equally often."""
-        known = np.flatnonzero(self.is_known[:, column])
-        codes = self.values[known, column]
-        # The last code stands for all rare levels, each of which has few rows.
-        is_first = np.isin(np.arange(len(known)), np.unique(codes, return_index=True)[1])
-        firsts = known[is_first | (codes == self.n_levels[column] - 1)]
-        rng = np.random.default_rng(column)
-        places = (np.arange(N_DRAWS) + 0.5) / N_DRAWS * len(firsts)
-        # In random order: draws of several columns are independent.
-        return np.asarray(rng.permutation(rng.permutation(firsts)[places.astype(np.int64)]))
-
-    def _forest(self, column: int) -> "_Forest | None":
-        if column not in self._forests:
-            known = np.flatnonzero(self.is_known[:, column])
-            if not len(known):
-                return None
-            n_levels = int(self.n_levels[column])
-            outputs = _outputs(self.values[known, column], n_levels, np.random.default_rng(column))
-            self._forests[column] = self._chosen(column, known, outputs)
-        return self._forests[column]
-
-    def _chosen(self, column: int, known: Chosen, outputs: Array) -> "_Forest":
-        """Return the forest whose draws for held-out rows have the least energy score."""
-        fitted = partial(_Forest.of, self._entries, self.n_levels, column)
-        if len(known) < _FEWEST_CHOOSING:
-            return fitted(known, outputs, _LEAVES[1])
-        half = np.arange(len(known)) % 2 == 0
-        held_out = np.repeat(self._entries[known[~half]][:, None], N_DRAWS, axis=1)
-        place = np.empty(len(self.values), dtype=np.int64)
-        place[known] = np.arange(len(known))
-        scores = [
-            _energy_score(outputs[place[forest.donors(held_out)]], outputs[~half])
-            for forest in (fitted(known[half], outputs[half], leaf) for leaf in _LEAVES)
-        ]
-        return fitted(known, outputs, _LEAVES[int(np.argmin(scores))])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class _Forest:
+class DonorForest:
     """A forest of a column given the others, with the training rows in its leaves."""
 
     column: int
@@ -172,7 +64,7 @@ class _Forest:
         known: Chosen,
         outputs: Array,
         least_rows: int,
-    ) -> "_Forest":
+    ) -> "DonorForest":
         """Return a forest of a column with ``outputs`` (m, k) at the rows ``known`` (m,)."""
         rng = np.random.default_rng(column)
         means = {
@@ -224,7 +116,7 @@ def _energy_score(draws: Array, outputs: Array) -> float:
     return float(error - 0.5 * between)
 
 
-def _outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
+def forest_outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
     """Return what a forest predicts (n, k) for the entries (n,) of a column."""
     if not n_levels:
         # Ranks, so that a long tail does not decide the splits.
@@ -255,3 +147,24 @@ def _inputs(values: Array, column: int, level_means: dict[int, Array]) -> Array:
         is_known = ~np.isnan(codes)
         inputs[is_known, j] = means[codes[is_known].astype(np.intp)]
     return inputs
+
+
+def fitted_forest(
+    entries: Array, n_levels: Chosen, column: int, known: Chosen, outputs: Array
+) -> DonorForest:
+    """Return the forest of a column whose draws for held-out rows have the least energy score.
+
+    ``entries`` (b, d) are NaN where unknown; ``outputs`` (m, k) are those of the rows ``known``.
+    """
+    fitted = partial(DonorForest.of, entries, n_levels, column)
+    if len(known) < _FEWEST_CHOOSING:
+        return fitted(known, outputs, _LEAVES[1])
+    half = np.arange(len(known)) % 2 == 0
+    held_out = np.repeat(entries[known[~half]][:, None], N_DRAWS, axis=1)
+    place = np.empty(len(entries), dtype=np.int64)
+    place[known] = np.arange(len(known))
+    scores = [
+        _energy_score(outputs[place[forest.donors(held_out)]], outputs[~half])
+        for forest in (fitted(known[half], outputs[half], leaf) for leaf in _LEAVES)
+    ]
+    return fitted(known, outputs, _LEAVES[int(np.argmin(scores))])

@@ -1,0 +1,147 @@
+r"""Predictions of rows with numbers beyond the range of a fit.
+
+Features of numbers are bounded, so that a prediction beyond the range is that at its end. How the
+function goes on is unknown. With the vector :math:`\delta` from the ends of the ranges to the row,
+slopes at the ends give the change of the function,
+
+.. math:: \Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k,
+
+if it went on as over the distances :math:`t_k \delta` within the range. Predictions go half of
+the mean change of each number, at most that over half of its range, and their deviation follows
+from the distance to a function that goes on by the largest change.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bochner._base.arrays import Array, as_array
+from bochner.tables.encoder import TableEncoder
+from bochner.tables.encodings import (
+    State,
+    number_feature,
+    output_names,
+)
+from bochner.tables.observations import Chosen
+
+_STEPS = (1.0, 2.0, np.inf)
+"""Distances, in standard deviations of a column, over which slopes are measured; at most the range.
+Slopes over shorter distances follow the noise and the pull to the mean at the ends."""
+
+_CONTINUED = 0.5
+"""Share of the change by which predictions go on: the middle of staying and going on."""
+
+_MOST_RANGES = 0.5
+"""Distance from the range, in ranges, up to which predictions go on: entries much farther out are
+often mistakes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FarRows:
+    """Rows with numbers beyond the range of a fit."""
+
+    encoders: Sequence[TableEncoder]
+    rows: Chosen  # (r,): Indices of the rows
+    encoded: Array  # (r, e)
+    beyond: Array  # (r, d): Distances from the range of each column, with signs
+
+    @classmethod
+    def of(cls, encoders: Sequence[TableEncoder], encoded: Array, beyond: Array) -> "FarRows":
+        """Return the rows with a distance (n, d) from the range."""
+        rows = np.flatnonzero(beyond.any(axis=1))
+        return cls(encoders, rows, encoded[rows], beyond[rows])
+
+    def shifted(self) -> Array:
+        """Return features (r, e) that go on beyond the range, in standard deviations."""
+        shifted = self.encoded.copy()
+        for j, places in self._places():
+            unit, _, _ = _scale(self.encoders[0].columns_[j])
+            shifted[:, places] += (self.beyond[:, j] / unit)[:, None]
+        return shifted
+
+    def continued(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """Return changes of a function by which predictions go on, and what they may lack.
+
+        ``function`` maps rows (r, e) to values (r, *t). The changes (r, d, *t) are those of each
+        column, and (r, *t) is the largest distance of their sum from a function that goes on.
+        """
+        at_ends = function(self._inside(np.zeros(self.beyond.shape)))
+        columns = np.flatnonzero(self.beyond.any(axis=0))
+        changes = np.zeros((*self.beyond.shape, *at_ends.shape[1:]))
+        joint = self._changes(function, at_ends, self.beyond)
+        rest = np.zeros(at_ends.shape)
+        for j in columns:
+            of_column = np.zeros(self.beyond.shape)
+            of_column[:, j] = self.beyond[:, j]
+            each = joint if len(columns) == 1 else self._changes(function, at_ends, of_column)
+            _, low, high = _scale(self.encoders[0].columns_[j])
+            most = _MOST_RANGES * (high - low)
+            distance = np.maximum(np.abs(self.beyond[:, j]), most)
+            share = np.full(len(distance), _CONTINUED)
+            np.divide(share * most, distance, out=share, where=distance > most)
+            changes[:, j] = _times(share, each.mean(axis=0))
+            rest = np.maximum(rest, np.abs(each).max(axis=0) - np.abs(changes[:, j]))
+        total = np.abs(changes.sum(axis=1))
+        return changes, as_array(np.maximum(rest, np.abs(joint).max(axis=0) - total))
+
+    def _changes(self, function: Callable[[Array], Array], at_ends: Array, beyond: Array) -> Array:
+        """Return changes (S, r, *t) of a function that goes on over distances (r, d)."""
+        scales = [_scale(state) for state in self.encoders[0].columns_]
+        units = np.array([unit for unit, _, _ in scales])
+        ranges = np.array([high - low for _, low, high in scales])
+        size = np.abs(beyond)
+        # In units of the distance: steps end at the other end of a range.
+        apart = np.divide(ranges, size, out=np.full(size.shape, np.inf), where=size > 0.0)
+        relative = np.max(size / units, axis=1)
+        is_moved = relative > 0.0
+        relative = np.where(is_moved, relative, 1.0)
+        steps = [np.minimum(step / relative, apart.min(axis=1)) for step in _STEPS]
+        changes = np.zeros((len(_STEPS), *at_ends.shape))
+        for change, step in zip(changes, steps, strict=True):
+            inside = self._inside(np.where(is_moved, step, 0.0)[:, None] * beyond)
+            apart_from_ends = at_ends[is_moved] - function(inside[is_moved])
+            change[is_moved] = _times(1.0 / step[is_moved], apart_from_ends)
+        return changes
+
+    def _inside(self, moves: Array) -> Array:
+        """Return features (r, e) of numbers at the ends of the ranges minus ``moves`` (r, d)."""
+        features = self.encoded.copy()
+        for j, places in self._places():
+            _, low, high = _scale(self.encoders[0].columns_[j])
+            is_far = self.beyond[:, j] != 0.0
+            values = np.where(self.beyond[:, j] > 0.0, high, low) - moves[:, j]
+            for encoder, place in zip(self._encoders_of(j), places, strict=True):
+                feature = number_feature(encoder.columns_[j], values)
+                assert feature is not None  # Other encoders have no place
+                features[is_far, place] = feature[is_far]
+        return features
+
+    def _encoders_of(self, column: int) -> list[TableEncoder]:
+        """Return the encoders with a feature of the numbers of a column."""
+        probe = np.zeros(1)
+        return [e for e in self.encoders if number_feature(e.columns_[column], probe) is not None]
+
+    def _places(self) -> list[tuple[int, list[int]]]:
+        """Return the columns with numbers out of range, and the places of their features."""
+        places: dict[int, list[int]] = {int(j): [] for j in np.flatnonzero(self.beyond.any(axis=0))}
+        place, probe = 0, np.zeros(1)
+        for encoder in self.encoders:
+            for j, state in enumerate(encoder.columns_):
+                if j in places and number_feature(state, probe) is not None:
+                    places[j].append(place)
+                place += len(output_names(state))
+        return list(places.items())
+
+
+def _scale(state: State) -> tuple[float, float, float]:
+    """Return the standard deviation and the ends of a column; one and zeros for other columns."""
+    if (state["kind"] != "numeric" and state["kind"] != "date") or not state["points"]:
+        return 1.0, 0.0, 0.0
+    points, scores, (low, high) = state["points"], state["scores"], state["ends"]
+    return (points[-1] - points[0]) / (scores[-1] - scores[0]), low, high
+
+
+def _times(factors: Array, values: Array) -> Array:
+    """Return values (r, *t) times factors (r,)."""
+    return as_array(values * factors.reshape(-1, *(1,) * (values.ndim - 1)))
