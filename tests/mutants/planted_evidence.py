@@ -7,7 +7,7 @@ from laws import inference_laws
 from learned import test_hamiltonian, test_precision, test_replacement, test_sparse_prior
 from mutants.registry import changes, edit, edit_inner, plant_edits, planted, replaces
 
-from bochner.learned import chain_state, exchange_loops, modulated_waves
+from bochner.learned import chain_state, exchange_loops, frequency_priors, modulated_waves
 from bochner.learned import moves as hamiltonian
 from bochner.learned import moves as replacement
 from bochner.learned.chain_state import ChainEvidence, InverseGammaNoise, KnownNoise
@@ -137,7 +137,7 @@ planted(swaps, name="swap_of_inverted_odds")(
 )
 planted(swaps, name="swap_without_odds")(lambda patch: change_ratios(patch, "swap", np.zeros_like))
 planted(crank_nicolson, name="crank_nicolson_that_shrinks")(
-    edit(test_sparse_prior.module, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")
+    edit(frequency_priors, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")
 )
 plant_edits(
     SparsePrior,
