@@ -252,20 +252,6 @@ def test_the_evidence_of_two_classes_is_that_of_the_dense_kernel():
     )
 
 
-def test_twice_the_exposure_is_twice_the_rate():
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(100, 2))
-    y = rng.poisson(np.exp(1.0 + np.sin(X[:, 0])))
-    one = KernelGLMRegressor("poisson", KERNEL, 16, random_state=0)
-    one.fit(X, y, exposure=np.full(100, 2.0))
-    other = KernelGLMRegressor("poisson", KERNEL, 16, random_state=0).fit(X, y)
-    np.testing.assert_allclose(2.0 * one.predict(X), other.predict(X), rtol=1e-7)
-    np.testing.assert_allclose(
-        one.predict(X, exposure=np.full(100, 6.0)), 3.0 * other.predict(X), rtol=1e-7
-    )
-    assert one.log_evidence_ == pytest.approx(other.log_evidence_)
-
-
 def test_one_poisson_rate_has_the_known_posterior():
     """A constant alone: the mode and curvature of the log posterior, by hand."""
     y = np.array([3.0, 5.0, 4.0, 8.0])

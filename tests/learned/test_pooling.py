@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from scipy.stats import binom, chi2, hypergeom
 
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.learned import pooling
 from bochner.learned.chain_evidence import evidence_of
 from bochner.learned.chain_models import BANK

@@ -11,7 +11,7 @@ from learned import test_learned_kernel_fit_left_out as test_bank_left_out
 from learned import test_learned_kernel_fit_predictions as test_bank_predictions
 from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.learned import draws, pooling, relevance
 from bochner.learned import gaussian_components as components
 from bochner.learned import learned_kernel_fit as bank

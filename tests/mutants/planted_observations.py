@@ -15,9 +15,8 @@ from linear import (
 )
 from mutants.registry import plant_edits, planted, quietly
 
-from bochner.features.chunks import RowSample
+from bochner.features.chunks import RowSample, Units
 from bochner.features.stats import FeatureSums
-from bochner.features.targets import Units
 from bochner.gaussian_process import kernel_glm_head
 from bochner.learned import learned_kernel_regressor as bank_models
 from bochner.learned import noise_field, pooling

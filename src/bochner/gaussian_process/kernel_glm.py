@@ -63,11 +63,10 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are learned.
     kernel, random_state
         As in :class:`bochner.FourierFeatures`, except for functions ``k(X, Y)``; the kernel must be
-        positive definite. Random features, without residuals, are used for rows whose landmarks
-        would take more than 64 MiB (16,000 inputs for 512 landmarks). Their intervals are too
-        narrow if the kernel needs more features.
+        positive definite and without white noise.
     n_components : int, default=512
-        Largest number of landmarks. Fewer are used if they leave at most 1e-8 of the variance. A
+        Largest number of landmarks. Fewer are used if they leave at most 1e-8 of the variance, or
+        if they would take more than 64 MiB (512 landmarks in 16,000 inputs). A
         fit takes :math:`n p^2` operations in each of some fifty Newton steps.
     alpha : float or "evidence", default="evidence"
         Precision of the weights: with a kernel that is one at lag zero, the latent function has
@@ -89,7 +88,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     likelihood_ : NumberLikelihood
         The likelihood with all parameters.
     kernel_ : Kernel
-    features_ : LandmarkFeatures or Frequencies
+    features_ : LandmarkFeatures
     alpha_ : float
     log_evidence_ : float
         Laplace's approximation of the log marginal likelihood.

@@ -22,11 +22,9 @@ from bochner._base.arrays import (
 )
 from bochner._base.checks import refuse_masked, validated
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
-from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk
 from bochner.features.landmarks import (
     LandmarkFeatures,
-    LatentFeatures,
     residual_variance,
 )
 from bochner.features.median_length_scales import AnyKernel
@@ -52,8 +50,7 @@ from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetr
 from bochner.linear.kernel_selection import canonical_rows
 
 _LANDMARK_BYTES = 64 * MEBIBYTE
-"""Largest memory of the landmarks: 512 of them in 16,000 inputs. Wider rows, mostly sparse ones,
-have random features, which also need less time there."""
+"""Largest memory of the landmarks: 512 of them in 16,000 inputs, fewer of wider rows."""
 
 _MOST_WEIGHT = 1e6
 """Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
@@ -83,8 +80,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     random_state: Any = None
 
     kernel_: AnyKernel = field(init=False)
-    features_: LatentFeatures = field(init=False)
-    _region: Region | None = field(init=False)
+    features_: LandmarkFeatures = field(init=False)
     likelihood_: Likelihood = field(init=False)
     posterior_: LaplacePosterior = field(init=False)
 
@@ -126,10 +122,10 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
             alpha,
             bool(self.fit_intercept) and started.has_constant,
         )
-        kernel, features, region = self._approximation(problem)
+        features = self._at_landmarks(problem)
         learned, posterior = problem.solved(features)
         names = likelihood.unknown
-        self.kernel_, self.features_, self._region = kernel, features, region
+        self.kernel_, self.features_ = features.kernel, features
         fitted = started.with_vector(names, learned.vector(names))
         log_evidence = posterior.log_evidence + _log_density_change(rows, fitted)
         if unit != 1.0 and isinstance(fitted, LocationLikelihood):
@@ -154,13 +150,11 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))
         return y[first], exposures[first], total
 
-    def _approximation(
-        self, problem: LaplaceProblem
-    ) -> tuple[Kernel, LatentFeatures, Region | None]:
-        """Resolve the kernel and choose its landmarks, or draw its frequencies."""
-        kernel_rng, draw_rng, data_rng = generators(self.random_state, 3)
+    def _at_landmarks(self, problem: LaplaceProblem) -> LandmarkFeatures:
+        """Resolve the kernel and choose its landmarks among the rows."""
+        kernel_rng, _, data_rng = generators(self.random_state, 3)
         rows = problem.rows
-        count = int(self.n_components)
+        count = min(int(self.n_components), max(1, _LANDMARK_BYTES // (8 * rows.X.shape[1])))
         kernel = native(self.kernel, rows.X.shape[1])
         names = getattr(self, "feature_names_in_", None)
         length_scale = self.length_scale
@@ -177,21 +171,11 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
                 f"kernel must be the name of a kernel or an object of bochner.kernels, got the "
                 f"function {kernel!r}: derive a class from bochner.kernels.Kernel for it."
             )
-        is_small = 8 * rows.X.shape[1] * int(self.n_components) <= _LANDMARK_BYTES
-        if is_small and not kernel.has_noise:
-            return kernel, LandmarkFeatures.of(kernel, rows.X, count, data_rng), None
-        approximation = approximate(kernel, rows.X, (count + 1) // 2, draw_rng, data_rng)
-        if (
-            not approximation.frequencies.is_symmetric
-            or (approximation.frequencies.signature < 0.0).any()
-        ):
+        if kernel.has_noise:
             raise ValueError(
-                f"{kernel!r} is not the covariance of a Gaussian process: some of its features "
-                f"have negative signs or differ for its two arguments. Use a positive definite "
-                f"kernel, such as 'gaussian' or 'matern52'; KreinRidge and KreinRidgeClassifier "
-                f"accept indefinite kernels."
+                f"{kernel!r} has white noise, which a latent function has not: leave it out."
             )
-        return kernel, approximation.frequencies, approximation.region
+        return LandmarkFeatures.of(kernel, rows.X, count, data_rng)
 
     def _latent_blocks(
         self, X: object, exposure: ArrayLike | None = None
@@ -209,7 +193,6 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
     def _validated(self, X: object) -> Any:
         check_is_fitted(self, "posterior_")
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        check_rows(self.kernel_, self._region, X)
         return X
 
     def _features(self, X: InputRows) -> tuple[Array, Array]:

@@ -21,8 +21,8 @@ from bochner._base.arrays import (
 )
 from bochner._base.checks import validated_with_numbers
 from bochner._base.registry import register
+from bochner.features.chunks import Units
 from bochner.features.parameters import generators
-from bochner.features.targets import Units
 from bochner.gaussian_process.law_predictions import LikelihoodMixture
 from bochner.gaussian_process.likelihood import checked_targets
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood

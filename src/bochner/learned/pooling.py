@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Index, Mask
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.learned.chain_evidence import (
     MACKAY_STEPS,
     ChainEvidence,

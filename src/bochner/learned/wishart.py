@@ -22,9 +22,8 @@ from numpy.random import Generator
 from scipy.linalg import blas
 from scipy.special import gammaln
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, jittered_cholesky
 from bochner._base.limits import FUNCTION_ROUNDING
-from bochner._base.linalg import jittered_cholesky
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,7 +40,7 @@ def data_section(subject: Subject) -> Section:
         "No entry is missing."
         if not missing
         else f"{percent(missing)} of the entries are missing.",
-        plain(study.reason),
+        plain(study.split.reason),
         _side_facts(study),
     ]
     blocks: list[Block] = [" ".join(filter(None, texts))]
