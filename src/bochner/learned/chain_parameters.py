@@ -95,7 +95,7 @@ class Chains:
         if not (isinstance(self.thin, str) and self.thin == "auto"):
             _check_count("thin", self.thin, 1)
 
-    def sizes(self, defaults: Mapping[str, int]) -> dict[str, int]:
+    def sizes(self, defaults: Mapping[str, int]) -> dict[str, Any]:
         """Return the numbers of iterations and chains, with defaults in place of ``None``."""
         own = {name: getattr(self, name) for name in defaults}
         return {name: defaults[name] if own[name] is None else int(own[name]) for name in own}

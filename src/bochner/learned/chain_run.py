@@ -154,7 +154,8 @@ def run(
     """
     result, began, rng = ChainRun(), perf_counter(), prepared.rng
     omega, prior, precision = prepared.omega, prepared.prior, prepared.precision
-    chain, state = None, None
+    chain: Any = None
+    state: Any = None
     for stage in prepared.stages:
         if stage.chain is not chain:
             chain = stage.chain

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -199,8 +200,8 @@ class Inference(ABC):
 
     __slots__ = ()
 
-    scheme: str  # Sampling scheme of frequencies drawn from the learned measure
-    learns_noise: bool  # Whether noise that is not given is learned from the similarities
+    scheme: ClassVar[str]  # Sampling scheme of frequencies drawn from the learned measure
+    learns_noise: ClassVar[bool]  # Whether noise that is not given is learned from the similarities
 
     @abstractmethod
     def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:

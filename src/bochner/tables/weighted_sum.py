@@ -19,8 +19,8 @@ from bochner.tables.later_stretches import (
     fit_over_stretches,
     widened,
 )
+from bochner.tables.observations import fold_numbers
 from bochner.tables.predictive import Pair, ScoreLaw
-from bochner.tables.removal import fold_numbers
 from bochner.tables.widths import Moments, Widths, fitted_widths
 
 _SHRINKAGE = 0.3
