@@ -15,7 +15,6 @@ from rich.text import Text
 
 from bochner._base.arrays import Array
 from bochner._base.number_texts import entry, number, percent
-from bochner.cli.activity import reporting
 from bochner.cli.model_files import Fresh, load_any, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
@@ -28,6 +27,7 @@ from bochner.cli.output import (
     write_json,
     write_picture,
 )
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecast_errors import model_facts
 from bochner.comparison.study import Model
