@@ -11,8 +11,7 @@ from benchmarks.baselines.mixture_frequencies import (
     descend,
     wave_passes,
 )
-from bochner._base.arrays import Array
-from bochner._base.linalg import jittered_cholesky
+from bochner._base.arrays import Array, jittered_cholesky
 
 # Log noise variance at the start, for targets of variance one: a signal-to-noise ratio of ten.
 _FIRST_LOG_NOISE = float(np.log(0.1))

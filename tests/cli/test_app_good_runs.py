@@ -10,7 +10,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from cli.command import SMALL, bochner, fit, labelled, predict, table, write
+from cli.command import SMALL, app, bochner, fit, labelled, predict, table, write
+from typer.main import get_command
 
 import bochner as library
 from bochner import TableRegressor
@@ -36,6 +37,18 @@ def test_help_ends_with_an_example_that_the_command_takes(name, tmp_path, monkey
         assert refused.exit_code == 2
         assert "houses" in refused.stderr or "sales" in refused.stderr
         assert "Usage" not in refused.stderr
+
+
+def test_all_commands_have_at_most_sixty_options():
+    """Those of reading a file are the same for all commands, and counted once."""
+    reading = {"decimal", "dates", "types", "missing", "skip", "header", "table"}
+    commands = get_command(app).commands
+    options = [
+        {each.name for each in command.params if each.param_type_name == "option"}
+        for command in commands.values()
+    ]
+    assert reading <= set().union(*options)
+    assert sum(len(names - reading) for names in options) + len(reading) <= 60
 
 
 @pytest.mark.parametrize("name", COMMANDS)

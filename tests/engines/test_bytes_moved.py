@@ -9,9 +9,8 @@ from engines.rows import LABELS, X, Y
 
 from bochner import KreinRidge, KreinRidgeClassifier
 from bochner.engines import PartitionedRows, dask
-from bochner.features.chunks import Chunk
+from bochner.features.chunks import Chunk, Numbers
 from bochner.features.stats import chunk_sums
-from bochner.features.targets import Numbers
 from bochner.spectral import Frequencies
 
 

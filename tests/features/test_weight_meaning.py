@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.features.chunks import Chunk, RowSample
+from bochner.features.chunks import Chunk, RowSample, Units, are_whole
 from bochner.features.median_length_scales import is_symmetric
-from bochner.features.targets import Units, are_whole
 
 
 def test_whole_weights_count_observations_of_weight_one():

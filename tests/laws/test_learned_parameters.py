@@ -13,8 +13,7 @@ from scipy.stats import chi2
 
 from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
 from bochner import gaussian_process as likelihoods
-from bochner.features.chunks import ArrayChunks, Chunk
-from bochner.features.targets import Numbers
+from bochner.features.chunks import ArrayChunks, Chunk, Numbers
 from bochner.gaussian_process import (
     CensoredGaussianLikelihood,
     GaussianLikelihood,

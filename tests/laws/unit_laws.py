@@ -19,7 +19,7 @@ from bochner import (
     LocallyStationaryRegressor,
     kernels,
 )
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.learned import Chains
 from bochner.linear.softmax_weights import left_out_probabilities
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.learned.training_data import Scaling, Trend, distinct_rows, frequency_scales
 
 RNG = np.random.default_rng(0)

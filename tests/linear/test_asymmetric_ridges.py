@@ -138,9 +138,10 @@ def test_rows_and_pairs_are_not_confused():
     for method in (rows.fit, rows.score, lambda X, y, right: rows.predict(X, right=right)):
         with pytest.raises(TypeError, match="unexpected keyword argument 'right'"):
             method(X, T, right=RIGHT)
-    for call in (lambda: pairs.fit(X, T, None), lambda: pairs.predict(NEW, None)):
+    for call in (lambda: pairs.predict(NEW, None), lambda: pairs.fit(X, T, None)):
         with pytest.raises(ValueError, match=r"right=Y.*AsymmetricKernelRidge learns from rows"):
             call()
+    pairs.fit(X, T, RIGHT)
     for attribute in ("noise_variance_", "log_evidence_"):
         assert hasattr(rows, attribute)
         assert not hasattr(pairs, attribute)

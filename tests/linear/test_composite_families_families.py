@@ -8,8 +8,7 @@ from scipy import sparse
 from scipy.stats import norm, t
 
 from bochner import KreinRidge, load, save, spectral_measure
-from bochner.features.chunks import ArrayChunks, Chunk
-from bochner.features.targets import Numbers
+from bochner.features.chunks import ArrayChunks, Chunk, Numbers
 from bochner.kernels import (
     NTK,
     Anova,

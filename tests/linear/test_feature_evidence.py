@@ -8,8 +8,7 @@ from scipy.stats import multivariate_normal
 from threadpoolctl import threadpool_limits
 
 from bochner import spectral_measure
-from bochner.features.chunks import ArrayChunks, Chunk, StreamChunks
-from bochner.features.targets import Numbers
+from bochner.features.chunks import ArrayChunks, Chunk, Numbers, StreamChunks
 from bochner.kernels import (
     Anova,
     Cauchy,

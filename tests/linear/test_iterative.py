@@ -9,8 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bochner import Frequencies
 from bochner._base import limits
-from bochner.features.chunks import ArrayChunks, Chunk, StreamChunks, sample_rows
-from bochner.features.targets import Numbers
+from bochner.features.chunks import ArrayChunks, Chunk, Numbers, StreamChunks, sample_rows
 from bochner.linear import iterative as iterative
 
 N, M, D, T = 400, 30, 3, 2

@@ -7,7 +7,7 @@ import pytest
 from laws.head_laws import krein_problem, krein_solution, krein_spectrum
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._base.linalg import pivoted_cholesky
+from bochner._base.arrays import pivoted_cholesky
 from bochner.features import FeatureSums
 from bochner.linear.krein import KreinSpectrum, fit_krein
 

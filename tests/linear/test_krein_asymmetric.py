@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from flat_parameters import flat
 from laws.registry import late, late_gram
@@ -15,8 +14,6 @@ from bochner import (
     FourierFeatures,
     KreinRidge,
     KreinRidgeClassifier,
-    TableClassifier,
-    TableRegressor,
     kernels,
 )
 
@@ -152,13 +149,3 @@ def test_a_symmetrised_kernel_of_two_maps_is_learned_with_features_of_one_side()
         ).fit(X, Y)
         assert model.frequencies_.is_symmetric
         assert_allclose(model.frequencies_.gram(X), kernel(X), atol=0.3)
-
-
-@pytest.mark.parametrize(
-    ("model", "targets"), [(TableRegressor, Y), (TableClassifier, LABELS)], ids=["reg", "class"]
-)
-def test_tables_refuse_an_asymmetric_kernel_at_once(model, targets):
-    with pytest.raises(ValueError, match=r"is asymmetric.*AsymmetricKernelRidge") as refused:
-        model(kernels.ShiftGaussian()).fit(pd.DataFrame(X, columns=["a", "b"]), targets)
-    # Models of tables have no such parameter.
-    assert "associated" not in str(refused.value)

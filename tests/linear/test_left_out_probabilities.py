@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.linear.softmax_weights import fit_softmax, left_out_probabilities
 
 

@@ -11,11 +11,10 @@ from sklearn.base import clone
 from bochner import KreinRidge, kernels
 from bochner.features import FeatureSums
 from bochner.features.chunks import ArrayChunks, Chunk
-from bochner.features.residual import CheckedMap
 from bochner.linear.kernel_families import parameterised
 from bochner.linear.kernel_selection import canonical
 from bochner.linear.krein import KreinSpectrum, fit_krein
-from bochner.linear.ridge_posterior import best_alpha, centred_sums, fit_ridge
+from bochner.linear.ridge_posterior import CheckedMap, best_alpha, centred_sums, fit_ridge
 from bochner.linear.ridge_search import GramSearch
 
 RNG = np.random.default_rng(5)

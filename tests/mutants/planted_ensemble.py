@@ -15,7 +15,7 @@ from tables import (
 )
 from tables import test_partial_fits as test_parts
 
-from bochner._base import linalg
+from bochner._base import arrays as linalg
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables import (
     base_laws,

@@ -5,9 +5,9 @@ from functools import partial
 from laws import feature_interval_laws as laws
 from mutants.registry import plant_edits
 
-from bochner.features.residual import CheckedMap
 from bochner.linear import ridge_head
 from bochner.linear import ridge_posterior as checked
+from bochner.linear.ridge_posterior import CheckedMap
 
 COVERAGE = partial(laws.check_intervals, "matern52", seeds=1)
 

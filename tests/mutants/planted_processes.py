@@ -16,7 +16,7 @@ from laws import test_processes_of_kernels as draws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
-from bochner.files import ModelFileError
+from bochner.files import ModelFileError, tree
 from bochner.gaussian_process import covariance, gaussian_process_regressor
 from bochner.gaussian_process import covariance as exact
 from bochner.gaussian_process import process_base as process_kernels
@@ -190,4 +190,10 @@ plant_edits(
     "_fitted",
     check_named_columns,
     names_of_columns_are_lost=('getattr(self, "feature_names_in_", None)', "None"),
+)
+plant_edits(
+    tree,
+    "_least_columns",
+    check_named_columns,
+    kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"),
 )

@@ -38,7 +38,8 @@ def table(n=260, seed=0):
 
 def build(model, frame, target, task, kind="random", *, names=("y",), fit=(), notes=(), **sides):
     """Fit a model and the linear one, and return a study of each target."""
-    split = split_rows(frame, target, task, 0.3, 0, **sides)
+    reason = f"The test rows were chosen as {kind}."
+    split = replace(split_rows(frame, target, task, 0.3, 0, **sides), kind=kind, reason=reason)
     model.fit(split.X, split.y, split.weight, **dict(fit))
     found = studies.own_outcomes(model, split, seconds=1.5)
     head = LinearRegression() if task == "regression" else LogisticRegression(max_iter=500)
@@ -48,11 +49,8 @@ def build(model, frame, target, task, kind="random", *, names=("y",), fit=(), no
         of_target[LINEAR] = outcome(other, part)
     facts = studies.table_facts(frame, "table.csv", notes)
     shares = model.importance(), model.interactions()
-    reason = f"The test rows were chosen as {kind}."
     return [
-        studies.Study(
-            model, name, facts, split.of_target(number), own, *shares, kind, reason, RECORD
-        )
+        studies.Study(model, name, facts, split.of_target(number), own, *shares, RECORD)
         for number, (name, own) in enumerate(zip(names, found, strict=True))
     ]
 
@@ -111,7 +109,8 @@ def of_file():
     """What `bochner evaluate` knows: rows of a file, and the model alone."""
     (study,) = of_laws()
     split = study.split
-    rows = type(split)(split.X_test, split.y_test, split.X_test, split.y_test, "regression")
+    X, y = split.X_test, split.y_test
+    rows = type(split)(X, y, X, y, "regression", kind="file", reason="The test rows are all rows.")
     facts = studies.table_facts(rows.X, "new.csv")
     return [
         studies.Study(
@@ -122,8 +121,6 @@ def of_file():
             studies.own_outcomes(study.model, rows)[0],
             study.importance,
             study.interactions,
-            "file",
-            "The test rows are all rows.",
             {"command": "bochner evaluate MODEL new.csv"},
         )
     ]

@@ -186,7 +186,8 @@ def test_nothing_of_a_name_is_run(browser, tmp_path):
     (study,) = of_classes(2)
     target = "</script><script>window.hit = 1</script><img src=x onerror='window.hit = 2'>"
     path = tmp_path / "report.html"
-    report.write([replace(study, target=target, reason=target)], path)
+    split = replace(study.split, reason=target)
+    report.write([replace(study, target=target, split=split)], path)
     browser.open(path)
     assert browser.complaints() == []
     assert browser.run("window.hit") is None

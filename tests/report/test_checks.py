@@ -247,7 +247,7 @@ def test_classes_that_are_rare_or_never_predicted():
 def test_the_thirds_of_predictions_say_by_how_much_observations_are_above_them():
     of_all = outcome(bias=0.5)
     parts = np.array_split(np.argsort(of_all.prediction, kind="stable"), 3)
-    found = [third.bias for third in thirds(of_all)]
+    found = [np.mean(third.y - third.prediction) for third in thirds(of_all).values()]
     assert found == pytest.approx([np.mean((of_all.y - of_all.prediction)[p]) for p in parts])
     assert min(found) > 0.3
     (table,) = (b for b in predictions_section(subject(of_all)).blocks if isinstance(b, Table))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bochner._base.linalg import floored
+from bochner._base.arrays import floored
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.tables import kernel_laws, kernel_loops, leave_one_out
 from bochner.tables import kernel_search as search

@@ -2,8 +2,7 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
 
 ColumnDetails = Sequence[tuple[str, str]]
 """Pairs of a column's name and a detail, which may be empty."""
@@ -56,26 +55,6 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     folded = {candidate.casefold(): candidate for candidate in candidates}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=_LEAST_SIMILARITY)
     return folded[close[0]] if close else None
-
-
-Kind = TypeVar("Kind")
-
-
-def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[str, Kind]) -> Kind:
-    """Return the choice with the given name, or an object of the class ``kind`` unchanged.
-
-    Raises ``ValueError``, which names the ``parameter``, for anything else.
-    """
-    if isinstance(value, kind):
-        instance: Kind = value
-        return instance
-    if isinstance(value, str) and value in choices:
-        return choices[value]
-    article = "an" if kind.__name__[0] in "AEIOU" else "a"
-    raise ValueError(
-        f"{parameter} must be one of {', '.join(map(repr, choices))} or {article} {kind.__name__}, "
-        f"got {value!r}."
-    )
 
 
 _SHOWN_LENGTH = 40

@@ -5,9 +5,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
+
+Kind = TypeVar("Kind")
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -189,3 +191,20 @@ def registered_kernel_names() -> dict[str, tuple[type, bool]]:
         name: (cls, "length_scale" in inspect.signature(cls).parameters)
         for name, cls in _KERNEL_NAMES.items()
     }
+
+
+def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[str, Kind]) -> Kind:
+    """Return the choice with the given name, or an object of the class ``kind`` unchanged.
+
+    Raises ``ValueError``, which names the ``parameter``, for anything else.
+    """
+    if isinstance(value, kind):
+        instance: Kind = value
+        return instance
+    if isinstance(value, str) and value in choices:
+        return choices[value]
+    article = "an" if kind.__name__[0] in "AEIOU" else "a"
+    raise ValueError(
+        f"{parameter} must be one of {', '.join(map(repr, choices))} or {article} {kind.__name__}, "
+        f"got {value!r}."
+    )

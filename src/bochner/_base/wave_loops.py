@@ -1,4 +1,4 @@
-r"""The compiled loop of :mod:`bochner._base.waves`.
+r"""The compiled loop of :mod:`bochner.spectral.wave_formulas`.
 
 In float64 an angle is :math:`k \pi/2 + r` with :math:`|r| \le \pi/4`; sine and cosine of ``r`` are
 polynomials, and the quarter ``k`` exchanges them and gives their signs.

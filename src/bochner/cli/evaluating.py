@@ -1,15 +1,13 @@
 """`bochner evaluate`: errors and calibration of a model on a table with known targets."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from bochner._base.progress import Progress
-from bochner.cli.activity import reporting
+from bochner.cli.json_documents import evaluation_record
 from bochner.cli.model_files import (
     Fresh,
     fitted_rows,
@@ -20,7 +18,7 @@ from bochner.cli.model_files import (
 )
 from bochner.cli.output import check_report, plain, write_json
 from bochner.cli.predicting import of_new_rows
-from bochner.cli.records import evaluation_record
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import (
     confusion_table,
     groups_table,
@@ -30,15 +28,7 @@ from bochner.cli.screen import (
     scores_table,
 )
 from bochner.comparison.outcomes import Outcome, by_group
-from bochner.comparison.study import (
-    Model,
-    Study,
-    own_outcomes,
-    row_names,
-    studies_of,
-    table_facts,
-    versions,
-)
+from bochner.comparison.study import Study, measured_studies, row_names, table_facts, versions
 from bochner.files.errors import InputError
 from bochner.tables.table_checks import side_column
 
@@ -63,8 +53,18 @@ def evaluate_table(options: SimpleNamespace) -> None:
             )
         note, is_fitted = fitted_rows(model, fresh)
         fresh = replace(fresh, notes=(*fresh.notes, note) if note else fresh.notes)
-        is_analysed = options.report is not None  # Only reports show it
-        studies = _studies(model, path, fresh, is_analysed, progress)
+        progress("predicting")
+        split = fresh.split(model)
+        studies = measured_studies(
+            model,
+            split,
+            target_names(model),
+            table_facts(fresh.features, str(path), fresh.notes),
+            level=interval_level(model),
+            is_analysed=options.report is not None,  # Only reports show it
+            record={"command": f"bochner evaluate MODEL {path}", **versions()},
+            row_names=row_names(split.X_test, fresh.frame.get(model.record_.get("id"))),
+        )
         groups = [_groups(study.own, fresh, options.group) for study in studies]
         if options.report is not None:
             from bochner import report
@@ -84,32 +84,6 @@ def evaluate_table(options: SimpleNamespace) -> None:
             console.print(scores_table({"bochner": others}))
     if options.report is not None:
         console.print(Text(f"\nReport  {plain(str(options.report))}"))
-
-
-def _studies(
-    model: Model, path: Path, fresh: Fresh, is_analysed: bool, progress: Progress
-) -> list[Study]:
-    split = fresh.split(model)
-    progress("predicting")
-    outcomes = own_outcomes(model, split, interval_level(model))
-    importance = interactions = None
-    if is_analysed:
-        progress("computing the importance of columns")
-        importance, interactions = model.importance(), model.interactions()
-    n_known = len(fresh.rows_with_targets)
-    return studies_of(
-        model,
-        target_names(model),
-        table_facts(fresh.features, str(path), fresh.notes),
-        split,
-        outcomes,
-        importance=importance,
-        interactions=interactions,
-        kind="file",
-        reason=f"The test rows are all {n_known:,} rows with a known target.",
-        record={"command": f"bochner evaluate MODEL {path}", **versions()},
-        row_names=row_names(split.X_test, fresh.frame.get(model.record_.get("id"))),
-    )
 
 
 def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:

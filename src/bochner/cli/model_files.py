@@ -25,7 +25,7 @@ from bochner.files.read_options import ReadOptions
 from bochner.files.stored_classes import conforms
 from bochner.files.table_reading import read
 from bochner.series.forecaster import Forecaster
-from bochner.tables.fingerprints import training_rows
+from bochner.tables.table_checks import training_rows
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_model import TableModel
 
@@ -55,7 +55,8 @@ class Fresh:
         assert self.targets is not None  # The caller has asked
         task = "classification" if isinstance(model, TableClassifier) else "regression"
         rows = self.features.iloc[self.rows_with_targets]
-        return Split(rows, self.targets, rows, self.targets, task)
+        reason = f"The test rows are all {len(rows):,} rows with a known target."
+        return Split(rows, self.targets, rows, self.targets, task, kind="file", reason=reason)
 
 
 def load_any(path: Path) -> Any:

@@ -103,7 +103,7 @@ def print_shares(
 def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) -> None:
     facts = study.table
     n_test = len(study.own.y)
-    split = f"{len(study.split.y):,} rows to fit, {n_test:,} to test. {study.reason}"
+    split = f"{len(study.split.y):,} rows to fit, {n_test:,} to test. {study.split.reason}"
     labels = ["Table", *[""] * (len(facts.notes) + len(warned)), "Rows"]
     grid = Table.grid(padding=(0, 2))
     grid.add_column()

@@ -19,8 +19,8 @@ from bochner.comparison.contenders import OURS, add_others, timed_fit
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
 from bochner.comparison.split import Roles, Split
 from bochner.files.columns import KIND_NAMES, read_column
-from bochner.tables.fingerprints import fingerprint
 from bochner.tables.sensitivity import VarianceShares
+from bochner.tables.table_checks import fingerprint
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
 
@@ -65,11 +65,9 @@ class Study:
     """A fitted model, one of its targets, and the predictions of this target for test rows.
 
     ``outcomes`` maps names of methods to outcomes; the model itself comes first, under ``OURS``.
-    ``kind`` is the kind of the test rows: ``"random"`` (new rows), ``"time"`` (later rows),
-    ``"group"`` (rows of new groups) or ``"file"`` (rows of a file). ``reason`` is a sentence on how
-    the test rows were chosen. ``importance`` and ``interactions`` of columns are ``None`` if they
-    were not computed. ``record`` holds the facts that reproduce the fit, such as the command, the
-    seed and versions. ``row_names`` name the test rows; without them, rows are counted from one.
+    ``importance`` and ``interactions`` of columns are ``None`` if they were not computed.
+    ``record`` holds the facts that reproduce the fit, such as the command, the seed and versions.
+    ``row_names`` name the test rows; without them, rows are counted from one.
     """
 
     model: Model
@@ -79,8 +77,6 @@ class Study:
     outcomes: Mapping[str, Outcome]
     importance: VarianceShares | None = None
     interactions: VarianceShares | None = None
-    kind: str = "random"
-    reason: str = ""
     record: Mapping[str, Any] = field(default_factory=dict)
     row_names: Sequence[str] = ()
 
@@ -148,11 +144,25 @@ def fitted_studies(
         outcomes,
         importance=importance,
         interactions=interactions,
-        kind=split.kind,
-        reason=split.reason,
         **shared,
     )
     return studies, left_out
+
+
+def measured_studies(
+    model: Model,
+    split: Split,
+    targets: Sequence[str],
+    table: TableFacts,
+    *,
+    level: float = LEVEL,
+    is_analysed: bool = True,
+    **shared: Any,
+) -> list[Study]:
+    """Return a study of each target of a fitted model on the test rows of a split."""
+    if is_analysed:
+        shared |= {"importance": model.importance(), "interactions": model.interactions()}
+    return studies_of(model, targets, table, split, own_outcomes(model, split, level), **shared)
 
 
 def fit_facts(

@@ -69,7 +69,7 @@ class Difference:
 
 def scope(study: Study) -> str:
     """Return the kind of rows that the errors refer to, such as "later rows"."""
-    return _SCOPES[study.kind]
+    return _SCOPES[study.split.kind]
 
 
 def best_other(study: Study) -> Difference | None:

@@ -10,9 +10,8 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import solve_triangular
 
-from bochner._base.arrays import Array, InputRows, dense_rows, row_blocks
+from bochner._base.arrays import Array, InputRows, dense_rows, jittered_cholesky, row_blocks
 from bochner._base.limits import FLOAT64_EPS, MEBIBYTE
-from bochner._base.linalg import jittered_cholesky
 from bochner._base.registry import register
 from bochner.features.median_length_scales import exact_values
 from bochner.kernels import Kernel

@@ -20,7 +20,7 @@ from bochner._base.arrays import (
     as_positive,
     as_positive_scalar,
 )
-from bochner._base.names import resolved
+from bochner._base.registry import resolved
 from bochner._base.threads import checked_n_jobs
 from bochner.features.median_length_scales import AnyKernel, auto_length_scale, median_distance
 from bochner.kernels import Kernel

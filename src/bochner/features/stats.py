@@ -11,9 +11,8 @@ from scipy.linalg import blas
 from bochner._base import limits
 from bochner._base.arrays import Array, Scratch, as_array, row_blocks
 from bochner._base.registry import register
-from bochner.features.chunks import Chunk
+from bochner.features.chunks import Chunk, Numbers, Targets
 from bochner.features.residual import FeatureMap
-from bochner.features.targets import Numbers, Targets
 from bochner.spectral.frequencies import Frequencies
 
 _NO_ROWS = "There are no rows to sum over."
@@ -38,7 +37,7 @@ class FeatureSums:
 
     Sums of disjoint sets of rows add, so chunks, batches and workers can be merged in any
     order and give the sums of all rows. Whether weights are counts or precisions, see
-    :class:`~bochner.features.targets.Units`, is decided by all rows together.
+    :class:`~bochner.features.chunks.Units`, is decided by all rows together.
 
     Parameters
     ----------

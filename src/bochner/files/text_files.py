@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import os
 import re
 import sys
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -126,22 +125,20 @@ def content_of(path: Path) -> bytes:
     Raises InputError if an archive is damaged, encrypted, or has several files.
     """
     if str(path) == _STANDARD_INPUT:
+        if sys.stdin is None:
+            raise OSError("Standard input is closed: pipe a table into the command.")
         return sys.stdin.buffer.read()
     compression = path.suffix.lower()
     if compression not in _OPENERS:
         return path.read_bytes()
     try:
         return _OPENERS[compression](path)
-    except PermissionError:
+    except (InputError, MemoryError, PermissionError):
         raise
-    except (EOFError, OSError, zlib.error, zipfile.BadZipFile) as error:
+    except Exception as error:  # Of any type, by the format and the damage
         raise InputError(
             f"{path} is not a whole {_NAMES[compression]} file ({error}): copy it again, or "
             "decompress it first."
-        ) from error
-    except (RuntimeError, NotImplementedError) as error:  # A password, or a rare compression
-        raise InputError(
-            f"{path} cannot be decompressed ({error}): decompress it first."
         ) from error
 
 
@@ -166,26 +163,20 @@ def _open_zstandard(path: Path) -> bytes:
         return cast(bytes, file.read())
 
 
-def _open_bz2(path: Path) -> bytes:
-    import bz2  # Which some builds of Python lack, as lzma
+def _opened_by(module: str) -> Callable[[Path], bytes]:
+    """Return a reader by a module of Python, which some builds lack."""
 
-    with bz2.open(path) as file:
-        return file.read()
+    def read(path: Path) -> bytes:
+        with import_module(module).open(path) as file:
+            return cast(bytes, file.read())
 
-
-def _open_xz(path: Path) -> bytes:
-    import lzma
-
-    try:
-        return lzma.decompress(path.read_bytes())
-    except lzma.LZMAError as error:
-        raise OSError(str(error)) from error
+    return read
 
 
 _OPENERS: Mapping[str, Callable[[Path], bytes]] = {
-    ".gz": lambda path: gzip.decompress(path.read_bytes()),
-    ".bz2": _open_bz2,
-    ".xz": _open_xz,
+    ".gz": _opened_by("gzip"),
+    ".bz2": _opened_by("bz2"),
+    ".xz": _opened_by("lzma"),
     ".zst": _open_zstandard,
     ".zip": _open_zip,
 }

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, lapack
 
-from bochner._base.arrays import Array, as_array, steps
-from bochner._base.linalg import upper_triangle
+from bochner._base.arrays import Array, as_array, steps, upper_triangle
 
 _SQUARE_ROWS = 64
 """Rows of a square block whose diagonal is taken: 64 values are computed for each that is used,

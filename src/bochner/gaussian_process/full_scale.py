@@ -34,8 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bochner._base.arrays import Array
-from bochner._base.linalg import jittered_cholesky
+from bochner._base.arrays import Array, jittered_cholesky
 from bochner._base.registry import register
 from bochner.features.landmarks import greatest_pivots
 from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates, row_steps

@@ -17,9 +17,9 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_array
 from bochner._base.checks import check_classes
 from bochner._base.checks import labels as class_labels
 from bochner._base.registry import register
+from bochner.features.chunks import Indicators
 from bochner.features.landmarks import LandmarkFeatures
 from bochner.features.parameters import drawn_seed
-from bochner.features.targets import Indicators
 from bochner.gaussian_process.kernel_glm_classifier import KernelGLMClassifier
 from bochner.gaussian_process.process_base import (
     CONSTRAINTS,

@@ -20,9 +20,8 @@ from sklearn.gaussian_process import kernels as sk
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from bochner._base.arrays import Array, InputRows, as_array, spreads
+from bochner._base.arrays import Array, InputRows, as_array, jittered_cholesky, spreads
 from bochner._base.checks import refuse_no_numbers, unfit
-from bochner._base.linalg import jittered_cholesky
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
 from bochner.features.median_length_scales import auto_length_scale, median_distance

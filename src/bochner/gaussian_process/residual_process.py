@@ -10,8 +10,7 @@ from scipy.linalg import cho_solve, lapack
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
-from bochner._base.arrays import Array, as_array, steps
-from bochner._base.linalg import jittered_cholesky
+from bochner._base.arrays import Array, as_array, jittered_cholesky, steps
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.landmarks import landmark_features
 from bochner.gaussian_process.covariance import Covariance, ObservedRows, row_steps
@@ -50,8 +49,6 @@ def nearest_earlier(points: Array, count: int) -> list[Places]:
         neighbours.extend(nearest(points[:size], following, count))
     return neighbours
 
-
-Places = NDArray[np.intp]
 
 _BLOCK_ROWS = 64
 """Rows that a thread takes at a time: some ten milliseconds."""

@@ -42,12 +42,6 @@ def checked_shape(kernel: "Kernel", method: str, values: Array, shape: tuple[int
     return values
 
 
-def decay(values: Array, rate: float = 1.0) -> Array:
-    """Return ``exp(-rate * values)`` in place, since new memory would cost half the time again."""
-    values *= -rate
-    return np.exp(values, out=values)
-
-
 class Kernel(NamedParameters, ABC):
     """A function of two inputs, evaluated exactly on arrays.
 
@@ -155,7 +149,8 @@ class Kernel(NamedParameters, ABC):
     @property
     def has_noise(self) -> bool:
         """Whether the kernel contains White noise, the covariance of a row with itself only."""
-        return any(part.has_noise for part in self.nested().values())
+        parts: Any = self.nested().values()
+        return any(part.has_noise for part in parts)
 
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
         """Return the kernel of some columns of the inputs; see :class:`OnColumns`."""

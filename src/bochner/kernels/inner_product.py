@@ -14,7 +14,8 @@ from bochner._base.arrays import (
     as_finite_scalar,
     as_positive_scalar,
 )
-from bochner.kernels.base import Kernel, decay
+from bochner.kernels.base import Kernel
+from bochner.kernels.distances import decay
 from bochner.kernels.function_kernels import (
     NORM_TOLERANCE,
     Metric,

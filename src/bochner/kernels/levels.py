@@ -19,7 +19,8 @@ from bochner._base.arrays import (
     check_dim,
     column_extremes,
 )
-from bochner.kernels.base import Kernel, decay
+from bochner.kernels.base import Kernel
+from bochner.kernels.distances import decay
 from bochner.kernels.kernel_parameters import POSITIVE, PROPORTION, Interval, convert_fields
 from bochner.kernels.stationary import LagKernel
 

@@ -19,8 +19,8 @@ from bochner._base.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner.kernels.base import Kernel, checked_rows, checked_shape, decay
-from bochner.kernels.distances import distances
+from bochner.kernels.base import Kernel, checked_rows, checked_shape
+from bochner.kernels.distances import decay, distances
 from bochner.kernels.kernel_parameters import POSITIVE, PROPORTION, convert_fields
 
 

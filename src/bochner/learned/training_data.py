@@ -11,7 +11,7 @@ from scipy.linalg import qr, solve_triangular
 from bochner._base.arrays import Array, Floats, Index, as_array, row_blocks
 from bochner._base.registry import register
 from bochner._base.threads import in_order
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.learned.basis import PLAIN, Basis
 
 # Share of the values at each end that do not influence the scale of an input.

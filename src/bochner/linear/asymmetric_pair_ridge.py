@@ -32,14 +32,22 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from bochner._base import limits
-from bochner._base.arrays import FLOATS, Array, Index, InputRows, MatrixLike, row_blocks
+from bochner._base.arrays import (
+    FLOATS,
+    Array,
+    Index,
+    InputRows,
+    MatrixLike,
+    jittered_cholesky,
+    pivoted_cholesky,
+    row_blocks,
+)
 from bochner._base.checks import validated, validated_with_numbers
-from bochner._base.linalg import jittered_cholesky, pivoted_cholesky
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.approximation import check_rows
+from bochner.features.chunks import Units
 from bochner.features.stats import FeatureSums
-from bochner.features.targets import Units
 from bochner.linear.asymmetric_kernel_ridge import TwoSidedRidge
 from bochner.linear.inputs import checked_right
 from bochner.linear.ridge_posterior import PointSolution, best_alpha

@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sized
+from inspect import signature
 from numbers import Integral, Real
 from pathlib import PurePath
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -263,30 +265,34 @@ def features_check(*length_scales: str) -> ParameterCheck:
     return check
 
 
-def described_features(model: Any) -> FourierFeatures:
-    """Return the parameter ``features`` of a model, or the features that its short form describes.
+_DRAWING = ("scheme", "weights", "decomposition", "masses", "pairs")
+"""Parameters of features that say how frequencies are drawn."""
+
+_DEFAULTS = {name: p.default for name, p in signature(FourierFeatures).parameters.items()}
+"""Parameters of features by name."""
+
+
+def described_features(model: Any) -> SimpleNamespace:
+    """Return the parameters of a model's ``features``, or of those that its short form describes.
 
     Raises ``ValueError`` if both are given.
     """
     names = [name for name in ("kernel", "n_components", "length_scale") if hasattr(model, name)]
     values = {name: getattr(model, name) for name in names}
-    features: FourierFeatures | None = model.features
-    if features is None:
-        return FourierFeatures(**values)
+    if model.features is None:
+        return SimpleNamespace(**_DEFAULTS | values)
     for name, value in values.items():
-        default = getattr(type(model), name)
-        if not isinstance(value, str | Integral) or value != default:
+        if not isinstance(value, str | Integral) or value != getattr(type(model), name):
             raise ValueError(
-                f"features={features!r} and {name}={value!r} are both given: move {name} into "
-                f"FourierFeatures({name}=...)."
+                f"features={model.features!r} and {name}={value!r} are both given: move {name} "
+                f"into FourierFeatures({name}=...)."
             )
-    return features
+    return SimpleNamespace(**model.features.get_params(deep=False))
 
 
-def drawing_options(features: FourierFeatures) -> dict[str, Any]:
+def drawing_options(features: SimpleNamespace) -> dict[str, Any]:
     """Return the parameters of features that say how frequencies are drawn."""
-    names = ("scheme", "weights", "decomposition", "masses", "pairs")
-    return {name: getattr(features, name) for name in names}
+    return {name: getattr(features, name) for name in _DRAWING}
 
 
 def checked_right(right: object, name: str = "right", *, dim: int | None = None) -> Any:

@@ -33,9 +33,8 @@ from bochner._base.arrays import Array, Floats, Scratch, as_array, steps
 from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, sample_rows
+from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, Targets, sample_rows
 from bochner.features.residual import ResidualFeatures
-from bochner.features.targets import Targets
 from bochner.linear.krein import NO_LIKELIHOOD
 from bochner.linear.ridge_posterior import LinearFunction, PointSolution, degrees_of, noise_variance
 from bochner.spectral.frequencies import Frequencies
@@ -84,7 +83,8 @@ def normal_products(
         fit -= origin
         if rows.weight is not None:
             fit *= rows.weight[:, None].astype(fit.dtype, copy=False)
-        return Z.T @ fit
+        product: Floats = Z.T @ fit
+        return product
 
     return _summed(chunks, features, dtype, products)
 

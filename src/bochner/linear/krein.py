@@ -26,8 +26,7 @@ from scipy.linalg import LinAlgWarning, eigh, solve, solve_triangular
 from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
-from bochner._base.arrays import Array
-from bochner._base.linalg import pivoted_cholesky
+from bochner._base.arrays import Array, pivoted_cholesky
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.stats import FeatureSums

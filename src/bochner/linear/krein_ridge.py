@@ -11,15 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count, as_flag
 from bochner._base.checks import validated_with_numbers
 from bochner._base.registry import register
-from bochner.features.chunks import Chunk
+from bochner.features.chunks import Chunk, Numbers
 from bochner.features.parameters import generators
-from bochner.features.residual import N_CHECKS
-from bochner.features.targets import Numbers
 from bochner.linear.functions import SampledFunctions, linear_functions
 from bochner.linear.inputs import check_one_spread, checked_forgetting, checked_weight, first_rows
 from bochner.linear.predictions import offered, with_uncertainty
 from bochner.linear.ridge_head import RidgeHead
-from bochner.linear.ridge_posterior import RidgePosterior
+from bochner.linear.ridge_posterior import N_CHECKS, RidgePosterior
 
 
 @register

@@ -11,9 +11,8 @@ from bochner._base import limits
 from bochner._base.arrays import FLOATS, Array, MatrixLike, as_array
 from bochner._base.checks import labels, shown, validated_with_labels
 from bochner._base.registry import register
-from bochner.features.chunks import ArrayChunks, Chunk, RowSample, sample_rows
+from bochner.features.chunks import ArrayChunks, Chunk, Indicators, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
-from bochner.features.targets import Indicators
 from bochner.linear.inputs import (
     checked_forgetting,
     checked_weight,

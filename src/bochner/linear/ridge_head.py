@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import FLOATS, Array, as_flag
 from bochner._base.checks import validated
 from bochner.features.approximation import Region, approximate, check_rows
-from bochner.features.chunks import Chunk, RowChunks, ValidatedChunks
+from bochner.features.chunks import Chunk, RowChunks, Targets, ValidatedChunks
 from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
@@ -26,9 +27,8 @@ from bochner.features.parameters import (
     length_scale_check,
     resolve_kernel,
 )
-from bochner.features.residual import CheckedMap, FeatureMap, ResidualFeatures
+from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
-from bochner.features.targets import Targets
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import native
@@ -44,7 +44,13 @@ from bochner.linear.iterative import IterativeSolution, fit_iteratively
 from bochner.linear.kernel_selection import select_kernel
 from bochner.linear.krein import fit_krein
 from bochner.linear.predictions import LinearAttributes, LinearSolution, covariances, predictions
-from bochner.linear.ridge_posterior import RidgePosterior, best_alpha, fit_checked, fit_ridge
+from bochner.linear.ridge_posterior import (
+    CheckedMap,
+    RidgePosterior,
+    best_alpha,
+    fit_checked,
+    fit_ridge,
+)
 from bochner.linear.solver_plan import RidgePlan, RidgeProblem, RidgeSolver, plan_ridge
 from bochner.spectral.frequencies import Frequencies
 
@@ -172,7 +178,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
 
     def _chosen_kernel(
         self,
-        description: FourierFeatures,
+        description: SimpleNamespace,
         rows: Chunk,
         targets: Targets,
         rng: np.random.Generator,

@@ -38,11 +38,11 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import truncnorm
 
 from bochner._base import limits
-from bochner._base.arrays import Array, as_array
-from bochner._base.linalg import jittered_cholesky, pivoted_cholesky
+from bochner._base.arrays import Array, Index, as_array, jittered_cholesky, pivoted_cholesky
 from bochner._base.registry import register
-from bochner.features.residual import CheckedMap
+from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.features.stats import FeatureSums
+from bochner.spectral.frequencies import Frequencies
 
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))
 """Search range of log alpha, relative to the mean square of the features: from a signal variance of
@@ -63,6 +63,11 @@ as noise. If the evidence still increases at an end of the range, the search con
 _ALPHA_ERROR = 0.02
 """Tolerance of log alpha in a search by factorisations: the evidence changes by less than 1e-4
 times the number of features."""
+
+N_CHECKS = 128
+"""Number of check frequencies. The variance that 256 check features give has a relative standard
+deviation of a tenth; half as many features understate the error of 512 features of a smooth kernel,
+twice as many double the time of a fit on 512."""
 
 
 class LinearFunction:
@@ -367,6 +372,33 @@ _UNKNOWN = 1e3
 _FAR = 8.0
 """Standard deviations beyond zero or one to which estimates of shares are clipped: the mean is then
 within a seventh of a standard deviation of the end, and exact in floating point."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMap:
+    """The features of a model and check features, with the indices of either.
+
+    The features of landmarks belong to both: kernels between a landmark and any row are exact.
+    """
+
+    joint: FeatureMap
+    main_columns: Index
+    check_columns: Index
+
+    @classmethod
+    def of(cls, features: FeatureMap, checks: Frequencies) -> "CheckedMap":
+        """Return the features of a model with those of the frequencies ``checks``."""
+        waves = features.frequencies if isinstance(features, ResidualFeatures) else features
+        both = waves + checks
+        joint = features.with_frequencies(both) if isinstance(features, ResidualFeatures) else both
+        m, total = waves.n_frequencies, both.n_frequencies
+        landmarks = np.arange(2 * total, joint.n_features)
+        main, other = np.arange(m), np.arange(m, total)
+        return cls(
+            joint,
+            np.concatenate((main, total + main, landmarks)),
+            np.concatenate((other, total + other, landmarks)),
+        )
 
 
 def fit_checked(

@@ -9,12 +9,10 @@ import numpy as np
 from scipy.linalg import cho_solve, lapack
 from scipy.optimize import Bounds
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, jittered_cholesky
 from bochner._base.descent import minimised
-from bochner._base.linalg import jittered_cholesky
-from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.chunks import ArrayChunks, Chunk, Numbers, Targets
 from bochner.features.stats import FeatureSums
-from bochner.features.targets import Numbers, Targets
 from bochner.linear.feature_evidence import evidence_gradient, ordered_sums
 from bochner.linear.reparameterised import ParameterisedKernel
 from bochner.linear.ridge_posterior import (

@@ -9,14 +9,12 @@ from scipy.linalg import lu_factor, lu_solve, solve_triangular
 from scipy.special import log_softmax, softmax
 
 from bochner._base import limits
-from bochner._base.arrays import Array, Index, as_array, row_blocks
+from bochner._base.arrays import Array, Index, as_array, jittered_cholesky, row_blocks
 from bochner._base.descent import minimised
-from bochner._base.linalg import jittered_cholesky
 from bochner._base.registry import register
-from bochner.features.chunks import Chunk, RowSample
+from bochner.features.chunks import Chunk, RowSample, Targets, Units
 from bochner.features.residual import FeatureMap
 from bochner.features.stats import FeatureSums
-from bochner.features.targets import Targets, Units
 from bochner.linear.iterative import IterativeSolution
 from bochner.linear.krein import KreinSolution
 from bochner.linear.ridge_posterior import RidgePosterior, centred_sums, origin

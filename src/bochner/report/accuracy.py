@@ -1,10 +1,8 @@
 """Sections on errors next to other methods, and on predictions of numbers and their intervals."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import counted, number, percent, with_error
@@ -22,7 +20,7 @@ from bochner.comparison.outcomes import (
 )
 from bochner.comparison.verdict import calibration, difference, scope
 from bochner.plot import comparison
-from bochner.plot.class_errors import CalibrationDisplay
+from bochner.plot.calibration_curves import CalibrationDisplay
 from bochner.plot.regression_errors import PredictionsDisplay
 from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.subject import Subject
@@ -75,7 +73,7 @@ def _errors_text(subject: Subject) -> str:
         f"Errors are those of {counted(len(study.own.y), 'test row')} ({scope(study)}), which no "
         f"method was fitted to; ± is one standard error over test {parts}."
     )
-    if study.kind == "file":
+    if study.split.kind == "file":
         text = (
             f"Errors are those of {counted(len(study.own.y), 'row')}; ± is one standard error over "
             f"{parts}. If the model was fitted to some of them, errors on new rows are larger."
@@ -148,49 +146,28 @@ def _comparison_caption(subject: Subject, metric: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Third:
-    """Errors of the test rows of a third of the predictions."""
-
-    name: str
-    rows: NDArray[np.intp]
-    outcome: Outcome
-    rmse: float
-    bias: float
-    coverage: float
-    width: float
-
-
-def thirds(outcome: Outcome) -> list[Third]:
-    """Return regression errors by thirds of the predictions, or nothing if rows are too few."""
+def thirds(outcome: Outcome) -> dict[str, Outcome]:
+    """Return the outcomes of the thirds of the predictions, or nothing if rows are too few."""
     parts = np.array_split(np.argsort(outcome.prediction, kind="stable"), len(_THIRDS))
     if min(map(len, parts)) < _FEWEST:
-        return []
-    third_errors = []
-    for name, rows in zip(_THIRDS, parts, strict=True):
-        part = outcome.part(rows)
-        scores = part.scores()
-        nothing = Score(float("nan"))
-        coverage, width = (scores.get(key, nothing).value for key in ("coverage", "width"))
-        bias = float(np.mean(part.y - part.prediction))
-        third_errors.append(Third(name, rows, part, scores["rmse"].value, bias, coverage, width))
-    return third_errors
+        return {}
+    return {name: outcome.part(rows) for name, rows in zip(_THIRDS, parts, strict=True)}
 
 
 def predictions_section(subject: Subject) -> Section:
     """Return predictions against observations, and errors by thirds of the predictions."""
-    outcome, third_errors = subject.study.own, thirds(subject.study.own)
+    outcome, of_thirds = subject.study.own, thirds(subject.study.own)
     display = PredictionsDisplay(
         outcome.y, as_array(outcome.prediction), outcome.lower, outcome.upper, outcome.level
     )
     title = subject.titled("Predicted against observed values")
-    blocks: list[Block] = [drawn(display, title, _predictions_caption(subject, third_errors))]
-    if third_errors:
-        blocks.append(_thirds_table(third_errors))
+    blocks: list[Block] = [drawn(display, title, _predictions_caption(subject, of_thirds))]
+    if of_thirds:
+        blocks.append(_thirds_table(of_thirds))
     return Section("predictions", "Predicted and observed", blocks)
 
 
-def _predictions_caption(subject: Subject, third_errors: Sequence[Third]) -> str:
+def _predictions_caption(subject: Subject, of_thirds: Mapping[str, Outcome]) -> str:
     outcome = subject.study.own
     texts = ["Points on the line are predicted exactly."]
     scores = outcome.scores()
@@ -199,8 +176,8 @@ def _predictions_caption(subject: Subject, third_errors: Sequence[Third]) -> str
             f"Bars are {100.0 * outcome.level:g} % prediction intervals, which contain "
             f"{percent(scores['coverage'].value, digits=1)} of the observations."
         )
-    if third_errors:
-        low, high = third_errors[0].rmse, third_errors[-1].rmse
+    if of_thirds:
+        low, _, high = (part.scores()["rmse"].value for part in of_thirds.values())
         if max(low, high) > 1.25 * min(low, high):  # Less is hardly visible
             end, ratio = ("high", high / low) if high > low else ("low", low / high)
             times = f"{ratio:.1f} times" if ratio < 100.0 else "more than a hundred times"
@@ -210,20 +187,22 @@ def _predictions_caption(subject: Subject, third_errors: Sequence[Third]) -> str
     return " ".join(texts)
 
 
-def _thirds_table(third_errors: Sequence[Third]) -> Table:
-    rows = [
-        [
-            Cell(f"{third.name} ({_ends(third.outcome.prediction)})", place),
-            Cell(f"{len(third.rows):,}", len(third.rows)),
-            Cell(number(third.rmse, 3), third.rmse),
-            Cell(number(third.bias, 2), third.bias),
-            Cell(percent(third.coverage, digits=1), third.coverage),
-            Cell(number(third.width, 3), third.width),
-        ]
-        for place, third in enumerate(third_errors)
-    ]
+def _thirds_table(of_thirds: Mapping[str, Outcome]) -> Table:
+    rows = []
+    for place, (name, part) in enumerate(of_thirds.items()):
+        scores, bias = part.scores(), float(np.mean(part.y - part.prediction))
+        cells = [Cell(f"{name} ({_ends(part.prediction)})", place)]
+        cells += [Cell(f"{len(part.y):,}", len(part.y)), _cell(scores["rmse"]), _cell(bias, 2)]
+        coverage = scores["coverage"].value if "coverage" in scores else np.nan
+        cells += [Cell(percent(coverage, digits=1), coverage), _cell(scores.get("width"))]
+        rows.append(cells)
     heads = ("predictions", "rows", "RMSE", "observed − predicted", "coverage", "mean width")
     return Table("Errors by size of the prediction", heads, rows)
+
+
+def _cell(value: Score | float | None, digits: int = 3) -> Cell:
+    size = value.value if isinstance(value, Score) else np.nan if value is None else value
+    return Cell(number(size, digits), size)
 
 
 def _ends(values: Array) -> str:

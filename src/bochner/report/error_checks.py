@@ -10,9 +10,9 @@ from bochner.comparison.outcomes import mean_score, outcome_coverage
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of, thirds
 from bochner.report.blocks import Finding, fine
+from bochner.report.name_texts import listed, quoted
 from bochner.report.residual_section import Drift, certain
 from bochner.report.subject import Subject
-from bochner.report.words import listed, quoted
 
 _CERTAIN = 2.0
 """Standard errors beyond which a difference is significant: 95 % of normal errors."""
@@ -77,7 +77,7 @@ def expectation(subject: Subject) -> Finding | None:
         f"The {name} is higher than expected",
         f"Rows left out of the fit give an expected {name} of {number(expected)}; that of the rows "
         f"here is {observed_error}. These rows differ from the training rows.",
-        f"Compare their columns with those of the training rows. {_ADVICE[study.kind]}",
+        f"Compare their columns with those of the training rows. {_ADVICE[study.split.kind]}",
     )
 
 
@@ -135,7 +135,7 @@ def coverage(subject: Subject) -> Finding | None:
             f"Intervals are too narrow: {level} intervals contain {observed_share}",
             "More observations than stated are outside of their intervals. The rows here are "
             "harder to predict than the training rows, or depend on each other.",
-            f"Take a higher level for such rows. {_ADVICE[subject.study.kind]}",
+            f"Take a higher level for such rows. {_ADVICE[subject.study.split.kind]}",
         )
     if not covered.is_wide:
         return fine(
@@ -157,13 +157,12 @@ def coverage_by_size(subject: Subject) -> Finding | None:
         return None
     deviations = []
     of_thirds = thirds(outcome)
-    for third in of_thirds:
-        covered = outcome_coverage(third.outcome, len(of_thirds))
+    for name, part in of_thirds.items():
+        covered = outcome_coverage(part, len(of_thirds))
         if covered is not None and (covered.is_narrow or covered.is_wide):
             side = "too narrow" if covered.is_narrow else "too wide"
             deviations.append(
-                f"{side} in the {third.name} of the predictions "
-                f"({percent(covered.observed, digits=1)})"
+                f"{side} in the {name} of the predictions ({percent(covered.observed, digits=1)})"
             )
     level = f"{100.0 * outcome.level:g} %"
     if not deviations:

@@ -20,18 +20,18 @@ from bochner._base.file_writing import as_path, replacing
 from bochner._base.frames import as_frame
 from bochner._base.number_texts import counted
 from bochner.comparison.split import Split
-from bochner.comparison.study import Model, Study, own_outcomes, studies_of, table_facts
+from bochner.comparison.study import Model, Study, measured_studies, table_facts
 from bochner.comparison.verdict import calibration, scope, verdict
-from bochner.report.about import data_section, model_section, reproduction_section
 from bochner.report.accuracy import errors_section, intervals_section, predictions_section, shown
 from bochner.report.blocks import Finding, Section, numbered, typeset, without_control
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
+from bochner.report.model_sections import data_section, model_section, reproduction_section
+from bochner.report.name_texts import cut, quoted
 from bochner.report.residual_section import MOST_COLUMNS, Drift, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.unlike_rows import unlike_section
-from bochner.report.words import cut, quoted
 from bochner.tables.table_classifier import TableClassifier
 
 _HEIGHT = 720
@@ -105,19 +105,13 @@ def report_of(model: Model, X: Any, y: object) -> Report:
         if not np.isfinite(targets).all():
             raise ValueError("y must be finite; some entries are infinite or missing. Drop them.")
         check_targets(targets)
-    rows = counted(len(targets), "row")
-    split = Split(X, targets, X, targets, "classification" if is_class else "regression")
-    importance, interactions = model.importance(), model.interactions()
-    studies = studies_of(
+    task = "classification" if is_class else "regression"
+    reason = f"Predictions are compared with known targets of {counted(len(targets), 'row')}."
+    studies = measured_studies(
         model,
+        Split(X, targets, X, targets, task, kind="file", reason=reason),
         _names(model, y, targets),
         table_facts(_frame(X, model), "The data frame"),
-        split,
-        own_outcomes(model, split),
-        importance=importance,
-        interactions=interactions,
-        kind="file",
-        reason=f"Predictions are compared with known targets of {rows}.",
         record={"call": "model.report(X, y)"},
         row_names=[f"row {label}" for label in getattr(X, "index", ())],
     )

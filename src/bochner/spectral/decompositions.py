@@ -20,8 +20,7 @@ from bochner._base.arrays import (
     column_extremes,
     stacked_rows,
 )
-from bochner._base.names import resolved
-from bochner._base.registry import register
+from bochner._base.registry import register, resolved
 from bochner.kernels import Kernel, Metric, UnitSphere
 from bochner.spectral.closed_forms import closed_form, find_closed_form
 from bochner.spectral.design import designed_measure

@@ -488,8 +488,6 @@ def joined(
     first: FeatureFactor | None, second: FeatureFactor | None, counts: tuple[int, int], dim: int
 ) -> FeatureFactor | None:
     """Return the factors of ``counts`` frequencies, one after the other, of ``dim`` inputs."""
-    if first is None and second is None:
-        return None
     made: list[Any] = []
     kinds: tuple[Any, Any] = Envelope, CosineFactors
     for one, other, kind in zip(separated(first), separated(second), kinds, strict=True):

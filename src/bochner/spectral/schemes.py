@@ -18,8 +18,7 @@ from scipy.special import gammainc, ndtr, ndtri
 from scipy.stats import chi, qmc
 
 from bochner._base.arrays import Array
-from bochner._base.names import resolved
-from bochner._base.registry import register
+from bochner._base.registry import register, resolved
 from bochner.spectral.energy import MOST_INPUTS, MOST_ROWS, haar_rows, normalised, spread_directions
 from bochner.spectral.hadamard import HadamardRows, Matrix
 from bochner.spectral.lattice_points import shifted_lattice
@@ -395,7 +394,7 @@ class Automatic(Scheme):
     :class:`ShiftedLattice` for laws with independent coordinates in at most two inputs, and for
     mixtures of scales in at most three; else :class:`MinimumEnergy` in at most 64 inputs and
     :class:`Orthogonal` beyond. Estimators use :class:`Structured` if its draws are faster and as
-    accurate on the training rows (``bochner/features/measure_parts.py``).
+    accurate on the training rows (``bochner/features/hadamard_choice.py``).
     """
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:

@@ -20,8 +20,7 @@ from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner._base.warn import warn_user
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
-from bochner.tables.observations import Chosen, Observations, Scored
-from bochner.tables.removal import fold_numbers
+from bochner.tables.observations import Chosen, Observations, Scored, fold_numbers
 
 _N_FOLDS = 4
 """Number of folds of the scored observations; each fold costs one more fit."""

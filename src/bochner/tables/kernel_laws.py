@@ -8,9 +8,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, eigh, lapack, solve_triangular
 
-from bochner._base.arrays import Array, Floats, as_array, row_blocks, steps
+from bochner._base.arrays import (
+    Array,
+    Floats,
+    as_array,
+    floored,
+    jittered_cholesky,
+    row_blocks,
+    steps,
+    upper_triangle,
+)
 from bochner._base.limits import LARGEST_TARGET
-from bochner._base.linalg import floored, jittered_cholesky, upper_triangle
 from bochner._base.registry import register
 from bochner.tables.fit_plan import FitPlan
 from bochner.tables.landmark_fits import (

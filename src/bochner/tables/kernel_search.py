@@ -9,9 +9,8 @@ from numpy.random import Generator
 from numpy.typing import DTypeLike
 from scipy.optimize import Bounds
 
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import Array, as_array, floored
 from bochner._base.descent import minimised
-from bochner._base.linalg import floored
 from bochner.features.median_length_scales import median_distance
 from bochner.kernels import Laplacian
 from bochner.tables.leave_one_out import (

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy.linalg import cho_solve, lapack
 
-from bochner._base.arrays import Array, as_array, row_blocks, steps
-from bochner._base.linalg import jittered_cholesky
+from bochner._base.arrays import Array, as_array, jittered_cholesky, row_blocks, steps
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables import unlocked_loops
 from bochner.tables.kernel_columns import Blocks, LoopedKernel, suffices_single

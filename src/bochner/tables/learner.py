@@ -151,7 +151,7 @@ class Learner:
             n_columns = len(encodings[0])
             rate = measured_rate(self.n_threads)
             effort = effort.within(self.time_limit, n_rows, n_columns, len(trials), rate)
-        latest = None if removal is None else removal.latest
+        latest = None if removal is None or removal.stretches is None else removal.latest
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
             searched = self._searched(plan, trials, began, search_rng)

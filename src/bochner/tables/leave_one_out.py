@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from bochner._base.arrays import Array, as_array, row_blocks
+from bochner._base.arrays import Array, as_array, floored, jittered_cholesky, row_blocks
 from bochner._base.compiling import compiled
-from bochner._base.linalg import floored, jittered_cholesky
 from bochner._base.registry import register
 from bochner._base.wave_loops import LOOSE
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern

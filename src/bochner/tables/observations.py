@@ -417,3 +417,11 @@ def _labels(columns: Sequence[NDArray[np.number]]) -> Chosen:
     # Sorting rows as bytes is faster than np.unique(axis=0), which sorts them field by field.
     row_bytes = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))[:, 0]
     return np.asarray(np.unique(row_bytes, return_inverse=True)[1], dtype=np.int64)
+
+
+def fold_numbers(groups: NDArray[np.int64] | None, n: int, n_folds: int) -> NDArray[np.int64]:
+    """Return fold indices (n,) that keep groups together, or of single rows without groups."""
+    if groups is None or not np.ptp(groups):
+        return np.arange(n) % n_folds
+    first, number = np.unique(groups, return_index=True, return_inverse=True)[1:]
+    return np.argsort(np.argsort(first))[number] % n_folds

@@ -83,11 +83,3 @@ class Removal:
     def labels(self, n: int) -> NDArray[np.int64]:
         """Return the group index (n,) of each observation; without groups, its own index."""
         return np.arange(n) if self.groups is None else self.groups
-
-
-def fold_numbers(groups: NDArray[np.int64] | None, n: int, n_folds: int) -> NDArray[np.int64]:
-    """Return fold indices (n,) that keep groups together, or of single rows without groups."""
-    if groups is None or not np.ptp(groups):
-        return np.arange(n) % n_folds
-    first, number = np.unique(groups, return_index=True, return_inverse=True)[1:]
-    return np.argsort(np.argsort(first))[number] % n_folds

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner.features.targets import Indicators
+from bochner.features.chunks import Indicators
 from bochner.tables.new_rows import NewRows
 from bochner.tables.observations import Chosen
 from bochner.tables.predictive import Pair, Predictive, ScoreLaw

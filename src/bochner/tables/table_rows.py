@@ -24,7 +24,7 @@ from bochner._base.checks import (
 from bochner._base.frames import as_frame
 from bochner._base.warn import warn_user
 from bochner.engines import PartitionedRows
-from bochner.features.targets import are_whole
+from bochner.features.chunks import are_whole
 from bochner.files.columns import Column, read_column, rows_of
 from bochner.files.stamps import sortable_times
 from bochner.linear.inputs import checked_weight

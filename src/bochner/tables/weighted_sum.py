@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from bochner._base.arrays import Array, Index, as_array
 from bochner._base.registry import register
-from bochner.features.targets import Units
+from bochner.features.chunks import Units
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.estimator_laws import variance_parts
@@ -19,8 +19,8 @@ from bochner.tables.later_stretches import (
     fit_over_stretches,
     widened,
 )
+from bochner.tables.observations import fold_numbers
 from bochner.tables.predictive import Pair, ScoreLaw
-from bochner.tables.removal import fold_numbers
 from bochner.tables.widths import Moments, Widths, fitted_widths
 
 _SHRINKAGE = 0.3

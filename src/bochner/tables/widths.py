@@ -30,8 +30,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
-from bochner.tables.observations import Chosen
-from bochner.tables.removal import fold_numbers
+from bochner.tables.observations import Chosen, fold_numbers
 from bochner.tables.trees import TreeInputs, Trees, none
 from bochner.tables.width_terms import BinaryColumns, BinaryTerms, Curve, WidthTerms
 

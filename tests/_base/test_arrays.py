@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bochner._base.linalg import jittered_cholesky
+from bochner._base.arrays import jittered_cholesky
 
 RNG = np.random.default_rng(0)
 

@@ -27,8 +27,8 @@ def fit_record(
         "warnings": list(warned),
         "task": "classification" if first.is_classification else "regression",
         "split": {
-            "kind": first.kind,
-            "reason": first.reason,
+            "kind": first.split.kind,
+            "reason": first.split.reason,
             "n_fit": len(first.split.y),
             "n_test": len(first.own.y),
         },

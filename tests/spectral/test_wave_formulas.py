@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base.wave_loops import FARTHEST
-from bochner._base.waves import reference_waves, write_waves
+from bochner.spectral.wave_formulas import reference_waves, write_waves
 
 TYPES = (np.float32, np.float64)
 BOUND = {np.float32: 1.2e-7, np.float64: 2.3e-16}
