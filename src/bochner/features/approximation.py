@@ -11,8 +11,8 @@ from bochner._base.arrays import Array, InputRows, frozen_array, some_rows, squa
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.measure_parts import one_sided, sampled_parts
-from bochner.features.median_length_scales import AnyKernel
+from bochner.features.measure_parts import one_sided, sample_parts_with_tails, sampled_parts
+from bochner.features.parameters import AnyKernel
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
 from bochner.spectral.closed_forms import closed_form
 from bochner.spectral.decompositions import (
@@ -28,7 +28,6 @@ from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile
 from bochner.spectral.schemes import LEAST_TRANSFORMED, Scheme, resolve_scheme
-from bochner.spectral.tails import sample_parts_with_tails
 
 
 @register

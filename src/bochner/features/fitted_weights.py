@@ -7,7 +7,7 @@ from bochner._base.arrays import Array, InputRows, some_rows, squared_norms
 from bochner._base.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
 from bochner._base.warn import warn_user
 from bochner.features.measure_parts import sampled_one_sided
-from bochner.features.median_length_scales import (
+from bochner.features.parameters import (
     AnyKernel,
     exact_values,
     is_symmetric,
