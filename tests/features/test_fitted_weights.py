@@ -124,10 +124,10 @@ class Mapped:
     right: np.ndarray
     is_positive: bool = True
 
-    def sample_parts(self, m, rng, scheme, **options):
+    def sample(self, m, rng, scheme, **options):
         omega = rng.normal(size=(m, self.left.shape[1]))
         left, right = omega @ self.left.T, omega @ self.right.T
-        return [Frequencies(left, np.full(m, 1.0 / m), omega @ SHIFT, right)]
+        return Frequencies(left, np.full(m, 1.0 / m), omega @ SHIFT, right)
 
 
 def kernel_of_maps(A, B):
@@ -142,7 +142,7 @@ def test_rows_of_different_widths_are_fitted_with_a_measure():
     f, error = fitted(between, right=wide, measure=Mapped(A, B))
     assert (f.dim, f.dim_right) == (3, 5)
     assert f.weight.min() >= 0.0
-    (sampled,) = Mapped(A, B).sample_parts(128, np.random.default_rng(0), None)
+    sampled = Mapped(A, B).sample(128, np.random.default_rng(0), None)
     assert_array_equal(f.omega, sampled.omega)
     at_start = relative_error(sampled, between, NEW, new)
     assert relative_error(f, between, NEW, new) < min(2.0 * error, 0.8 * at_start)
@@ -268,11 +268,11 @@ def test_the_sampled_weights_and_phases_are_kept_and_a_warning_says_so():
 
         is_positive = False
 
-        def sample_parts(self, m, rng, scheme, **options):
+        def sample(self, m, rng, scheme, **options):
             omega, weight = rng.normal(size=(m, 3)), np.resize([1.0, -0.5], m) / m
-            return [Frequencies(omega, weight, np.linspace(-1.0, 2.0, m))]
+            return Frequencies(omega, weight, np.linspace(-1.0, 2.0, m))
 
-    (start,) = Exact().sample_parts(16, np.random.default_rng(0), None)
+    start = Exact().sample(16, np.random.default_rng(0), None)
     with pytest.warns(UserWarning, match=r"no better than the sampled ones.*are kept"):
         f, error = fitted(start.gram, measure=Exact(), m=16)
     assert error < 1e-12

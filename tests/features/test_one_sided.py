@@ -6,7 +6,6 @@ from laws.registry import late
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import FourierFeatures, kernels
-from bochner.features.measure_parts import one_sided
 from bochner.spectral import Envelope, Frequencies
 
 RNG = np.random.default_rng(0)
@@ -15,28 +14,22 @@ PHASED = Frequencies(RNG.normal(size=(5, 2)), RNG.normal(size=5), RNG.uniform(-4
 
 
 def test_what_is_left_is_the_symmetric_part():
-    found = one_sided(kernels.Gaussian(), PHASED)
+    found = PHASED.one_sided()
     assert found.is_symmetric
     both = PHASED.gram(X)
     assert not np.allclose(both, both.T)
     assert_allclose(found.gram(X), 0.5 * (both + both.T), atol=1e-13)
 
 
-def test_asymmetric_kernels_and_functions_keep_their_phases():
-    for kernel in (kernels.ShiftGaussian(), lambda A, B: A @ B.T):
-        assert one_sided(kernel, PHASED) is PHASED
-
-
 def test_other_frequencies_on_the_right_become_two_of_one_side():
     nu = PHASED.omega.copy()
     nu[:2] += 1.0  # the others have no wave of the midpoint, but a phase
     mixed = Frequencies(PHASED.omega, PHASED.weight, PHASED.phase, nu)
-    found = one_sided(kernels.Gaussian(), mixed)
+    found = mixed.one_sided()
     assert found.is_symmetric
     assert found.n_frequencies == 10
     both = mixed.gram(X)
     assert_allclose(found.gram(X), 0.5 * (both + both.T), atol=1e-13)
-    assert one_sided(kernels.ShiftGaussian(), mixed) is mixed
 
 
 def test_an_envelope_stays_beside_the_waves():
@@ -45,7 +38,7 @@ def test_an_envelope_stays_beside_the_waves():
         PHASED.omega, PHASED.weight, PHASED.phase, PHASED.omega[::-1], factor=envelope
     )
     both = given.gram(X)
-    found = one_sided(kernels.Gaussian(), given)
+    found = given.one_sided()
     assert_allclose(found.gram(X), 0.5 * (both + both.T), atol=1e-13)
 
 
@@ -58,7 +51,7 @@ def test_what_has_no_one_side_stays():
         factor=Envelope([0.1] * 5, [5.0] * 5, np.eye(2), 2.0 * np.eye(2)),
     )
     for given in (wide, of_two_maps):
-        assert one_sided(kernels.Gaussian(), given) is given
+        assert given.one_sided() is given
 
 
 SYMMETRISED = {

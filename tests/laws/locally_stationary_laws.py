@@ -13,7 +13,6 @@ import numpy as np
 from laws.registry import Streams, check_mean
 
 from bochner import kernels, spectral_measure
-from bochner.features.measure_parts import sampled_one_sided
 from bochner.kernels import LocallyStationary
 
 FAMILY_ALPHA = 1e-3
@@ -117,7 +116,7 @@ def estimate(case, scheme, pairs, sides, m, rng):
     if sides == "two-sided":
         drawn = measure.sample(m, rng, scheme)
     else:
-        drawn = sampled_one_sided(case.kernel, measure, 2 * m, rng, scheme)
+        drawn = measure.sample(2 * m, rng, scheme, symmetric=True)
         assert drawn.is_symmetric
         assert drawn.n_frequencies == 2 * m
     X, Y = case.points()

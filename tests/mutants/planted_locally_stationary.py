@@ -6,8 +6,7 @@ import numpy as np
 from laws import locally_stationary_laws as laws
 from mutants.registry import changes, planted
 
-from bochner.features import measure_parts as one_sided
-from bochner.spectral import CosineFactors
+from bochner.spectral import CosineFactors, Frequencies, frequencies
 from bochner.spectral import composite_laws as composite
 from bochner.spectral.composite_laws import TwoFrequency
 from bochner.spectral.laws import Draw
@@ -57,9 +56,9 @@ def no_reflections(patch):
 changes(CosineFactors, "values", check(PLAIN, "one-sided"), name="waves_of_whole_v")(
     lambda moved, self, X: moved(replace(self, v=2.0 * self.v), X)
 )
-changes(one_sided, "CosineFactors", check(PLAIN, "one-sided"), name="whole_phases_of_one_side")(
+changes(frequencies, "CosineFactors", check(PLAIN, "one-sided"), name="whole_phases_of_one_side")(
     lambda made, v, phase: made(v, 2.0 * phase)
 )
-changes(one_sided, "Frequencies", check(PLAIN, "one-sided"), name="one_sign_for_both_waves")(
-    lambda made, omega, weight, **options: made(omega, np.abs(weight), **options)
+changes(Frequencies, "one_sided", check(PLAIN, "one-sided"), name="one_sign_for_both_waves")(
+    lambda one_sided, self: (made := one_sided(self)).with_weights(np.abs(made.weight))
 )

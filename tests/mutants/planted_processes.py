@@ -208,7 +208,7 @@ plant_edits(
 )
 plant_edits(
     tree,
-    "_Decoder._kernel",
+    "_least_columns",
     check_named_columns,
     kernels_are_tried_on_one_column=("max(numbers, default=0) + 1", "1"),
 )

@@ -11,7 +11,7 @@ from bochner._base.arrays import Array, InputRows, frozen_array, some_rows, squa
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.features.measure_parts import one_sided, sample_parts_with_tails, sampled_parts
+from bochner.features.hadamard_choice import hadamard_parts
 from bochner.features.parameters import AnyKernel
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
 from bochner.spectral.closed_forms import closed_form
@@ -27,7 +27,8 @@ from bochner.spectral.laws import NoMeasureError
 from bochner.spectral.least_squares import Sample, least_squares_masses
 from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.profiles import profile
-from bochner.spectral.schemes import LEAST_TRANSFORMED, Scheme, resolve_scheme
+from bochner.spectral.schemes import LEAST_TRANSFORMED, Automatic, Scheme, resolve_scheme
+from bochner.spectral.tails import sample_parts_with_tails
 
 
 @register
@@ -231,6 +232,18 @@ def _designed(
     """Return frequencies of a measure that may depend on the data, or with fitted weights."""
     m, region = data.n_frequencies, None if measure is None else _region(kernel, measure, data)
 
+    def parts_of(count: int, rng: Generator, rows_rng: Generator) -> list[Frequencies]:
+        assert isinstance(kernel, Kernel)
+        assert measure is not None
+        if isinstance(scheme, Automatic) and data.dim >= LEAST_TRANSFORMED:
+            parts = hadamard_parts(kernel, measure, data, count, rng, rows_rng)
+            if parts is not None:
+                return parts
+        return measure.sample_parts(count, rng, scheme, symmetric=kernel.is_symmetric)
+
+    def one_sided(part: Frequencies) -> Frequencies:
+        return part.one_sided() if isinstance(kernel, Kernel) and kernel.is_symmetric else part
+
     def checks() -> Frequencies | None:
         if not n_checks or measure is None or not isinstance(kernel, Kernel):
             return None
@@ -240,20 +253,20 @@ def _designed(
         if _is_exact(measure, m):
             return None
         check_rng, rows_rng = draw_rng.spawn(2)
-        drawn = sampled_parts(kernel, measure, data, n_checks, check_rng, scheme, rows_rng)
-        return reduce(add, (one_sided(kernel, part) for part in drawn))
+        drawn = parts_of(n_checks, check_rng, rows_rng)
+        return reduce(add, (one_sided(part) for part in drawn))
 
     if data.fitted:
         frequencies, error = fitted_frequencies(kernel, measure, data, draw_rng, scheme, data_rng)
         return Approximation(frequencies, region, fit_error=error, checks=checks())
     assert measure is not None
     assert isinstance(kernel, Kernel)
-    parts = sampled_parts(kernel, measure, data, m, draw_rng, scheme, data_rng)
+    parts = parts_of(m, draw_rng, data_rng)
     if masses == "least_squares":
         left = some_rows(data.left, _MASS_ROWS, data_rng)
         other = left if data.right is None else some_rows(data.right, _MASS_ROWS, data_rng)
         parts = least_squares_masses(parts, Sample(left, other, kernel(left, other)), measure.mass)
-    frequencies = reduce(add, (one_sided(kernel, part) for part in parts))
+    frequencies = reduce(add, (one_sided(part) for part in parts))
     if measure.predicted_error is not None and measure.predicted_error > _POOR:
         warn_user(
             f"The features approximate the kernel badly: their predicted relative error is "

@@ -6,7 +6,6 @@ from numpy.random import Generator
 from bochner._base.arrays import Array, InputRows, some_rows, squared_norms
 from bochner._base.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
 from bochner._base.warn import warn_user
-from bochner.features.measure_parts import sampled_one_sided
 from bochner.features.parameters import (
     AnyKernel,
     exact_values,
@@ -68,7 +67,8 @@ def fitted_frequencies(
     if measure is None:
         drawn = _proposed(left, right, data.n_frequencies, draw_rng, scheme, rng)
     else:
-        drawn = sampled_one_sided(kernel, measure, data.n_frequencies, draw_rng, scheme)
+        symmetric = isinstance(kernel, Kernel) and kernel.is_symmetric
+        drawn = measure.sample(data.n_frequencies, draw_rng, scheme, symmetric=symmetric)
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
     # Least squares does not constrain the features far from the data: they are bounded there.

@@ -50,8 +50,6 @@ def nearest_earlier(points: Array, count: int) -> list[Places]:
     return found
 
 
-Places = NDArray[np.intp]
-
 _BLOCK_ROWS = 64
 """Rows that a thread takes at a time: some ten milliseconds."""
 

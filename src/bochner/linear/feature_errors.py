@@ -9,7 +9,6 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array
 from bochner.features.approximation import approximate
-from bochner.features.measure_parts import sampled_one_sided
 from bochner.kernels import Kernel
 from bochner.spectral import Law, NoMeasureError, SpectralMeasure
 from bochner.spectral.composite_laws import Mapped
@@ -164,7 +163,7 @@ def _sign(kernel: Kernel, measures: list[SpectralMeasure], m: int) -> str:
         return ""
     if all(measure.is_positive for measure in measures):
         return "positive"
-    drawn = sampled_one_sided(kernel, measures[0], m, 0)
+    drawn = measures[0].sample(m, 0, symmetric=kernel.is_symmetric)
     if drawn.is_symmetric:
         return "signed"
     return "complex (polar)" if drawn.phase.any() else "two-sided"
@@ -200,7 +199,7 @@ def _sampled_error(
 ) -> float | None:
     if not len(split.held_out):
         return None
-    draws = (sampled_one_sided(kernel, measure, m, rng) for _ in range(_DRAWS))
+    draws = (measure.sample(m, rng, symmetric=kernel.is_symmetric) for _ in range(_DRAWS))
     return float(np.sqrt(np.mean([_held_out_error(drawn, split) ** 2 for drawn in draws])))
 
 

@@ -10,7 +10,7 @@ from bochner._base.arrays import FLOATS, Array, InputRows, MatrixLike, frozen_ar
 from bochner._base.checks import check_rows_given, largest_size
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
-from bochner.spectral.factors import FeatureFactor, joined
+from bochner.spectral.factors import CosineFactors, FeatureFactor, joined, multiplied, separated
 from bochner.spectral.hadamard import HadamardRows, Matrix
 from bochner.spectral.wave_formulas import trigonometric_features
 
@@ -222,6 +222,39 @@ class Frequencies:
     def features_right(self, Y: MatrixLike) -> NDArray[Any]:
         """Return the right features, of shape (n, 2m), of rows ``Y`` (n, d2), dense or sparse."""
         return self.right.features(Y)
+
+    def one_sided(self) -> "Frequencies":
+        r"""Return the symmetric part of the kernel, with equal left and right features.
+
+        The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is
+        :math:`a \cos\theta \cos(\omega \cdot \Delta)`, so phases become weights of either sign.
+        If the arguments have separate frequencies, with :math:`s = (\omega + \nu)/2` and
+        :math:`v = \omega - \nu`, it is
+
+        .. math:: a \cos(s \cdot (x - y)) \cos\big(v \cdot \tfrac{x + y}2 + \theta\big)
+                  = a \cos(s \cdot (x - y)) \big(g(x) g(y) - h(x) h(y)\big),
+
+        :math:`g(x) = \cos((v \cdot x + \theta)/2)` and :math:`h(x) = \sin((v \cdot x + \theta)/2)`:
+        two frequencies :math:`s`, of weights :math:`\pm a`, with the factors ``g`` and ``h``. Twice
+        as many frequencies are returned then, even where some :math:`v` are zero. Frequencies are
+        returned unchanged if the arguments have different widths or envelopes.
+        """
+        if self.nu_blocks is None:
+            if self.is_symmetric:
+                return self
+            turned = self.with_weights(self.weight * np.cos(self.phase), np.zeros_like(self.phase))
+            return turned if turned.is_symmetric else self
+        envelope, other = separated(self.factor)
+        differ = self.dim != self.dim_right or other is not None
+        if differ or not (envelope is None or envelope.is_symmetric):
+            return self
+        v, psi = self.omega - self.nu, 0.5 * self.phase
+        waves = CosineFactors(np.tile(v, (2, 1)), np.concatenate([psi, psi - 0.5 * np.pi]))
+        return Frequencies(
+            np.tile(0.5 * (self.omega + self.nu), (2, 1)),
+            np.concatenate([self.weight, -self.weight]),
+            factor=multiplied(None if envelope is None else envelope.joined(envelope), waves),
+        )
 
     def gradient(self, X: ArrayLike, coef: ArrayLike) -> Array:
         r"""Return the gradients of functions that are linear in the left features.

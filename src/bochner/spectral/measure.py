@@ -261,6 +261,8 @@ class SpectralMeasure:
         n_frequencies: int,
         rng: np.random.Generator | int | None = None,
         scheme: str | Scheme = "orthogonal",
+        *,
+        symmetric: bool = False,
     ) -> Frequencies:
         r"""Draw frequencies whose finite sum is an unbiased estimate of the kernel.
 
@@ -274,6 +276,9 @@ class SpectralMeasure:
         rng : numpy.random.Generator, int or None, default=None
         scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
             ``"orthogonal"`` by default.
+        symmetric : bool, default=False
+            Whether the kernel is symmetric, and its left and right features shall be equal. Each
+            frequency of a two-sided part counts as two then, and ``n_frequencies`` must be even.
 
         Returns
         -------
@@ -288,7 +293,10 @@ class SpectralMeasure:
         >>> mu.sample(64, rng=0).weight.sum().round(12)
         np.float64(3.0)
         """
-        return reduce(add, self.sample_parts(n_frequencies, rng, scheme))
+        parts = self.sample_parts(n_frequencies, rng, scheme, symmetric=symmetric)
+        if symmetric:
+            parts = [part.one_sided() for part in parts]
+        return reduce(add, parts)
 
     def sample_parts(
         self,
@@ -296,16 +304,20 @@ class SpectralMeasure:
         rng: np.random.Generator | int | None = None,
         scheme: str | Scheme = "orthogonal",
         *,
-        to_be_one_sided: bool = False,
+        symmetric: bool = False,
     ) -> list[Frequencies]:
         """Sample frequencies as :meth:`sample`, one piece for each part that has frequencies.
 
-        With ``to_be_one_sided``, each frequency of a two-sided part counts as two, because
-        :func:`bochner.features.measure_parts.one_sided` replaces it by two;
-        ``n_frequencies`` must then be even.
+        With ``symmetric`` there are half as many for :meth:`Frequencies.one_sided` to double.
         """
         m = as_count("n_frequencies", n_frequencies)
-        halved = to_be_one_sided and self.is_two_sided
+        halved = symmetric and self.is_two_sided
+        if halved and m % 2:
+            raise ValueError(
+                f"n_components must be a multiple of 4 for this kernel: each pair of frequencies "
+                f"that is drawn makes two cosines and two sines, so that the estimate is "
+                f"symmetric; got {2 * m}. Use {2 * m + 2}."
+            )
         if halved:
             m //= 2
         scheme = resolve_scheme(scheme)

@@ -394,7 +394,7 @@ class Automatic(Scheme):
     :class:`ShiftedLattice` for laws with independent coordinates in at most two inputs, and for
     mixtures of scales in at most three; else :class:`MinimumEnergy` in at most 64 inputs and
     :class:`Orthogonal` beyond. Estimators use :class:`Structured` if its draws are faster and as
-    accurate on the training rows (``bochner/features/measure_parts.py``).
+    accurate on the training rows (``bochner/features/hadamard_choice.py``).
     """
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:

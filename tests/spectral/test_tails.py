@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner import kernels, spectral_measure
-from bochner.features.measure_parts import sample_with_tails
 from bochner.spectral import NoMeasureError
+from bochner.spectral.tails import sample_with_tails
 
 FAMILY_ALPHA = 1e-6
 M = 256
