@@ -22,8 +22,8 @@ from bochner.comparison.forecast_errors import (
 )
 from bochner.plot.series_plots import component_display, forecast_display
 from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered
-from bochner.report.words import cut
 from bochner.series.forecaster import Forecaster
 from bochner.series.value_transformations import TRANSFORMATIONS
 
