@@ -24,8 +24,7 @@ from bochner._base.arrays import Array, InputRows, as_array, jittered_cholesky, 
 from bochner._base.checks import refuse_no_numbers, unfit
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
-from bochner.features.median_length_scales import auto_length_scale, median_distance
-from bochner.features.parameters import KernelParameters
+from bochner.features.parameters import KernelParameters, auto_length_scale, median_distance
 from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates
 from bochner.gaussian_process.residual_process import Places, nearest
 from bochner.kernels import (
