@@ -34,7 +34,7 @@ from bochner.comparison.study import Model
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.files.columns import read_column
 from bochner.files.errors import InputError
-from bochner.plot.waterfalls import entry_text
+from bochner.plot.contribution_plots import entry_text
 from bochner.series.forecaster import Forecaster
 from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Effect
