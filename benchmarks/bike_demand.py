@@ -15,12 +15,12 @@ import numpy as np
 from benchmarks import datasets
 from bochner import TableRegressor
 
-OUT = Path(__file__).parents[1] / "docs" / "results" / "bike_demand.csv"
+OUT = Path(__file__).parent.parent / "docs" / "results" / "bike_demand.csv"
 LEVELS = (0.1, 0.3, 0.5, 0.7, 0.9)  # Probabilities of intervals, from narrow to the default
 WORKINGDAY = ("free day", "working day")
 
 
-def quantities(folder: str) -> Iterator[tuple[str, str, str, float]]:
+def quantities(folder: Path) -> Iterator[tuple[str, str, str, float]]:
     """Yield quantities, each with its name, two keys and a value."""
     table = datasets.load("bike_hourly", folder=folder).to_frame()
     test = np.random.default_rng(0).random(len(table)) < 0.2
@@ -43,7 +43,7 @@ def quantities(folder: str) -> Iterator[tuple[str, str, str, float]]:
 
 
 if __name__ == "__main__":
-    rows = list(quantities(sys.argv[1]))
+    rows = list(quantities(Path(sys.argv[1])))
     with OUT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("quantity", "of", "and", "value"))

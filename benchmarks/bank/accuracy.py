@@ -45,7 +45,8 @@ def _sampled(
     name: str, method: str, size: design.Size, fold: int, folder: Path | None
 ) -> Mapping[str, float]:
     data = fold_of(name, fold, folder)
-    limit, times, sampler = design.TIME_LIMITS.get(name), design.LONGER.get(name, 1), "auto"
+    limit, times = design.TIME_LIMITS.get(name), design.LONGER.get(name, 1)
+    sampler: Any = "auto"
     if method == design.MH:
         limit = _sampled(name, design.OURS, size, fold, folder)["fit_seconds"]
         times, sampler = _MH_ITERATIONS, papers.bank.SAMPLER

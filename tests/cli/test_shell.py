@@ -56,16 +56,16 @@ def test_a_pipe_for_a_table_is_refused(folder):
     os.mkfifo(folder / "pipe.csv")
     found = shell(folder, "bochner predict model.bochner pipe.csv")
     assert found.returncode == 2
-    assert "is not an ordinary file: pass - in its place" in found.stderr
+    assert "is not an ordinary file: pass -" in found.stderr
 
 
 def test_columns_are_found_by_name(folder):
     found = shell(
         folder,
-        "bochner predict model.bochner train.csv --quiet > 1.csv && "
+        "bochner predict model.bochner train.csv > 1.csv && "
         f"'{sys.executable}' -c \"import pandas as pd; t = pd.read_csv('train.csv'); "
         "t[t.columns[::-1]].to_csv('other.csv', index=False)\" && "
-        "bochner predict model.bochner other.csv --quiet > 2.csv && cmp 1.csv 2.csv",
+        "bochner predict model.bochner other.csv > 2.csv && cmp 1.csv 2.csv",
     )
     assert found.returncode == 0, found.stderr
 
@@ -99,7 +99,7 @@ def test_a_version_that_cannot_be_written_is_an_error(tmp_path):
 
 
 def test_a_dash_is_standard_output(folder):
-    found = shell(folder, "bochner predict model.bochner train.csv --out - --quiet")
+    found = shell(folder, "bochner predict model.bochner train.csv --out -")
     assert found.stdout.startswith("prediction\n")
     found = shell(folder, "bochner explain model.bochner train.csv --row 1 --out -")
     assert found.stdout.startswith("row,average,prediction,")

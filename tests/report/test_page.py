@@ -18,12 +18,12 @@ from bochner.plot.style import PALETTE
 EVERY = ["data", "model", "errors", "calibration", "residuals", "importance", "effects",
          "diagnostics", "reproduction"]  # fmt: skip
 SECTIONS = {
-    "laws": [*EVERY, "predictions", "time"],
-    "times": [*EVERY, "predictions", "time"],
-    "groups": [*EVERY, "predictions", "time"],
-    "two classes": [*EVERY, "classes", "time"],
-    "26 classes": [*EVERY, "classes", "time"],
-    "file": [*EVERY, "predictions", "time"],
+    "laws": [*EVERY, "predictions"],
+    "times": [*EVERY, "predictions"],
+    "groups": [*EVERY, "predictions"],
+    "two classes": [*EVERY, "classes"],
+    "26 classes": [*EVERY, "classes"],
+    "file": [*EVERY, "predictions"],
     "targets": [
         *("data", "model", "importance", "reproduction", "t1-target", "t2-target"),
         *(f"t{n}-{name}" for n in (1, 2) for name in EVERY

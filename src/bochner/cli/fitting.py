@@ -11,10 +11,10 @@ from rich.text import Text
 
 from bochner import files as persist
 from bochner._base.amounts import as_bytes
-from bochner.cli.activity import reporting
+from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
-from bochner.cli.records import fit_record
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Roles, split_table
 from bochner.comparison.study import (

@@ -350,8 +350,10 @@ def find_quantities(
         return None
     negative = pa.array(is_bracketed | np.array(pc.equal(parts["sign"], "-")))
     minus = pc.binary_join_element_wise("-", parts["body"], "")
-    exponents = pa.array([f"e{power}" if power else "" for power in powers])
-    bodies = pc.binary_join_element_wise(pc.if_else(negative, minus, parts["body"]), exponents, "")
+    bodies = pc.if_else(negative, minus, parts["body"])
+    if np.any(powers):
+        exponents = pa.array([f"e{power}" if power else "" for power in powers])
+        bodies = pc.binary_join_element_wise(bodies, exponents, "")
     is_number = matched & numbers_among(bodies, tuple(decimals))
     if np.sum(is_number) < SHARE_READ * (len(texts) - texts.null_count):
         return None
@@ -404,18 +406,18 @@ def _suffixes(back: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.generic]] |
     """Return powers of ten and units (n,), None for other suffixes, or None if there are many."""
     import pyarrow.compute as pc
 
-    suffixes = {level: _suffix(level) for level in pc.unique(back).to_pylist()}
-    units = {unit for _, unit in filter(None, suffixes.values())}
+    levels = pc.unique(back)
+    suffixes = [_suffix(level) for level in levels.to_pylist()]
+    units = {unit for _, unit in filter(None, suffixes)}
     if len(units) > _MOST_UNITS:
         return None
-    if units == {"", "m"} and any(power for power, _ in filter(None, suffixes.values())):
-        suffixes |= {level: (6, "") for level, some in suffixes.items() if some == (0, "m")}
+    if units == {"", "m"} and any(power for power, _ in filter(None, suffixes)):
+        suffixes = [(6, "") if some == (0, "m") else some for some in suffixes]
     singular = {f"{unit}s": unit for unit in units if f"{unit}s" in units and unit}
-    table = {level: (0, None) if some is None else (some[0], singular.get(some[1], some[1]))
-             for level, some in suffixes.items()}  # fmt: skip
-    pairs = [table[text] for text in _objects(back)]
-    powers = np.array([power for power, _ in pairs], dtype=np.int64)
-    return powers, np.array([unit for _, unit in pairs], dtype=object)
+    powers = np.array([0 if some is None else some[0] for some in suffixes], dtype=np.int64)
+    names = [None if some is None else singular.get(some[1], some[1]) for some in suffixes]
+    codes = np.asarray(pc.index_in(back, value_set=levels))
+    return powers[codes], np.array(names, dtype=object)[codes]
 
 
 def _are_classes(

@@ -125,6 +125,8 @@ def content_of(path: Path) -> bytes:
     Raises InputError if an archive is damaged, encrypted, or has several files.
     """
     if str(path) == _STANDARD_INPUT:
+        if sys.stdin is None:
+            raise OSError("Standard input is closed: pipe a table into the command.")
         return sys.stdin.buffer.read()
     compression = path.suffix.lower()
     if compression not in _OPENERS:

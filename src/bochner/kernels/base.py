@@ -149,7 +149,8 @@ class Kernel(NamedParameters, ABC):
     @property
     def has_noise(self) -> bool:
         """Whether the kernel contains White noise, the covariance of a row with itself only."""
-        return any(part.has_noise for part in self.nested().values())
+        parts: Any = self.nested().values()
+        return any(part.has_noise for part in parts)
 
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
         """Return the kernel of some columns of the inputs; see :class:`OnColumns`."""

@@ -9,8 +9,8 @@ from bochner._base.arrays import LARGEST_COUNT, as_positive_scalar
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs
 from bochner.features.parameters import check_dtype, check_seed
+from bochner.learned.chain_models import DenseStructure, SparseStructure, Structure
 from bochner.learned.chain_plan import Sampler, SamplerSettings
-from bochner.learned.chain_starts import DenseStructure, SparseStructure, Structure
 from bochner.learned.moves import (
     LOCAL_MOVES,
     Hamiltonian,
@@ -95,7 +95,7 @@ class Chains:
         if not (isinstance(self.thin, str) and self.thin == "auto"):
             _check_count("thin", self.thin, 1)
 
-    def sizes(self, defaults: Mapping[str, int]) -> dict[str, int]:
+    def sizes(self, defaults: Mapping[str, int]) -> dict[str, Any]:
         """Return the numbers of iterations and chains, with defaults in place of ``None``."""
         own = {name: getattr(self, name) for name in defaults}
         return {name: defaults[name] if own[name] is None else int(own[name]) for name in own}

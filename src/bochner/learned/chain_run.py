@@ -12,8 +12,8 @@ from bochner._base.arrays import Array
 from bochner._base.progress import Progress, silent
 from bochner.learned.chain_state import ChainState, ConditionallyGaussian, Info, StepSizes
 from bochner.learned.draws import ChainDraw, drawn
+from bochner.learned.frequency_priors import FrequencyPrior
 from bochner.learned.moves import LOCAL_MOVES, Move
-from bochner.learned.prior import FrequencyPrior
 from bochner.learned.training_data import TrainingData
 
 
@@ -154,7 +154,8 @@ def run(
     """
     result, began, rng = ChainRun(), perf_counter(), prepared.rng
     omega, prior, precision = prepared.omega, prepared.prior, prepared.precision
-    chain, state = None, None
+    chain: Any = None
+    state: Any = None
     for stage in prepared.stages:
         if stage.chain is not chain:
             chain = stage.chain

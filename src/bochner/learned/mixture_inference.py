@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -13,7 +14,7 @@ from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import Array
 from bochner.kernels import Kernel, SpectralMixture
-from bochner.learned.wishart import GaussianComponent, covariance_factor
+from bochner.learned.dirichlet_mixture import GaussianComponent, covariance_factor
 from bochner.spectral import SpectralMeasure
 from bochner.spectral.closed_forms import closed_form
 from bochner.spectral.measure import Allocation
@@ -199,8 +200,8 @@ class Inference(ABC):
 
     __slots__ = ()
 
-    scheme: str  # Sampling scheme of frequencies drawn from the learned measure
-    learns_noise: bool  # Whether noise that is not given is learned from the similarities
+    scheme: ClassVar[str]  # Sampling scheme of frequencies drawn from the learned measure
+    learns_noise: ClassVar[bool]  # Whether noise that is not given is learned from the similarities
 
     @abstractmethod
     def choose(self, rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:

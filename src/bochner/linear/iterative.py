@@ -83,7 +83,8 @@ def normal_products(
         fit -= origin
         if rows.weight is not None:
             fit *= rows.weight[:, None].astype(fit.dtype, copy=False)
-        return Z.T @ fit
+        product: Floats = Z.T @ fit
+        return product
 
     return _summed(chunks, features, dtype, products)
 
