@@ -13,17 +13,17 @@ from threadpoolctl import threadpool_limits
 from benchmarks.rows import loaded
 from bochner._base.arrays import Array
 from bochner._base.threads import single_threaded_blas
-from bochner.learned.chain_evidence import (
+from bochner.learned.chain_models import SparseStructure
+from bochner.learned.chain_run import CollapsedChain
+from bochner.learned.chain_state import (
     ChainEvidence,
+    ConstantNoise,
     InverseGammaNoise,
     evidence_of,
     frequency_gradient,
 )
-from bochner.learned.chain_run import CollapsedChain
-from bochner.learned.chain_starts import SparseStructure
-from bochner.learned.chain_state import ConstantNoise
+from bochner.learned.frequency_priors import FrequencyPrior
 from bochner.learned.moves import Proposals, replace_frequencies
-from bochner.learned.prior import FrequencyPrior
 from bochner.learned.training_data import Scaling, TrainingData, frequency_scales
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.bank.speed import NOISE, PRECISION
 from bochner.learned.basis import Grid
-from bochner.learned.chain_evidence import ChainEvidence, evidence_of, solved
+from bochner.learned.chain_state import ChainEvidence, evidence_of, solved
 from bochner.learned.moves import Proposals, replace_frequencies
 from bochner.learned.training_data import TrainingData
 

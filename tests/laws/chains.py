@@ -19,10 +19,15 @@ from scipy import stats
 from scipy.special import expit
 
 from bochner.learned.basis import PLAIN, Grid, Matched, Windows
-from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.chain_run import CollapsedChain
-from bochner.learned.chain_state import ConstantNoise, StepSizes
-from bochner.learned.dirichlet_mixture import DensePrior, MixturePrior, sample_prior
+from bochner.learned.chain_state import ConstantNoise, InverseGammaNoise, StepSizes
+from bochner.learned.dirichlet_mixture import (
+    GammaPrior,
+    MixturePrior,
+    NormalInverseWishart,
+    sample_prior,
+)
+from bochner.learned.frequency_priors import DensePrior, SparseHyper, SparsePrior
 from bochner.learned.moves import (
     Hamiltonian,
     LogNormalPrecision,
@@ -32,10 +37,8 @@ from bochner.learned.moves import (
     ReplacementSweep,
 )
 from bochner.learned.polya_gamma import LogisticLabels
-from bochner.learned.sparse import SparseHyper, SparsePrior
 from bochner.learned.training_data import TrainingData
 from bochner.learned.two_spectra import TwoSpectraPrior
-from bochner.learned.wishart import GammaPrior, NormalInverseWishart
 from bochner.papers.bank import JointPairChain
 
 PRECISION = LogNormalPrecision(mean=-2.0, std=0.7)

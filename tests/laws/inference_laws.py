@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.linalg import null_space
 from scipy.special import gammaln
 
-from bochner.learned.chain_evidence import (
+from bochner.learned.chain_state import (
     InverseGammaNoise,
     KnownNoise,
     evidence_of,

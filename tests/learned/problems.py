@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bochner import kernels
-from bochner.learned.wishart import NormalInverseWishart
+from bochner.learned.dirichlet_mixture import NormalInverseWishart
 
 DIMS = (1, 2, 3, 7, 60)
 SIZES = (2, 2, 3, 5, 9, 14)

@@ -7,7 +7,7 @@ from laws.inference_laws import central_differences, check_gradient_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learned.basis import PLAIN, Grid
-from bochner.learned.chain_evidence import (
+from bochner.learned.chain_state import (
     InverseGammaNoise,
     KnownNoise,
     evidence_of,

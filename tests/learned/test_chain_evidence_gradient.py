@@ -6,7 +6,7 @@ from laws.inference_laws import check_gradient, problem
 from numpy.testing import assert_allclose
 
 from bochner._base import limits
-from bochner.learned.chain_evidence import (
+from bochner.learned.chain_state import (
     InverseGammaNoise,
     KnownNoise,
     evidence_of,

@@ -8,17 +8,15 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info
 
 from bochner._base.progress import Progress
-from bochner.learned import chain_plan as plan
-from bochner.learned import chain_plan as sizes
+from bochner.learned import chain_plan
+from bochner.learned.chain_models import DenseStructure, SparseStructure
 from bochner.learned.chain_parameters import SAMPLERS
 from bochner.learned.chain_plan import Sampler, SamplerSettings
 from bochner.learned.chain_run import CollapsedChain
-from bochner.learned.chain_starts import DenseStructure, SparseStructure
 from bochner.learned.chain_state import ConstantNoise
-from bochner.learned.dirichlet_mixture import DensePrior
+from bochner.learned.frequency_priors import DensePrior, SparsePrior
 from bochner.learned.moves import Hamiltonian, ReplacementSweep
 from bochner.learned.polya_gamma import LogisticLabels
-from bochner.learned.sparse import SparsePrior
 from bochner.learned.training_data import ScaledData
 from bochner.papers.bank import BaNK, IndependentStructure
 
@@ -54,9 +52,11 @@ def test_a_subset_takes_all_columns_along():
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_many_rows_are_warmed_up_on_some_of_them(binary, monkeypatch):
-    monkeypatch.setattr(sizes, "_LADDER", ((20, False, 0.25), (30, True, 0.45), (31, True, 0.5)))
+    monkeypatch.setattr(
+        chain_plan, "_LADDER", ((20, False, 0.25), (30, True, 0.45), (31, True, 0.5))
+    )
     rng = np.random.default_rng(0)
-    stages = plan.stages_of(rng, some_data(binary=binary), SETTINGS)
+    stages = chain_plan.stages_of(rng, some_data(binary=binary), SETTINGS)
     assert [stage.n_iterations for stage in stages] == [3, 1, 2, 4]
     assert [stage.adapting for stage in stages] == [True, True, True, False]
     assert [stage.chain.rows.n_samples for stage in stages] == [20, 30, 60, 60]
@@ -72,15 +72,15 @@ def test_many_rows_are_warmed_up_on_some_of_them(binary, monkeypatch):
 
 def test_few_rows_and_no_burn_in_need_no_stages_of_their_own():
     rng = np.random.default_rng(0)
-    assert [s.n_iterations for s in plan.stages_of(rng, some_data(), SETTINGS)] == [6, 4]
-    alone = plan.stages_of(rng, some_data(), replace(SETTINGS, n_burn_in=0))
+    assert [s.n_iterations for s in chain_plan.stages_of(rng, some_data(), SETTINGS)] == [6, 4]
+    alone = chain_plan.stages_of(rng, some_data(), replace(SETTINGS, n_burn_in=0))
     assert [(s.n_iterations, s.adapting) for s in alone] == [(4, False)]
 
 
 @pytest.mark.parametrize("binary", [False, True])
 def test_weights_reach_the_likelihood(binary):
     data = some_data(binary=binary, weight=True)
-    chain = plan.chain_of(data, SETTINGS)
+    chain = chain_plan.chain_of(data, SETTINGS)
     expected = data.weight * data.y * (0.5 if binary else 1.0)
     np.testing.assert_allclose(chain.rows.target, expected)
     assert_array_equal(chain.rows.weight, data.weight)
@@ -89,7 +89,7 @@ def test_weights_reach_the_likelihood(binary):
 @pytest.mark.parametrize(("structure", "prior"), [(SPARSE, SparsePrior), (DENSE, DensePrior)])
 @pytest.mark.parametrize("sampler", ["pcn", "hmc"])
 def test_structures_and_samplers(structure, prior, sampler):
-    omega, start = plan.starting_point(np.random.default_rng(0), some_data(), structure, 8)
+    omega, start = chain_plan.starting_point(np.random.default_rng(0), some_data(), structure, 8)
     assert omega.shape == (8, 3)
     assert isinstance(start, prior)
     moves = [type(move) for move in SAMPLERS[sampler].moves_for(structure)]
@@ -101,9 +101,9 @@ def test_the_papers_classification_takes_whole_weights():
     settings = replace(SETTINGS, structures=(IndependentStructure(),), model=BaNK())
     data = some_data(binary=True, weight=True)
     with pytest.raises(ValueError, match="needs whole-number weights"):
-        plan.chain_of(data, settings)
+        chain_plan.chain_of(data, settings)
     data = replace(data, weight=np.resize([1.0, 2.0, 3.0], 60))
-    rows = plan.chain_of(data, settings).rows
+    rows = chain_plan.chain_of(data, settings).rows
     times = np.resize([1, 2, 3], 60)
     for name, given in (("inputs", data.X.T), ("fixed", data.fixed.T), ("target", 0.5 * data.y)):
         assert_array_equal(getattr(rows, name), np.repeat(given, times, axis=-1))
@@ -112,7 +112,7 @@ def test_the_papers_classification_takes_whole_weights():
 
 def test_the_papers_proposals_are_independent():
     rng = np.random.default_rng(0)
-    _, start = plan.starting_point(rng, some_data(), IndependentStructure(), 8)
+    _, start = chain_plan.starting_point(rng, some_data(), IndependentStructure(), 8)
     assert (start.correlations, start.jumps) == ((0.0,), 0.0)
 
 
@@ -120,16 +120,16 @@ def test_the_papers_proposals_are_independent():
 @pytest.mark.parametrize("structure", [SPARSE, DENSE])
 def test_any_number_of_frequencies_has_a_start(n_frequencies, structure):
     rng = np.random.default_rng(0)
-    omega, _ = plan.starting_point(rng, some_data(n=1), structure, n_frequencies)
+    omega, _ = chain_plan.starting_point(rng, some_data(n=1), structure, n_frequencies)
     assert omega.shape == (n_frequencies, 3)
     assert np.isfinite(omega).all()
 
 
 def test_one_input_is_dense_without_a_trial(monkeypatch):
-    monkeypatch.setattr(plan, "starting_point", None)
+    monkeypatch.setattr(chain_plan, "starting_point", None)
     rng = np.random.default_rng(0)
     settings = replace(SETTINGS, structures=(SPARSE, DENSE))
-    assert plan.choose_structure(rng, some_data(d=1), settings) == (DENSE, None)
+    assert chain_plan.choose_structure(rng, some_data(d=1), settings) == (DENSE, None)
 
 
 def test_a_wave_along_one_input_is_found_at_once():
@@ -138,13 +138,13 @@ def test_a_wave_along_one_input_is_found_at_once():
     X = rng.uniform(-1.7, 1.7, size=(400, 3))
     y = np.sin(90.0 * X[:, 1]) + X[:, 0] ** 2 + 0.1 * rng.normal(size=400)
     data = ScaledData(X, y / y.std(), np.ones((400, 1)), None, False)
-    omega, _ = plan.starting_point(rng, data, SPARSE, 8)
+    omega, _ = chain_plan.starting_point(rng, data, SPARSE, 8)
     near = np.abs(np.abs(omega[:, 1]) - 90.0) < 2.0
     assert (near & (omega[:, 0] == 0.0) & (omega[:, 2] == 0.0)).any()
 
 
 def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
-    monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 40)
+    monkeypatch.setattr(chain_plan, "_TRIAL_ROUNDS", 40)
     settings = replace(SETTINGS, n_frequencies=20, structures=(SPARSE, DENSE))
     rng = np.random.default_rng(1)
     X = rng.uniform(-2.0, 2.0, size=(250, 6))
@@ -155,7 +155,7 @@ def test_the_evidence_tells_sums_from_functions_of_all_inputs(monkeypatch):
     }
     for structure, y in targets.items():
         data = ScaledData(X, (y - y.mean()) / y.std(), np.ones((250, 1)), None, False)
-        found = plan.choose_structure(np.random.default_rng(0), data, settings)
+        found = chain_plan.choose_structure(np.random.default_rng(0), data, settings)
         assert found[0].name == structure
 
 
@@ -170,9 +170,11 @@ def test_chains_that_take_turns_share_the_time(n_chains, n_jobs, expected):
 
 
 def test_rounds_are_fewer_where_they_cost_more():
-    rounds = [plan.rounds_an_iteration(n, m) for n, m in [(100, 10), (10_000, 200), (10**6, 400)]]
+    rounds = [
+        chain_plan.rounds_an_iteration(n, m) for n, m in [(100, 10), (10_000, 200), (10**6, 400)]
+    ]
     assert rounds == sorted(rounds, reverse=True)
-    assert rounds[0] == plan._MOST_ROUNDS
+    assert rounds[0] == chain_plan._MOST_ROUNDS
     assert rounds[-1] == 1
 
 
@@ -182,16 +184,18 @@ def test_chains_run_with_the_threads_that_they_are_given(monkeypatch):
     def run(chain, **options):
         seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
 
-    monkeypatch.setattr(plan, "run", run)
-    plan.learn(np.random.SeedSequence(0), some_data(), replace(SETTINGS, n_chains=2, n_threads=1))
+    monkeypatch.setattr(chain_plan, "run", run)
+    chain_plan.learn(
+        np.random.SeedSequence(0), some_data(), replace(SETTINGS, n_chains=2, n_threads=1)
+    )
     assert seen
     assert set(seen) == {1}
 
 
 def test_chains_are_independent_of_how_many_follow():
     seeds = [np.random.SeedSequence(5) for _ in range(2)]
-    two = plan.learn(seeds[0], some_data(), replace(SETTINGS, n_chains=2))[1]
-    three = plan.learn(seeds[1], some_data(), replace(SETTINGS, n_chains=3))[1]
+    two = chain_plan.learn(seeds[0], some_data(), replace(SETTINGS, n_chains=2))[1]
+    three = chain_plan.learn(seeds[1], some_data(), replace(SETTINGS, n_chains=3))[1]
     for one, other in zip(two, three[:2], strict=True):
         assert_array_equal(one.draws[-1].omega, other.draws[-1].omega)
     assert (two[0].draws[-1].omega != two[1].draws[-1].omega).any()
@@ -206,15 +210,15 @@ def rounds_of_trials(monkeypatch, time_limit):
         rounds.append(self)
         return step(self, *arguments, **options)
 
-    monkeypatch.setattr(plan, "perf_counter", lambda: float(next(seconds)))
+    monkeypatch.setattr(chain_plan, "perf_counter", lambda: float(next(seconds)))
     monkeypatch.setattr(CollapsedChain, "step", counted)
     settings = replace(SETTINGS, structures=(SPARSE, DENSE), time_limit=time_limit)
-    plan.choose_structure(np.random.default_rng(0), some_data(), settings)
+    chain_plan.choose_structure(np.random.default_rng(0), some_data(), settings)
     return len(rounds)
 
 
 def test_trials_of_structures_end_with_their_share_of_the_time(monkeypatch):
-    monkeypatch.setattr(plan, "_TRIAL_ROUNDS", 12)
+    monkeypatch.setattr(chain_plan, "_TRIAL_ROUNDS", 12)
     assert rounds_of_trials(monkeypatch, None) == 24
     # A trial has three of twenty seconds, and its fourth round ends after them.
     assert rounds_of_trials(monkeypatch, 20.0) == 2 * 4
@@ -230,18 +234,18 @@ def test_what_the_trial_took_is_gone_from_the_time():
 
 def test_the_trial_counts_in_the_time_of_the_chains(monkeypatch):
     seconds, seen = iter(range(100)), []
-    monkeypatch.setattr(plan, "perf_counter", lambda: float(next(seconds)))
-    monkeypatch.setattr(plan, "choose_structure", lambda *_: (DENSE, None))
-    monkeypatch.setattr(plan, "run", lambda chain, seconds, report: seen.append(seconds))
+    monkeypatch.setattr(chain_plan, "perf_counter", lambda: float(next(seconds)))
+    monkeypatch.setattr(chain_plan, "choose_structure", lambda *_: (DENSE, None))
+    monkeypatch.setattr(chain_plan, "run", lambda chain, seconds, report: seen.append(seconds))
     settings = replace(SETTINGS, structures=(SPARSE, DENSE), time_limit=60.0)
-    plan.learn(np.random.SeedSequence(0), some_data(), settings)
+    chain_plan.learn(np.random.SeedSequence(0), some_data(), settings)
     assert seen == [59.0]
 
 
 def test_chains_in_processes_are_reported_when_they_are_finished():
     said = []
     settings = replace(SETTINGS, n_chains=2, n_jobs=2, n_burn_in=1, n_samples=1)
-    plan.learn(np.random.SeedSequence(0), some_data(), settings, report=Progress(said.append))
+    chain_plan.learn(np.random.SeedSequence(0), some_data(), settings, report=Progress(said.append))
     assert [str(step) for step in said] == ["finished chain 1/2", "finished chain 2/2"]
 
 

@@ -6,8 +6,15 @@ from learned.test_sparse_prior import assert_pull
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from bochner.learned.dirichlet_mixture import DensePrior, Mixture, MixturePrior, sample_prior, step
-from bochner.learned.wishart import GammaPrior, NormalInverseWishart
+from bochner.learned.dirichlet_mixture import (
+    GammaPrior,
+    Mixture,
+    MixturePrior,
+    NormalInverseWishart,
+    sample_prior,
+    step,
+)
+from bochner.learned.frequency_priors import DensePrior
 
 # Shared evenly (Bonferroni) among the functions of each test.
 FAMILY_ALPHA = 1e-3

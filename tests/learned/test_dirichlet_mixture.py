@@ -14,9 +14,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.special import gammaln, multigammaln
 
-from bochner.learned import dirichlet_mixture as module
-from bochner.learned.dirichlet_mixture import Mixture, MixturePrior, init, sample_prior, step
-from bochner.learned.wishart import GammaPrior, NormalInverseWishart
+from bochner.learned import dirichlet_mixture
+from bochner.learned.dirichlet_mixture import (
+    GammaPrior,
+    Mixture,
+    MixturePrior,
+    NormalInverseWishart,
+    init,
+    sample_prior,
+    step,
+)
 
 # Shared evenly (Bonferroni) among the comparisons of each test.
 FAMILY_ALPHA = 1e-3
@@ -144,7 +151,7 @@ def test_the_labels_of_components_do_not_matter():
 def test_what_dominates_may_be_empty():
     """A component whose only frequency leaves has no mass, however well it fits."""
     counts, logs = [0.5, 0, 3], [-2000.0, 0.0, -2000.0 + np.log(2.0)]
-    picks = Counter(module._pick(counts, logs, (i + 0.5) / 1300.0) for i in range(1300))
+    picks = Counter(dirichlet_mixture._pick(counts, logs, (i + 0.5) / 1300.0) for i in range(1300))
     assert picks == {0: 100, 2: 1200}
 
 
@@ -163,7 +170,7 @@ def assert_alone():
     # Its own component has by far the greatest density, and a new one hardly any probability.
     state = Mixture(np.array([0, 1, 1, 1]), means, covariances, 1e-30)
     for seed in range(10):
-        labels = module.sample_labels(np.random.default_rng(seed), state, omega, BASE)
+        labels = dirichlet_mixture.sample_labels(np.random.default_rng(seed), state, omega, BASE)
         assert_array_equal(labels, 0)
 
 

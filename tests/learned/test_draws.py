@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from bochner._base import limits
-from bochner.learned.chain_evidence import InverseGammaNoise, evidence_of
+from bochner.learned.chain_state import InverseGammaNoise, evidence_of
 from bochner.learned.draws import drawn, stacked
-from bochner.learned.sparse import SparseHyper, SparsePrior
+from bochner.learned.frequency_priors import SparseHyper, SparsePrior
 from bochner.learned.training_data import TrainingData
 
 N, M, D = 40, 4, 2

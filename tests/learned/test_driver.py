@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bochner._base import progress as reports
-from bochner.learned import chain_run as driver
+from bochner.learned import chain_run
 from bochner.learned.chain_run import PreparedChain, Stage, run
 from bochner.learned.chain_state import StepSizes
 from bochner.learned.draws import ChainDraw
@@ -130,7 +130,7 @@ def test_states_are_rebuilt_every_ten_iterations_of_a_stage():
 
 @pytest.mark.parametrize(("n_full", "expected"), [(1, 1), (4, 4), (16, 8)])
 def test_draws_in_full_are_spread_evenly(monkeypatch, n_full, expected):
-    monkeypatch.setattr(driver, "FULL_DRAWS", n_full)
+    monkeypatch.setattr(chain_run, "FULL_DRAWS", n_full)
     full = [draw.whitener is not None for draw in go().draws]
     assert sum(full) == expected
     assert full[0]
@@ -139,7 +139,7 @@ def test_draws_in_full_are_spread_evenly(monkeypatch, n_full, expected):
 def clock(patch, seconds=1.0):
     """Every look at the clock takes a time."""
     times = (seconds * tick for tick in count())
-    patch.setattr(driver, "perf_counter", lambda: next(times))
+    patch.setattr(chain_run, "perf_counter", lambda: next(times))
 
 
 @pytest.mark.parametrize("limit", [1e-9, 30.0, 120.0])

@@ -6,8 +6,7 @@ from learned.grouped_parameters import similarity_features
 from learned.problems import component_law, problem
 
 from bochner import SimilarityFeatures, kernels
-from bochner.learned import exact_inference as exact
-from bochner.learned import mixture_bound as sticks
+from bochner.learned import exact_inference, mixture_bound
 from bochner.learned.mixture_bound import N_LATENT, component_evidence
 from bochner.papers import digmm as digmm_taylor
 
@@ -82,7 +81,7 @@ def assert_features(model, X):
 
 def assert_exact(patch, seed):
     one = problem(seed)
-    watched = Watched(patch, exact, "best_ascent")
+    watched = Watched(patch, exact_inference, "best_ascent")
     model = fitted(one, None, seed)
     (_, (ascent, bound)) = watched.calls[0]
     assert np.isfinite(ascent.history).all()
@@ -96,7 +95,7 @@ def assert_exact(patch, seed):
         assert factor.weights.sum() == pytest.approx(1.0, abs=1e-12)
         assert_definite(factor.covariances)
         counts = N_LATENT * factor.weights
-        assert (sticks.stick_posterior(counts, 1.0) > 0.0).all()
+        assert (mixture_bound.stick_posterior(counts, 1.0) > 0.0).all()
         assert (prior.dof + counts > prior.dim - 1.0).all()
         scales = np.exp(factor.log_scales)
         laws = [component_law(prior, scale) for scale in scales]
@@ -177,6 +176,12 @@ def test_a_difference_of_mixtures_is_recovered(parts, seed):
 def test_the_best_start_goes_on_to_the_last_iteration():
     X = np.random.default_rng(0).normal(size=(60, 2))
     model = similarity_features(
-        ONE[0], 8, n_sketch=60, max_iter=exact._TRIAL + 4, tol=1e-15, n_starts=2, random_state=0
+        ONE[0],
+        8,
+        n_sketch=60,
+        max_iter=exact_inference._TRIAL + 4,
+        tol=1e-15,
+        n_starts=2,
+        random_state=0,
     )
-    assert model.fit(X).n_iter_ > exact._TRIAL + 1
+    assert model.fit(X).n_iter_ > exact_inference._TRIAL + 1

@@ -8,7 +8,7 @@ from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose
 
 from bochner._base import limits
-from bochner.learned.chain_evidence import (
+from bochner.learned.chain_state import (
     InverseGammaNoise,
     KnownNoise,
     evidence_of,
@@ -96,7 +96,7 @@ def test_single_precision_features_have_double_precision_sums():
 
 
 def test_features_are_kept_where_they_are_small(monkeypatch):
-    from bochner.learned import chain_evidence as module
+    from bochner.learned import chain_state as module
 
     case = problem()
     assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is not None

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 from bochner.learned.basis import Matched
 from bochner.learned.chain_run import ChainRun
 from bochner.learned.draws import ChainDraw
-from bochner.learned.gaussian_components import Components, frequency_components, mean_kernel
-from bochner.learned.learned_kernel import Learned
+from bochner.learned.frequency_priors import Components, frequency_components
+from bochner.learned.learned_kernel import Learned, mean_kernel
 from bochner.learned.training_data import Scaling
 from bochner.learned.two_spectra import TwoSpectraPrior
 

@@ -10,14 +10,22 @@ from learned.test_dirichlet_mixture import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from bochner.learned import moves as module
-from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise, evidence_of
-from bochner.learned.chain_state import ChainState, StepSizes
-from bochner.learned.dirichlet_mixture import DensePrior, Mixture, MixturePrior
+from bochner.learned import moves
+from bochner.learned.chain_state import (
+    ChainState,
+    InverseGammaNoise,
+    KnownNoise,
+    StepSizes,
+    evidence_of,
+)
+from bochner.learned.dirichlet_mixture import (
+    GammaPrior,
+    Mixture,
+    MixturePrior,
+    NormalInverseWishart,
+)
+from bochner.learned.frequency_priors import DensePrior, SparseHyper, SparsePrior, Whitening
 from bochner.learned.moves import Hamiltonian
-from bochner.learned.prior import Whitening
-from bochner.learned.sparse import SparseHyper, SparsePrior
-from bochner.learned.wishart import GammaPrior, NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the functions of a chain.
 FAMILY_ALPHA = 1e-3
@@ -66,13 +74,13 @@ class Trajectories:
         """End position, end momentum, and how much the energy has grown."""
         seen = []
         with pytest.MonkeyPatch.context() as patch:
-            energy = module._energy
+            energy = moves._energy
 
             def seeing(*arguments):
                 seen.append((*arguments[1:], energy(*arguments)))
                 return seen[-1][-1]
 
-            patch.setattr(module, "_energy", seeing)
+            patch.setattr(moves, "_energy", seeing)
             rows = self.case.rows()
             omega = self.whitening.colour(position)
             evidence = evidence_of(rows, omega, self.precision, self.noise)

@@ -6,7 +6,7 @@ from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base import limits
-from bochner.learned.chain_evidence import InverseGammaNoise, evidence_of
+from bochner.learned.chain_state import InverseGammaNoise, evidence_of
 from bochner.learned.training_data import TrainingData
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 

@@ -13,7 +13,7 @@ from scipy.special import log_softmax
 
 import bochner
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor
-from bochner.learned import Chains, pooling
+from bochner.learned import Chains, learned_kernel
 
 WEIGHT = np.random.default_rng(7).uniform(0.5, 3.0, size=len(X))
 CHAINS = {"n_chains": 3, "n_samples": 4, "n_burn_in": 3}
@@ -21,7 +21,7 @@ CHAINS = {"n_chains": 3, "n_samples": 4, "n_burn_in": 3}
 
 def fitted(model, y, weight=None):
     """Return a model, and the blocks that its chains have left out, of rows in the given order."""
-    kept, right = [], pooling.blocks_of
+    kept, right = [], learned_kernel.blocks_of
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             "bochner.learned.learned_kernel_fit.blocks_of",

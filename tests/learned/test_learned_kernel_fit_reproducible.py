@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
 import bochner
-from bochner.learned import chain_run as driver
+from bochner.learned import chain_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 RNG = np.random.default_rng(8)
@@ -125,7 +125,7 @@ def test_a_model_of_too_few_draws_to_judge_survives_files_too(tmp_path):
 def test_the_time_limit_is_kept_but_there_is_a_draw(limit, monkeypatch):
     """On a clock of one second a look, in all chains and classes together."""
     ticks = iter(range(10**7))
-    monkeypatch.setattr(driver, "perf_counter", ticks.__next__)
+    monkeypatch.setattr(chain_run, "perf_counter", ticks.__next__)
     settings = {"time_limit": limit, "n_samples": 500, "n_burn_in": 500, "n_chains": 2}
     for model, y in ((regressor(**settings), Y), (classifier(**settings), THREE)):
         before = next(ticks)

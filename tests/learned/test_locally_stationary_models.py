@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
-from bochner.learned import Chains
-from bochner.learned import chain_models as models
+from bochner.learned import Chains, chain_models
 from bochner.learned.basis import Grid
 from bochner.papers import gabasr
 
@@ -82,7 +81,7 @@ def some_model(**parameters):
     settings = {"structure": "dense", "n_samples": 12, **parameters}
     with pytest.MonkeyPatch.context() as patch:
         # By default so few amplitudes vary that short chains may have none.
-        patch.setattr(models, "_SCARCITY", 1.0)
+        patch.setattr(chain_models, "_SCARCITY", 1.0)
         return modulated(**settings).fit(UNITS * X + PLACE, 5.0 + 3.0 * Y, WEIGHT)
 
 
@@ -188,7 +187,7 @@ def test_features_are_those_of_a_draw_in_units_of_the_inputs(model, which):
 
 
 def test_every_few_waves_of_many_are_in_the_kernel(monkeypatch):
-    monkeypatch.setattr(models, "_SCARCITY", 1.0)
+    monkeypatch.setattr(chain_models, "_SCARCITY", 1.0)
     many = modulated(structure="dense", n_frequencies=180, n_burn_in=0, n_samples=24).fit(X, Y)
     kernel = many.kernel_
     assert isinstance(kernel, ModulatedWaves)

@@ -7,9 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
-from bochner.learned import exact_inference as exact
-from bochner.learned import mixture_bound as bounds
-from bochner.learned import mixture_bound as sticks
+from bochner.learned import exact_inference, mixture_bound
 from bochner.learned.mixture_bound import (
     ComponentPrior,
     ExpectedCosines,
@@ -107,8 +105,8 @@ def assert_squares(signs):
     rng = np.random.default_rng(7)
     residual = np.tile(data.values, (N_DRAWS, 1))
     for sign, mass, factor in zip(signs, masses, factors, strict=True):
-        waves = np.cos(draws(rng, factor, bounds.N_LATENT * N_DRAWS) @ data.deltas.T)
-        residual -= sign * mass * waves.reshape(N_DRAWS, bounds.N_LATENT, -1).mean(axis=1)
+        waves = np.cos(draws(rng, factor, mixture_bound.N_LATENT * N_DRAWS) @ data.deltas.T)
+        residual -= sign * mass * waves.reshape(N_DRAWS, mixture_bound.N_LATENT, -1).mean(axis=1)
     squares = residual**2 @ data.counts + data.spread
     assert masses.min() > 0.0
     assert abs(squares.mean() - found) < LIMIT * squares.std() / np.sqrt(N_DRAWS)
@@ -121,7 +119,9 @@ def log_joint_of_one_sign(objective, factor, omega):
     terms = []
     for labels in np.ndindex(*[truncation] * m):
         counts = np.bincount(labels, minlength=truncation).astype(float)
-        term = np.full(omega.shape[:-2], sticks.stick_log_evidence(counts, objective.concentration))
+        term = np.full(
+            omega.shape[:-2], mixture_bound.stick_log_evidence(counts, objective.concentration)
+        )
         for t in np.flatnonzero(counts):
             mine = omega[..., np.array(labels) == t, :].reshape(-1, int(counts[t]), prior.dim)
             term += evidence_of_points(prior, scales[t], mine).reshape(term.shape)
@@ -174,7 +174,7 @@ def log_evidence(objective, factors, masses, m):
 @pytest.mark.parametrize("signs", [ONE, -ONE, BOTH], ids=["plus", "minus", "both"])
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_the_gradient_of_the_bound(dim, signs, noise, latent, monkeypatch):
-    monkeypatch.setattr(bounds, "N_LATENT", latent)
+    monkeypatch.setattr(mixture_bound, "N_LATENT", latent)
     assert_gradient(dim, signs, noise)
 
 
@@ -185,7 +185,7 @@ def test_the_average_of_cosines_has_these_moments(dim):
     omega = draws(rng, factor, 3 * N_DRAWS)
     averages = np.cos(omega @ deltas.T).reshape(N_DRAWS, 3, -1).mean(axis=1)
     waves = ExpectedCosines(factor, deltas)
-    variance = waves.variance * bounds.N_LATENT / 3.0
+    variance = waves.variance * mixture_bound.N_LATENT / 3.0
     squares = (averages - waves.kernel) ** 2
     for drawn, expected in ((averages, waves.kernel), (squares, variance)):
         z = (drawn.mean(axis=0) - expected) / (drawn.std(axis=0) / np.sqrt(N_DRAWS))
@@ -194,7 +194,7 @@ def test_the_average_of_cosines_has_these_moments(dim):
 
 @pytest.mark.parametrize("signs", [ONE, BOTH], ids=["one", "both"])
 def test_the_expected_squared_error_is_that_of_draws(signs, monkeypatch):
-    monkeypatch.setattr(bounds, "N_LATENT", 3)
+    monkeypatch.setattr(mixture_bound, "N_LATENT", 3)
     assert_squares(signs)
 
 
@@ -206,11 +206,11 @@ def test_the_expected_squared_error_is_that_of_draws(signs, monkeypatch):
 @pytest.mark.parametrize("noise", [0.2, 1.0])
 def test_the_bound_is_below_the_evidence(monkeypatch, m, truncation, signs, noise):
     """The bound is below the evidence everywhere, and near it where it is greatest."""
-    monkeypatch.setattr(bounds, "N_LATENT", m)
+    monkeypatch.setattr(mixture_bound, "N_LATENT", m)
     data = some_data(1, n_pairs=4)
     objective = Objective(data, signs, ComponentPrior(1, 6.0, 0.3), 1.3, noise)
     start = tuple(some_factor(1, truncation, seed) for seed in range(len(signs)))
-    best = exact._climbed(objective, start, 100, 1e-9).factors
+    best = exact_inference._climbed(objective, start, 100, 1e-9).factors
     gaps = []
     for factors in (start, best):
         found = objective.bound(factors)
@@ -246,7 +246,7 @@ def test_masses_are_the_best_that_are_not_negative(seed):
     root = np.sqrt(data.counts)
     design = np.concatenate((root[:, None] * kernels, np.diag(np.sqrt(data.counts @ variances))))
     target = np.append(root * data.values, np.zeros(n_signs))
-    found = bounds._best_masses(kernels, variances, data)
+    found = mixture_bound._best_masses(kernels, variances, data)
     assert found.min() >= 0.0
     least = nnls(design, target)[1]
     assert_allclose(np.linalg.norm(design @ found - target), least, rtol=1e-9)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.integrate import quad
 
-from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise
+from bochner.learned.chain_state import InverseGammaNoise, KnownNoise
 
 # Shared evenly (Bonferroni) among the samples tested.
 FAMILY_ALPHA = 1e-3

@@ -8,11 +8,11 @@ from scipy.special import expit
 from scipy.stats import binom, chi2, hypergeom
 
 from bochner.features.chunks import Units
-from bochner.learned import pooling
-from bochner.learned.chain_evidence import evidence_of
+from bochner.learned import learned_kernel
 from bochner.learned.chain_models import BANK
+from bochner.learned.chain_state import evidence_of
 from bochner.learned.draws import drawn, stacked
-from bochner.learned.pooling import blocks_of, parts_of, pooled, scored_of
+from bochner.learned.learned_kernel import blocks_of, parts_of, pooled, scored_of
 from bochner.learned.training_data import ScaledData
 
 K, M, KEPT = 3, 4, 5
@@ -63,7 +63,7 @@ def assert_random_blocks(law=None):
 
 def test_a_row_has_a_random_number_of_observations_in_a_block(monkeypatch):
     assert_random_blocks()
-    monkeypatch.setattr(pooling, "_MOST_PERMUTED", 39)
+    monkeypatch.setattr(learned_kernel, "_MOST_PERMUTED", 39)
     assert_random_blocks(binom(12, 0.5))
 
 
@@ -99,7 +99,7 @@ def test_chains_learn_from_at_most_so_many_rows_outside_of_their_block(monkeypat
         weight[part.rows] = part.weight
         assert_array_equal(weight, 0.5 * (units.counts - own))
         assert part.weight.all()
-    monkeypatch.setattr(pooling, "_MOST_ROWS", 12)
+    monkeypatch.setattr(learned_kernel, "_MOST_ROWS", 12)
     for own, part in zip(left.T, parts_of(np.random.default_rng(0), units, left), strict=True):
         assert len(set(part.rows)) == 12
         assert (own[part.rows] < units.counts[part.rows]).all()
@@ -109,7 +109,7 @@ def test_rows_are_judged_where_they_are_left_out(monkeypatch):
     left = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 0]])
     rows, blocks = scored_of(np.random.default_rng(0), left)
     assert set(zip(rows, blocks, strict=True)) == {(0, 0), (0, 2), (2, 1)}
-    monkeypatch.setattr(pooling, "_SCORED", 2)
+    monkeypatch.setattr(learned_kernel, "_SCORED", 2)
     assert len(scored_of(np.random.default_rng(0), left)[0]) == 2
 
 

@@ -8,9 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.learned import moves as module
-from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise, evidence_of
-from bochner.learned.chain_state import StepSizes
+from bochner.learned import moves
+from bochner.learned.chain_state import InverseGammaNoise, KnownNoise, StepSizes, evidence_of
 from bochner.learned.moves import ChainState, LogNormalPrecision, PrecisionWalk
 
 # Shared evenly (Bonferroni) among the functions of each chain.
@@ -67,7 +66,7 @@ def test_the_rate_counts_steps_that_were_taken(monkeypatch):
     still, rate = precision_step(rng, evidence, PRIOR, 0.0, n_steps=4)
     assert rate == 1.0
     assert_allclose(still.precision, 0.5)
-    monkeypatch.setattr(module, "log_evidence_at", lambda evidence, precision: -np.inf)
+    monkeypatch.setattr(moves, "log_evidence_at", lambda evidence, precision: -np.inf)
     same, rate = precision_step(rng, evidence, PRIOR, 1.0, n_steps=4)
     assert (same is evidence, rate) == (True, 0.0)
 

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.learned.basis import Matched, Windows
-from bochner.learned.draws import Draws
-from bochner.learned.relevance import averaged, relevance_of
+from bochner.learned.draws import Draws, averaged, relevance_of
 from bochner.learned.training_data import Trend
 
 N, STEP = 60, 1e-4
@@ -185,5 +184,5 @@ def test_the_average_of_several_functions():
 def test_many_rows_in_blocks_and_few_of_many_inputs(monkeypatch):
     some = some_draws()
     whole = found(*some)
-    monkeypatch.setattr("bochner.learned.relevance._MOST_NUMBERS", 100)
+    monkeypatch.setattr("bochner.learned.draws._MOST_NUMBERS", 100)
     assert_allclose(found(*some).interactions, whole.interactions, rtol=1e-12)

@@ -8,7 +8,7 @@ from laws.inference_laws import problem
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base import limits
-from bochner.learned.chain_evidence import InverseGammaNoise, KnownNoise, evidence_of, solved
+from bochner.learned.chain_state import InverseGammaNoise, KnownNoise, evidence_of, solved
 from bochner.learned.moves import Proposals, replace_frequencies
 
 GAUSSIAN, KNOWN = InverseGammaNoise(0.7, 0.2), KnownNoise()

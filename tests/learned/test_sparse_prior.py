@@ -7,8 +7,8 @@ from learned.test_dirichlet_mixture import standard_errors
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from bochner.learned import sparse as module
-from bochner.learned.sparse import SparseHyper, SparsePrior
+from bochner.learned import frequency_priors
+from bochner.learned.frequency_priors import SparseHyper, SparsePrior
 
 # Shared evenly (Bonferroni) among the functions of each test.
 FAMILY_ALPHA = 1e-3
@@ -74,7 +74,7 @@ def moved(rng, prior, omega):
 
 def only(patch, kind):
     if kind != "all":
-        patch.setattr(module, "_SHARES", (np.array(KINDS) == kind).astype(float))
+        patch.setattr(frequency_priors, "_SHARES", (np.array(KINDS) == kind).astype(float))
 
 
 ANY_KIND = pytest.mark.parametrize("kind", [*KINDS, "all"])
@@ -153,7 +153,9 @@ def test_suggestions_are_for_the_frequencies_asked_for(monkeypatch):
 def test_kinds_are_chosen_by_their_shares():
     prior, rng = some_prior(), np.random.default_rng(8)
     kind = prior.suggest(rng, prior.sample(rng, 8000), np.arange(8000)).kind
-    p_value = stats.chisquare(np.bincount(kind, minlength=4), 8000 * module._SHARES).pvalue
+    p_value = stats.chisquare(
+        np.bincount(kind, minlength=4), 8000 * frequency_priors._SHARES
+    ).pvalue
     assert p_value > FAMILY_ALPHA
 
 
@@ -174,7 +176,7 @@ def test_labels_follow_bayes_rule():
     """Shares of component and sign at given values, against densities by SciPy."""
     prior, rng, n = some_prior(), np.random.default_rng(13), 20_000
     point = np.array([1.1, -0.7, 0.2])
-    label, sign_of, slabs = module._slabs(rng, prior, np.tile(point, (n, 1)))
+    label, sign_of, slabs = frequency_priors._slabs(rng, prior, np.tile(point, (n, 1)))
     observed, expected = [], []
     for i, value in enumerate(point):
         density = [

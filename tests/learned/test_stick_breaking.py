@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from bochner.learned import mixture_bound as sticks
+from bochner.learned import mixture_bound
 
 CASES = [
     pytest.param(np.array(counts), concentration, id=f"{counts}-{concentration}")
@@ -46,17 +46,17 @@ def integrals(counts, concentration):
 @pytest.mark.parametrize(("counts", "concentration"), CASES)
 def test_the_posterior_and_the_evidence_are_integrals(counts, concentration):
     total, means, logarithms = integrals(counts, concentration)
-    found = sticks.stick_posterior(counts, concentration)
+    found = mixture_bound.stick_posterior(counts, concentration)
     assert found.shape == (len(counts) - 1, 2)
     assert_allclose(found[:, 0] / found.sum(axis=1), means, rtol=1e-9)
     assert_allclose(
-        sticks.stick_log_evidence(counts, concentration), np.log(total), rtol=1e-9, atol=1e-9
+        mixture_bound.stick_log_evidence(counts, concentration), np.log(total), rtol=1e-9, atol=1e-9
     )
-    assert_allclose(sticks.expected_log_weights(found), logarithms, rtol=1e-9)
+    assert_allclose(mixture_bound.expected_log_weights(found), logarithms, rtol=1e-9)
 
 
 def test_one_component_has_no_stick():
     counts = np.array([4.0])
-    assert sticks.stick_posterior(counts, 1.0).shape == (0, 2)
-    assert sticks.stick_log_evidence(counts, 1.0) == 0.0
-    assert sticks.expected_log_weights(np.empty((0, 2))).tolist() == [0.0]
+    assert mixture_bound.stick_posterior(counts, 1.0).shape == (0, 2)
+    assert mixture_bound.stick_log_evidence(counts, 1.0) == 0.0
+    assert mixture_bound.expected_log_weights(np.empty((0, 2))).tolist() == [0.0]

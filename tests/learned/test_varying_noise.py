@@ -11,12 +11,12 @@ from laws.noise_field_laws import heights
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.chain_models import LocallyStationaryModel, sparse_envelope
 from bochner.learned.chain_run import CollapsedChain
+from bochner.learned.chain_state import InverseGammaNoise
+from bochner.learned.frequency_priors import SparseHyper, SparsePrior
 from bochner.learned.moves import PrecisionWalk, PriorParameters, ReplacementSweep
 from bochner.learned.noise_field import NoiseField, VaryingNoise
-from bochner.learned.sparse import SparseHyper, SparsePrior
 
 NOISE = InverseGammaNoise(1.5, 0.4)
 D = 2

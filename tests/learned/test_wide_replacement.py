@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base import limits
 from bochner.learned.basis import Grid
-from bochner.learned.chain_evidence import evidence_of
+from bochner.learned.chain_state import evidence_of
 from bochner.learned.moves import Proposals, blocks_of_units, replace_frequencies
 
 WIDE = Grid(7, 5)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.special import gammaln
 
-from bochner.learned.wishart import GammaPrior, NormalInverseWishart
+from bochner.learned.dirichlet_mixture import GammaPrior, NormalInverseWishart
 
 # Shared evenly (Bonferroni) among the comparisons of each test of draws.
 FAMILY_ALPHA = 1e-3

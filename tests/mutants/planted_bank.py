@@ -4,18 +4,21 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
-from learned import test_draws, test_pooling, test_preparation, test_relevance
-from learned import test_gaussian_components as test_components
-from learned import test_learned_kernel_fit_learned_kernel as test_bank_learned_kernel
-from learned import test_learned_kernel_fit_left_out as test_bank_left_out
-from learned import test_learned_kernel_fit_predictions as test_bank_predictions
+from learned import (
+    test_draws,
+    test_gaussian_components,
+    test_learned_kernel_fit_learned_kernel,
+    test_learned_kernel_fit_left_out,
+    test_learned_kernel_fit_predictions,
+    test_pooling,
+    test_preparation,
+    test_relevance,
+)
 from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
 from bochner.features.chunks import Units
-from bochner.learned import draws, pooling, relevance
-from bochner.learned import gaussian_components as components
-from bochner.learned import learned_kernel_fit as bank
-from bochner.learned.chain_evidence import InverseGammaNoise
+from bochner.learned import draws, frequency_priors, learned_kernel, learned_kernel_fit
+from bochner.learned.chain_state import InverseGammaNoise
 from bochner.learned.draws import Draws
 from bochner.learned.learned_kernel_classifier import LearnedClassification
 from bochner.learned.learned_kernel_regressor import LearnedRegression
@@ -24,22 +27,33 @@ from bochner.learned.training_data import Scaling
 
 @cache
 def sound_model():
-    model = test_bank_learned_kernel.regressor()
-    return quietly(model.fit, test_bank_learned_kernel.X, test_bank_learned_kernel.Y)
+    model = test_learned_kernel_fit_learned_kernel.regressor()
+    return quietly(
+        model.fit,
+        test_learned_kernel_fit_learned_kernel.X,
+        test_learned_kernel_fit_learned_kernel.Y,
+    )
 
 
 def check_predictions():
-    fit = quietly(test_bank_predictions.some_fit, "dense", 1, test_bank_predictions.WEIGHT)
-    test_bank_predictions.test_mean_and_deviation_are_those_of_the_mixture_of_students(fit)
+    fit = quietly(
+        test_learned_kernel_fit_predictions.some_fit,
+        "dense",
+        1,
+        test_learned_kernel_fit_predictions.WEIGHT,
+    )
+    test_learned_kernel_fit_predictions.test_mean_and_deviation_are_those_of_the_mixture_of_students(
+        fit
+    )
 
 
 def check_noise():
-    fit = quietly(test_bank_predictions.some_fit, "sparse", 0, None)
-    test_bank_predictions.test_the_noise_is_the_posterior_mean(fit)
+    fit = quietly(test_learned_kernel_fit_predictions.some_fit, "sparse", 0, None)
+    test_learned_kernel_fit_predictions.test_the_noise_is_the_posterior_mean(fit)
 
 
 def check_features():
-    test_bank_learned_kernel.assert_features(sound_model(), "best")
+    test_learned_kernel_fit_learned_kernel.assert_features(sound_model(), "best")
 
 
 def check_whiteners():
@@ -53,7 +67,7 @@ def check_picks():
 
 
 check_mean_kernel = partial(
-    test_components.test_the_mean_kernel_averages_the_draws_in_the_units_of_the_inputs, 3
+    test_gaussian_components.test_the_mean_kernel_averages_the_draws_in_the_units_of_the_inputs, 3
 )
 check_relevance = partial(test_relevance.test_against_differences_and_averages, 4, 2)
 check_repetitions = partial(test_preparation.test_weights_and_repetitions_are_the_same_data, 9)
@@ -79,7 +93,7 @@ def noise_at_its_mode(self, residual, degrees):
 
 @planted(check_features)
 def features_in_scaled_units(patch):
-    test = test_bank_learned_kernel
+    test = test_learned_kernel_fit_learned_kernel
     model = test.regressor().__class__
     right = model.features
 
@@ -104,38 +118,38 @@ def only_whitened_draws_picked(self, rng):
     return index, index, place
 
 
-changes(test_components, "mean_kernel", check_mean_kernel, name="kernel_in_scaled_units")(
+changes(test_gaussian_components, "mean_kernel", check_mean_kernel, name="kernel_in_scaled_units")(
     lambda mean_kernel, parts, scale: mean_kernel(parts, np.ones(2))
 )
-changes(components, "spectral_mixture", check_mean_kernel, name="covariance_scaled_once")(
+changes(learned_kernel, "spectral_mixture", check_mean_kernel, name="covariance_scaled_once")(
     lambda mixture, weights, means, covariances: mixture(weights, means, 2.0 * covariances)
 )
 
 
-@changes(components, "_gaussian", test_components.test_a_line_keeps_its_place)
+@changes(frequency_priors, "_gaussian", test_gaussian_components.test_a_line_keeps_its_place)
 def lines_centred(gaussian, members):
     mean, covariance = gaussian(members)
     return 0.0 * mean, covariance + np.outer(mean, mean)
 
 
-@replaces(components, "_gaussian", test_components.test_a_line_keeps_its_place)
+@replaces(frequency_priors, "_gaussian", test_gaussian_components.test_a_line_keeps_its_place)
 def lines_without_their_sign(members):
     return (members.mean(axis=0), np.atleast_2d(np.cov(members.T, bias=True)))
 
 
-@changes(relevance._Waves, "of", check_relevance)
+@changes(draws._Waves, "of", check_relevance)
 def relevance_of_cosines_alone(right, draws, index, polynomial):
     waves = right(draws, index, polynomial)
     own = waves.waves
     return replace(waves, waves=replace(own, weight=own.weight.real.astype(complex)))
 
 
-@changes(relevance._Waves, "of", check_relevance)
+@changes(draws._Waves, "of", check_relevance)
 def trend_left_out(right, draws, index, polynomial):
     return right(draws, index, 0.0 * polynomial)
 
 
-@replaces(relevance._Waves, "averaged_out", check_relevance)
+@replaces(draws._Waves, "averaged_out", check_relevance)
 def wave_averaged_to_nothing(wave, X, i):
     """As if every characteristic function were zero: the average keeps the low frequencies."""
     active = wave.waves.acts_on(i)
@@ -158,7 +172,7 @@ def scale_with_outliers(patch):
 plant_edits(
     LearnedRegression,
     "_calibrate",
-    test_bank_left_out.assert_regression,
+    test_learned_kernel_fit_left_out.assert_regression,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
     error_of_other_weights=("left_out.mean(new * ratio))", "left_out.mean(residual**2))"),
     scale_of_weights_of_one=(", left_out.units.weights[rows])", ")"),
@@ -166,7 +180,7 @@ plant_edits(
 plant_edits(
     LearnedClassification,
     "_calibrate",
-    test_bank_left_out.assert_classes,
+    test_learned_kernel_fit_left_out.assert_classes,
     temperature_without_weights=("units.totals, has", "None, has"),
     score_of_its_own_temperature=(
         "left_out_probabilities(scores, labels, units, has_biases=False)",
@@ -174,20 +188,20 @@ plant_edits(
     ),
 )
 plant_edits(
-    pooling,
+    learned_kernel,
     "parts_of",
-    test_bank_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
-    users=(bank,),
+    test_learned_kernel_fit_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
+    users=(learned_kernel_fit,),
     rows_that_are_not_left_out=("units.counts - n_removed", "units.counts"),
 )
 plant_edits(
-    pooling,
+    learned_kernel,
     "_of_greatest_evidence",
     test_pooling.assert_pooled,
     precision_that_stays=("fit = solved(fit, precision)", "pass"),
 )
 plant_edits(
-    pooling,
+    learned_kernel,
     "pooled",
     test_pooling.assert_pooled_labels,
     users=(test_pooling,),

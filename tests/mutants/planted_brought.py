@@ -23,7 +23,7 @@ from bochner.files import (
     text_files,
 )
 from bochner.files.errors import InputError
-from bochner.tables import fingerprints
+from bochner.tables import table_checks
 
 
 def file_of(case: str | Brought, check=check_layout):
@@ -108,11 +108,11 @@ def empty_columns_stay(right, name, series, *arguments, **named):
 
 
 planted(test_rows_that_are_equal_by_chance_say_nothing, name="equal_rows_are_rows_of_the_fit")(
-    edit(fingerprints, "training_rows", 'float(record["chance"]) + ', "", test_fingerprints)
+    edit(table_checks, "training_rows", 'float(record["chance"]) + ', "", test_fingerprints)
 )
 
 planted(test_rows_of_the_fit_are_found, name="hashes_of_rows_change")(
     edit(
-        fingerprints, "_known", "keys.astype(np.uint32)", "(keys + np.uint64(1)).astype(np.uint32)"
+        table_checks, "_known", "keys.astype(np.uint32)", "(keys + np.uint64(1)).astype(np.uint32)"
     )
 )

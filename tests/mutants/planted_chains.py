@@ -11,8 +11,8 @@ from mutants.registry import changes, edit, planted, replaces
 from bochner.learned import moves as hamiltonian
 from bochner.learned import moves as replacement
 from bochner.learned import polya_gamma as polya_gamma
+from bochner.learned.frequency_priors import SparsePrior
 from bochner.learned.moves import LogNormalPrecision
-from bochner.learned.sparse import SparsePrior
 from bochner.papers import bank as joint_pairs
 from bochner.papers.bank import JointPairChain, Laplace
 

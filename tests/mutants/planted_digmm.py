@@ -4,35 +4,32 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from learned import test_component_evidence
-from learned import test_mixture_bound as test_bound
-from learned import test_similarity_features as test_digmm_features
+from learned import test_component_evidence, test_mixture_bound, test_similarity_features
 from mutants.registry import changes, planted, replaces
 from papers import test_digmm_taylor as test_taylor
 
-from bochner.learned import exact_inference as exact
-from bochner.learned import mixture_bound as bound
-from bochner.learned import mixture_bound as sticks
-from bochner.learned import mixture_inference as learned_mixture
+from bochner.learned import exact_inference, mixture_bound, mixture_inference
 from bochner.learned.mixture_bound import ComponentPrior, ExpectedCosines
 from bochner.papers import digmm as digmm_taylor
 
-BOTH, GROUPS = test_bound.BOTH, test_taylor.SIZES["groups"]
-check_gradient = partial(test_bound.assert_gradient, 2, BOTH, None)
-check_moments = partial(test_bound.test_the_average_of_cosines_has_these_moments, 2)
+BOTH, GROUPS = test_mixture_bound.BOTH, test_taylor.SIZES["groups"]
+check_gradient = partial(test_mixture_bound.assert_gradient, 2, BOTH, None)
+check_moments = partial(test_mixture_bound.test_the_average_of_cosines_has_these_moments, 2)
 check_letter = partial(test_taylor.assert_letter, GROUPS)
 
 
 def check_features():
-    one = test_digmm_features.model(inference=digmm_taylor.Taylor(), max_iter=2).fit(
-        test_digmm_features.X
+    one = test_similarity_features.model(inference=digmm_taylor.Taylor(), max_iter=2).fit(
+        test_similarity_features.X
     )
-    test_digmm_features.assert_parts(one)
-    test_digmm_features.assert_signature(one)
+    test_similarity_features.assert_parts(one)
+    test_similarity_features.assert_signature(one)
 
 
-check_outside = test_digmm_features.test_frequencies_are_spread_outside_of_the_span_of_the_sketch
-check_masses = test_digmm_features.test_masses_are_those_of_the_split
+check_outside = (
+    test_similarity_features.test_frequencies_are_spread_outside_of_the_span_of_the_sketch
+)
+check_masses = test_similarity_features.test_masses_are_those_of_the_split
 check_subspace = partial(
     test_component_evidence.test_coordinates_in_a_subspace_have_a_law_of_the_same_stiffness, 100.0
 )
@@ -41,7 +38,7 @@ check_subspace = partial(
 @planted(check_features)
 def sign_of_the_negative_part_lost(patch):
     patch.setattr(
-        learned_mixture.LearnedMixture,
+        mixture_inference.LearnedMixture,
         "kernel",
         property(lambda self: sum((p.kernel for p in self.parts[1:]), self.parts[0].kernel)),
     )
@@ -71,7 +68,7 @@ def half_lost_in_the_decay(right, self, factor, deltas):
 @changes(ExpectedCosines, "__init__", check_moments)
 def doubled_differences_forgotten(right, self, factor, deltas):
     right(self, factor, deltas)
-    self.variance = (1.0 - self.kernel**2) / bound.N_LATENT
+    self.variance = (1.0 - self.kernel**2) / mixture_bound.N_LATENT
 
 
 @changes(ExpectedCosines, "pulled_back", check_gradient)
@@ -79,7 +76,7 @@ def slope_of_the_variance_forgotten(right, self, one, two):
     return right(self, one, 0.0 * two)
 
 
-@replaces(sticks, "posterior", check_letter, check_gradient)
+@replaces(mixture_bound, "posterior", check_letter, check_gradient)
 def sticks_count_their_own(counts, concentration):
     beyond = counts[::-1].cumsum()[::-1]
     return np.column_stack((1.0 + counts[:-1], concentration + beyond[:-1]))
@@ -98,7 +95,7 @@ def noise_of_means_missing_in_the_scatter(right, prior, components, frequencies)
     return replace(made, scales=np.linalg.inv(np.linalg.inv(made.scales) - extra))
 
 
-@changes(exact, "_part_of_factor", check_outside)
+@changes(exact_inference, "_part_of_factor", check_outside)
 def nothing_outside_of_the_span(right, sign, mass, factor, data, distance):
     part = right(sign, mass, factor, data, distance)
     onto = data.basis @ data.basis.T

@@ -10,7 +10,7 @@ from features import test_positive_features_features as test_positive_features
 from features import test_weight_meaning as test_units
 from files import test_identifiers
 from laws import head_laws, test_likelihood_laws
-from learned import test_dirichlet_mixture as test_mixture
+from learned import test_dirichlet_mixture
 from linear import test_kernel_selection as test_selection
 from linear import test_online, test_ridge_plan
 from mutants.registry import edited, plant_edits, planted
@@ -27,7 +27,7 @@ from tables import (
 from bochner.comparison import forecast_errors as forecasts
 from bochner.comparison import outcomes as coverage
 from bochner.comparison import split, study, verdict
-from bochner.features import median_length_scales as length_scales
+from bochner.features import parameters as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample
@@ -35,7 +35,7 @@ from bochner.files import column_values
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process import law_predictions as quantiles
 from bochner.gaussian_process.law_predictions import LikelihoodMixture
-from bochner.learned import dirichlet_mixture as mixture
+from bochner.learned import dirichlet_mixture
 from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
 from bochner.linear.solver_plan import RidgeProblem
@@ -203,9 +203,9 @@ plant_edits(
     densities_of_unscaled_targets=("len(self.laws) * self.factor", "len(self.laws)"),
 )
 plant_edits(
-    mixture,
+    dirichlet_mixture,
     "sample_labels",
-    test_mixture.assert_alone,
+    test_dirichlet_mixture.assert_alone,
     frequencies_count_themselves=("_without(counts, seats[j])", "counts"),
 )
 

@@ -7,14 +7,12 @@ from laws import inference_laws
 from learned import test_hamiltonian, test_precision, test_replacement, test_sparse_prior
 from mutants.registry import changes, edit, edit_inner, plant_edits, planted, replaces
 
-from bochner.learned import chain_evidence as evidence
-from bochner.learned import exchange_loops
-from bochner.learned import modulated_waves as waves
+from bochner.learned import chain_state, exchange_loops, frequency_priors, modulated_waves
 from bochner.learned import moves as hamiltonian
 from bochner.learned import moves as replacement
-from bochner.learned.chain_evidence import ChainEvidence, InverseGammaNoise, KnownNoise
+from bochner.learned.chain_state import ChainEvidence, InverseGammaNoise, KnownNoise
+from bochner.learned.frequency_priors import SparsePrior
 from bochner.learned.moves import LogNormalPrecision
-from bochner.learned.sparse import SparsePrior
 from bochner.learned.training_data import TrainingData
 from bochner.spectral import wave_formulas as wave_formulas
 
@@ -114,16 +112,16 @@ planted(weighted_blocks, name="proposals_without_weights")(
     )
 )
 planted(slope, name="sine_of_the_wrong_sign")(
-    edit(wave_formulas, "angle_gradient", "angle -= ", "angle += ", waves)
+    edit(wave_formulas, "angle_gradient", "angle -= ", "angle += ", modulated_waves)
 )
 planted(slope, name="spread_of_the_wrong_sign")(
-    edit(evidence, "part_gradient", "np.subtract(mean", "np.add(mean")
+    edit(chain_state, "part_gradient", "np.subtract(mean", "np.add(mean")
 )
 planted(weighted_slope, name="determinant_without_weights")(
-    edit(evidence, "part_gradient", "slope *= weight", "pass")
+    edit(chain_state, "part_gradient", "slope *= weight", "pass")
 )
 planted(slope, name="fit_without_the_noise")(
-    edit(evidence, "part_gradient", "tau * (target", "(target")
+    edit(chain_state, "part_gradient", "tau * (target", "(target")
 )
 replaces(LogNormalPrecision, "log_density", steps_of_precision, name="flat_prior_of_the_precision")(
     lambda self, log_precision: 0.0
@@ -139,7 +137,7 @@ planted(swaps, name="swap_of_inverted_odds")(
 )
 planted(swaps, name="swap_without_odds")(lambda patch: change_ratios(patch, "swap", np.zeros_like))
 planted(crank_nicolson, name="crank_nicolson_that_shrinks")(
-    edit(test_sparse_prior.module, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")
+    edit(frequency_priors, "crank_nicolson", "np.sqrt(1.0 - rho**2)", "(1.0 - rho)")
 )
 plant_edits(
     SparsePrior,

@@ -5,16 +5,24 @@ from functools import cache, partial
 
 import numpy as np
 from laws import amplitude_laws, chains, noise_field_laws
-from learned import test_basis, test_replacement, test_varying_noise, test_wide_replacement
-from learned import test_locally_stationary_models as test_gabasr
+from learned import (
+    test_basis,
+    test_locally_stationary_models,
+    test_replacement,
+    test_varying_noise,
+    test_wide_replacement,
+)
 from mutants.registry import changes, deferred, plant_edits, planted, quietly, replaces
 from papers import test_least_squares_labels
 
-from bochner.learned import chain_state as likelihood
-from bochner.learned import learned_kernel as learned
-from bochner.learned import modulated_waves as wave_amplitudes
-from bochner.learned import moves as replacement
-from bochner.learned import noise_field, two_spectra
+from bochner.learned import (
+    chain_state,
+    learned_kernel,
+    modulated_waves,
+    moves,
+    noise_field,
+    two_spectra,
+)
 from bochner.learned.basis import Grid, Matched
 from bochner.learned.draws import Draws
 from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures, WindowAmplitudes
@@ -43,16 +51,16 @@ check_paper = partial(test_least_squares_labels.test_a_round_is_the_papers, 0)
 
 @cache
 def sound_model():
-    return quietly(test_gabasr.some_model)
+    return quietly(test_locally_stationary_models.some_model)
 
 
 def check_predictions():
-    test_gabasr.test_predictions_are_the_mixture_of_the_draws(sound_model())
+    test_locally_stationary_models.test_predictions_are_the_mixture_of_the_draws(sound_model())
 
 
 def check_kernel():
-    test_gabasr.test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(
-        quietly(test_gabasr.some_model)
+    test_locally_stationary_models.test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(
+        quietly(test_locally_stationary_models.some_model)
     )
 
 
@@ -60,7 +68,7 @@ changes(CosineAmplitudes, "values", check_features, name="half_of_v_lost")(
     lambda right, self, inputs, which: right(replace(self, v=2.0 * self.v), inputs, which)
 )
 planted(check_features, check_variance, name="root_of_two_lost")(
-    lambda patch: patch.setattr(wave_amplitudes, "_ROOT_TWO", 1.0)
+    lambda patch: patch.setattr(modulated_waves, "_ROOT_TWO", 1.0)
 )
 check_windows = partial(test_basis.test_gradients_of_features_by_units, amplitude_laws.WINDOWS)
 check_sums_of_windows = partial(
@@ -73,7 +81,7 @@ def heights_do_not_follow_widths(right, self, inputs, which, along):
     by_centre, by_number = right(self, inputs, which, along)
     count = np.count_nonzero(self.centre[which], axis=1)
     fall = np.sum(along * self.values(inputs, which), axis=1) * 0.5 * count
-    return by_centre, by_number + wave_amplitudes.WIDTH_RATE * fall
+    return by_centre, by_number + modulated_waves.WIDTH_RATE * fall
 
 
 replaces(WindowAmplitudes, "decay", check_sums_of_windows, name="windows_along_all_inputs")(
@@ -105,7 +113,7 @@ def rows_and_columns_of_the_grid_exchanged(self, index, n_units):
 
 
 plant_edits(
-    replacement,
+    moves,
     "decide_exchanges",
     check_blocks(GRID),
     panels_of_wide_units_not_carried=("_carry(index, ", "_carry(index + w - 2, "),
@@ -123,7 +131,7 @@ changes(two_spectra, "crank_nicolson", check_joint("matched-sparse"), name="phas
 )
 
 
-@changes(likelihood, "evidence_of", test_varying_noise.assert_log_evidence)
+@changes(chain_state, "evidence_of", test_varying_noise.assert_log_evidence)
 def noise_degrees_of_precisions(right, *args, degrees, **named):
     return right(*args, **named)
 
@@ -147,7 +155,7 @@ replaces(Draws, "noise", check_predictions, name="noise_of_predictions_constant"
 )
 
 
-@changes(learned, "mean_of_waves", check_kernel)
+@changes(learned_kernel, "mean_of_waves", check_kernel)
 def phases_of_the_kernel_at_the_origin(right, waves, scaling):
     return right(waves, Scaling(np.zeros_like(scaling.centre), scaling.scale))
 

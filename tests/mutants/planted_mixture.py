@@ -4,18 +4,19 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from learned import test_dirichlet_mixture as test_mixture
-from learned import test_wishart
+from learned import test_dirichlet_mixture, test_wishart
 from mutants.registry import changes, planted, replaces
 
-from bochner.learned import dirichlet_mixture as mixture
-from bochner.learned.wishart import GammaPrior, GaussianComponent, NormalInverseWishart
+from bochner.learned import dirichlet_mixture
+from bochner.learned.dirichlet_mixture import GammaPrior, GaussianComponent, NormalInverseWishart
 
 bayes = partial(test_wishart.test_the_posterior_is_that_of_bayes, 2)
 draws = partial(test_wishart.test_draws_follow_their_laws, 2)
 t = partial(test_wishart.test_the_marginal_is_a_multivariate_t, 2)
-few = partial(test_mixture.test_partitions_are_visited_as_their_posterior_says, 0.25, 3000)
-joint = partial(test_mixture.test_sweeps_and_redraws_have_the_models_joint_law, 2500)
+few = partial(
+    test_dirichlet_mixture.test_partitions_are_visited_as_their_posterior_says, 0.25, 3000
+)
+joint = partial(test_dirichlet_mixture.test_sweeps_and_redraws_have_the_models_joint_law, 2500)
 
 
 def change_posterior(patch, **changes):
@@ -31,8 +32,10 @@ def change_posterior(patch, **changes):
 
 def change_counts(patch, change):
     """Change the counts that a frequency sees; the first is the concentration."""
-    without = mixture._without
-    patch.setattr(mixture, "_without", lambda counts, seat: change(counts, without(counts, seat)))
+    without = dirichlet_mixture._without
+    patch.setattr(
+        dirichlet_mixture, "_without", lambda counts, seat: change(counts, without(counts, seat))
+    )
 
 
 @planted(bayes, joint)
@@ -91,17 +94,17 @@ planted(few, joint, name="own_count_kept")(
 @planted(few)
 def new_component_from_the_prior(patch):
     """Its parameters drawn without the frequency that starts it."""
-    labels = mixture.sample_labels
+    labels = dirichlet_mixture.sample_labels
 
     def careless(*args):
         with patch.context() as inner:
             inner.setattr(NormalInverseWishart, "posterior", lambda self, omega: self)
             return labels(*args)
 
-    patch.setattr(mixture, "sample_labels", careless)
+    patch.setattr(dirichlet_mixture, "sample_labels", careless)
 
 
-@replaces(GaussianComponent, "colour", test_mixture.test_whitening_is_undone_by_colouring)
+@replaces(GaussianComponent, "colour", test_dirichlet_mixture.test_whitening_is_undone_by_colouring)
 def upper_for_lower(self, xi):
     """Coloured by the transpose of the Cholesky factor."""
     return self.mean + xi @ self.factor

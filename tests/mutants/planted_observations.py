@@ -18,8 +18,7 @@ from mutants.registry import plant_edits, planted, quietly
 from bochner.features.chunks import RowSample, Units
 from bochner.features.stats import FeatureSums
 from bochner.gaussian_process import kernel_glm_head
-from bochner.learned import learned_kernel_regressor as bank_models
-from bochner.learned import noise_field, pooling
+from bochner.learned import learned_kernel, learned_kernel_regressor, noise_field
 from bochner.linear import asymmetric_pair_ridge as pair_ridge
 from bochner.linear import kernel_selection as selection
 from bochner.linear import ridge_posterior as ridge
@@ -123,21 +122,21 @@ plant_edits(
     step_the_wrong_way=("moved = point + ", "moved = point - "),
 )
 plant_edits(
-    pooling,
+    learned_kernel,
     "blocks_of",
     test_pooling.assert_random_blocks,
     users=(test_pooling,),
     equal_rows_spread_over_blocks=("row = rng.permutation(np.repeat", "row = (np.repeat"),
 )
 plant_edits(
-    pooling,
+    learned_kernel,
     "blocks_of",
     test_pooling.test_no_class_is_missing,
     users=(test_pooling,),
     classes_left_out_altogether=("left_out[in_class] = 0", "pass"),
 )
 plant_edits(
-    pooling,
+    learned_kernel,
     "blocks_of",
     test_pooling.test_blocks_of_one_class_each_leave_no_row_out,
     users=(test_pooling,),
@@ -163,11 +162,11 @@ def check_learned():
 
 @planted(check_learned)
 def precisions_in_any_unit(patch):
-    patch.setattr(bank_models, "of_mean_one", lambda units: (units, 1.0))
+    patch.setattr(learned_kernel_regressor, "of_mean_one", lambda units: (units, 1.0))
 
 
 plant_edits(
-    bank_models,
+    learned_kernel_regressor,
     "of_mean_one",
     check_learned,
     noise_of_the_mean_weight=("counts), unit", "counts), 1.0"),

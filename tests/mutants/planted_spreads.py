@@ -8,7 +8,7 @@ from tables import test_encodings
 from tables.test_encoder import TestDates
 
 from bochner.gaussian_process.laplace import LaplacePosterior
-from bochner.learned import polya_gamma as labels
+from bochner.learned import polya_gamma
 from bochner.learned.noise_field import NoiseField
 from bochner.report import residual_section as drift
 from bochner.tables import cycles, encodings
@@ -28,7 +28,7 @@ plant_edits(
     a_period_from_end_to_end_repeats=("span > cycle.length", "span >= cycle.length"),
 )
 plant_edits(
-    labels,
+    polya_gamma,
     "_series",
     test_small_counts.test_a_count_of_nothing_is_nothing,
     users=(test_small_counts,),

@@ -10,9 +10,8 @@ from scipy.special import expit, log_expit
 
 from bochner.learned.chain_state import StepSizes
 from bochner.learned.draws import stacked
+from bochner.learned.frequency_priors import FrequencyPrior, SparseHyper, SparsePrior, Suggestion
 from bochner.learned.moves import LogNormalPrecision
-from bochner.learned.prior import FrequencyPrior, Suggestion
-from bochner.learned.sparse import SparseHyper, SparsePrior
 from bochner.learned.training_data import TrainingData
 from bochner.papers.bank import (
     JointPairChain,

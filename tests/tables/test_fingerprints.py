@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 
-from bochner.tables import fingerprints
-from bochner.tables.fingerprints import fingerprint, training_rows
+from bochner.tables import table_checks
+from bochner.tables.table_checks import fingerprint, training_rows
 
 
 def frame(n, seed=0):
@@ -43,7 +43,7 @@ def test_rows_that_are_equal_by_chance_say_nothing():
 
 
 def test_many_rows_are_a_sample(monkeypatch):
-    monkeypatch.setattr(fingerprints, "_MOST_KEYS", 256)
+    monkeypatch.setattr(table_checks, "_MOST_KEYS", 256)
     whole = frame(4000)
     record = fingerprint(whole[:3000], whole[3000:])
     assert record["step"] == 12

@@ -25,7 +25,7 @@ from bochner.files.read_options import ReadOptions
 from bochner.files.stored_classes import conforms
 from bochner.files.table_reading import read
 from bochner.series.forecaster import Forecaster
-from bochner.tables.fingerprints import training_rows
+from bochner.tables.table_checks import training_rows
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_model import TableModel
 

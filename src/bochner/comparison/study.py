@@ -19,8 +19,8 @@ from bochner.comparison.contenders import OURS, add_others, timed_fit
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
 from bochner.comparison.split import Roles, Split
 from bochner.files.columns import KIND_NAMES, read_column
-from bochner.tables.fingerprints import fingerprint
 from bochner.tables.sensitivity import VarianceShares
+from bochner.tables.table_checks import fingerprint
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
 

@@ -21,9 +21,9 @@ from bochner._base.arrays import (
 from bochner._base.checks import check_rows_given, validated
 from bochner._base.registry import register
 from bochner.features.approximation import Region, approximate, check_rows
-from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
+    AnyKernel,
     Check,
     KernelParameters,
     check_each,

@@ -303,11 +303,7 @@ class _Decoder:
         cls = PROCESS_KERNELS[_choice(node, "class", PROCESS_KERNELS)]
         kernel = _constructed(cls, self._members(_member(node, "parameters", dict[str, Any]), path))
         kernel.theta, kernel.bounds  # noqa: B018  # Errors of unusable values come here
-        params = kernel.get_params(deep=True).items()
-        columns = [v for name, v in params if name.split("__")[-1] == "columns" for v in v]
-        numbers = [abs(column) for column in columns if not isinstance(column, str)]
-        n_columns = min(max(numbers, default=0) + 1, _MOST_COLUMNS)
-        kernel.diag(np.zeros((1, n_columns)))
+        kernel.diag(np.zeros((1, _least_columns(kernel))))
         return kernel
 
 
@@ -342,6 +338,16 @@ def _unpacked(
     if len(content) != size:
         raise ValueError(f"{name} of shape {list(shape)} has another size")
     return np.frombuffer(content, dtype).reshape(shape[::-1]).T
+
+
+def _least_columns(kernel: Any) -> int:
+    """Return the least number of inputs that a kernel takes, by its positions of columns."""
+    params = kernel.get_params(deep=True).items()
+    columns = [
+        each for name, value in params if name.split("__")[-1] == "columns" for each in value
+    ]
+    numbers = [abs(column) for column in columns if not isinstance(column, str)]
+    return min(max(numbers, default=0) + 1, _MOST_COLUMNS)
 
 
 def _constructed(cls: type, parameters: Mapping[str, Any]) -> Any:

@@ -27,9 +27,9 @@ from bochner.features.landmarks import (
     LandmarkFeatures,
     residual_variance,
 )
-from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
+    AnyKernel,
     Check,
     KernelParameters,
     check_each,

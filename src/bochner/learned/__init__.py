@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from bochner.learned.chain_models import DenseStructure as DenseStructure
+    from bochner.learned.chain_models import SparseStructure as SparseStructure
+    from bochner.learned.chain_models import Structure as Structure
     from bochner.learned.chain_parameters import Chains as Chains
     from bochner.learned.chain_plan import Sampler as Sampler
-    from bochner.learned.chain_starts import DenseStructure as DenseStructure
-    from bochner.learned.chain_starts import SparseStructure as SparseStructure
-    from bochner.learned.chain_starts import Structure as Structure
     from bochner.learned.exact_inference import ExactInference as ExactInference
     from bochner.learned.locally_stationary_models import LearnedEnvelope as LearnedEnvelope
 else:
@@ -18,7 +18,7 @@ else:
         {
             "bochner.learned.chain_parameters": ("Chains",),
             "bochner.learned.chain_plan": ("Sampler",),
-            "bochner.learned.chain_starts": (
+            "bochner.learned.chain_models": (
                 "DenseStructure",
                 "SparseStructure",
                 "Structure",

@@ -1,4 +1,4 @@
-"""Models that chains sample: frequencies only, or with amplitudes and varying noise."""
+"""Models that chains sample, and where they start: structures of frequencies, amplitudes, noise."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -8,18 +8,217 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array
+from bochner._base.registry import register
 from bochner.learned.basis import PLAIN, Basis, Grid, Matched, TwoSpectra, Windows
-from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.chain_run import Chain, CollapsedChain
-from bochner.learned.chain_starts import Start
-from bochner.learned.chain_state import ConditionallyGaussian, ConstantNoise
+from bochner.learned.chain_state import ConditionallyGaussian, ConstantNoise, InverseGammaNoise
+from bochner.learned.dirichlet_mixture import GammaPrior, MixturePrior, NormalInverseWishart
+from bochner.learned.frequency_priors import DensePrior, FrequencyPrior, SparseHyper, SparsePrior
 from bochner.learned.moves import Move
 from bochner.learned.noise_field import VaryingNoise
 from bochner.learned.polya_gamma import LogisticLabels
-from bochner.learned.prior import FrequencyPrior
-from bochner.learned.sparse import SparseHyper, SparsePrior
 from bochner.learned.training_data import TrainingData
 from bochner.learned.two_spectra import NoEnvelope, TwoSpectraPrior
+from bochner.spectral.wave_formulas import MemoryLayout, wave_features
+
+_MEAN_STRENGTH = 0.05
+"""Strength of the prior mean of a component, in frequencies: components spread over 4.5 typical
+scales."""
+
+_CANDIDATES = 4000
+"""Number of candidate frequencies of a start. More candidates find narrower spectral lines; the
+cost is proportional to their number."""
+
+_PURSUED = 24
+"""Largest number of frequencies that a start takes from the data; each needs a pass over the
+candidates."""
+
+_PURSUIT_ROWS = 2000
+"""Number of rows of the search: with the candidates they make arrays of 64 MB."""
+
+_WIDEST = 300.0
+"""Highest candidate frequency, in radians per standard deviation: some 150 periods in the range."""
+
+_FEWEST_VALUES = 8
+"""Fewest distinct values of an input for which frequencies are searched."""
+
+_INSIGNIFICANT = 3.0
+"""Margin over the logarithm of the number of candidates. A wave explains of noise twice the
+variance times an exponential variate: noise exceeds the margin about once in e^3 searches."""
+
+_JITTER = 0.02
+"""Standard deviation of copies of a frequency, in typical scales, so that they are not equal."""
+
+_MOST_COPIES = 8
+"""Largest number of copies of a frequency, which give its component a spread."""
+
+_LEAST_NORM = 1e-6
+"""Least mean square of a candidate orthogonal to the trend: below it, rounding errors would be
+amplified."""
+
+Start = tuple[Array, FrequencyPrior]
+"""Frequencies (m, d) and the parameters of their law."""
+
+
+class Structure(ABC):
+    """A family of priors of frequencies, with a starting point that depends on the data.
+
+    ``LearnedKernelRegressor(structure=...)`` takes an instance or its name.
+
+    Attributes
+    ----------
+    name : str
+        Name in the fitted model.
+    is_discrete : bool
+        Whether frequencies have discrete parts, which moves along gradients cannot change.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    is_discrete: ClassVar[bool]
+
+    @abstractmethod
+    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
+        """Return the frequencies (m, d) and the prior at which a chain starts.
+
+        ``scale`` (d,) are typical angular frequencies of the inputs. ``X`` (n, d) and ``y`` (n,)
+        are the data.
+        """
+
+    def suits(self, dim: int) -> bool:
+        """Return whether the structure should be tried with ``dim`` inputs."""
+        return True
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class SparseStructure(Structure):
+    """Frequencies that act on few inputs; see :class:`SparsePrior`."""
+
+    name: ClassVar[str] = "sparse"
+    is_discrete: ClassVar[bool] = True
+
+    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
+        """Return draws of the prior, and frequencies along one input each that explain ``y``."""
+        prior = SparsePrior.start(SparseHyper(scale))
+        finest = finest_frequencies(X)
+        fine = np.flatnonzero(finest > scale)
+        omega = prior.sample(rng, n_frequencies)
+        if not len(fine):
+            return omega, prior
+        which = rng.choice(fine, size=_CANDIDATES)
+        single = np.zeros((_CANDIDATES, len(scale)))
+        size = rng.uniform(np.log(0.5 * scale[which]), np.log(finest[which]))
+        single[np.arange(_CANDIDATES), which] = np.exp(size)
+        pursued = _pursued(rng, X, y, single, n_frequencies)
+        # Replaced in place: the other frequencies remain draws of the prior.
+        omega[: len(pursued)] = pursued
+        return omega, prior
+
+    def suits(self, dim: int) -> bool:
+        return dim > 1
+
+
+_MOST_DENSE = 100
+"""Largest number of inputs for dense frequencies: a round needs products of d x d matrices for each
+component, 0.2 s for 100 inputs and eight times as much for 200."""
+
+
+@register
+@dataclass(frozen=True, slots=True)
+class DenseStructure(Structure):
+    """Frequencies that act on all inputs; see :class:`DensePrior`."""
+
+    name: ClassVar[str] = "dense"
+    is_discrete: ClassVar[bool] = False
+
+    def suits(self, dim: int) -> bool:
+        return dim <= _MOST_DENSE
+
+    def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
+        """Return draws of a broad law, and frequencies at spectral lines of the data.
+
+        Local moves of a chain would not find narrow lines.
+        """
+        d = len(scale)
+        directions = rng.normal(size=(_CANDIDATES, d))
+        # A frequency and its negative are the same wave. Copies of both signs would make a broad
+        # component around zero.
+        directions *= np.where(directions[:, :1] < 0, -1.0, 1.0)
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        finest = np.maximum(finest_frequencies(X), scale)
+        most = np.min(finest / np.abs(directions), axis=1)
+        least = 0.5 / np.linalg.norm(directions / scale, axis=1)
+        # Lengths are uniform in their logarithm, as scales of variation are.
+        size = np.exp(rng.uniform(np.log(np.minimum(least, most)), np.log(most)))
+        copies = _pursued(rng, X, y, size[:, None] * directions, n_frequencies)
+        copies = copies + _JITTER * rng.normal(size=copies.shape) * scale
+        rest = rng.normal(size=(n_frequencies - len(copies), d)) * scale / np.sqrt(d)
+        omega = np.concatenate([copies, rest])
+        return omega, DensePrior.start(rng, dense_hyper(scale), omega)
+
+
+def finest_frequencies(X: Array) -> Array:
+    """Return the highest frequency (d,) that the values of each input can resolve.
+
+    It is the Nyquist frequency of a grid with the same number of distinct values, at most
+    ``_WIDEST``, and zero for inputs with few values.
+    """
+    finest = np.zeros(X.shape[1])
+    for column in range(X.shape[1]):
+        values = np.unique(X[:, column])
+        if len(values) >= _FEWEST_VALUES:
+            finest[column] = np.pi * (len(values) - 1) / (values[-1] - values[0])
+    return np.minimum(finest, _WIDEST)
+
+
+def _pursued(rng: Generator, X: Array, y: Array, candidates: Array, n_frequencies: int) -> Array:
+    """Return the candidates that explain ``y``, repeated to a quarter of all frequencies."""
+    rows = rng.permutation(len(X))[:_PURSUIT_ROWS]
+    most = min(_PURSUED, n_frequencies // 4)
+    chosen = candidates[pursuit(X[rows], y[rows], candidates, most)]
+    if not len(chosen):
+        return chosen
+    times = min(_MOST_COPIES, max(1, n_frequencies // (4 * len(chosen))))
+    return np.repeat(chosen, times, axis=0)
+
+
+def dense_hyper(scale: Array) -> MixturePrior:
+    """Return the hyperparameters of dense frequencies, given typical frequencies (d,) of inputs."""
+    d = len(scale)
+    base = NormalInverseWishart(np.zeros(d), _MEAN_STRENGTH, np.diag(scale**2) / d, d + 2.0)
+    return MixturePrior(base, GammaPrior(1.0, 1.0))
+
+
+def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
+    """Return at most ``count`` candidate frequencies (C, d) that explain ``y``.
+
+    Orthogonal matching pursuit on pairs of cosine and sine, in addition to a quadratic trend. It
+    ends if the best candidate explains no more than the best of as many waves explains of noise.
+    """
+    waves = MemoryLayout.BY_WAVE.pairs(wave_features(X.T, candidates, MemoryLayout.BY_WAVE))
+    waves = np.ascontiguousarray(waves.transpose(1, 2, 0))
+    basis, _ = np.linalg.qr(np.concatenate([np.ones((len(X), 1)), X, X**2], axis=1))
+    residual = y - basis @ (basis.T @ y)
+    # Candidates are compared by what they explain in addition to the trend.
+    waves -= basis @ (basis.T @ waves)
+    # Separate norms of cosine and sine, which are nearly orthogonal.
+    norms = np.maximum(np.sum(waves**2, axis=1), _LEAST_NORM * len(X))
+    chosen: list[int] = []
+    for _ in range(count):
+        gain = np.sum((np.einsum("kni,n->ki", waves, residual)) ** 2 / norms, axis=0)
+        # A frequency is chosen once.
+        gain[chosen] = -1.0
+        best = int(np.argmax(gain))
+        expected = 2.0 * float(residual @ residual) / len(y)
+        if gain[best] < expected * (np.log(len(candidates)) + _INSIGNIFICANT):
+            break
+        chosen.append(best)
+        pair, _ = np.linalg.qr(waves[:, :, best].T)
+        residual = residual - pair @ (pair.T @ residual)
+    return chosen
+
 
 _START_PRECISION = 0.05
 """Initial ratio of noise variance to weight variance, which the burn-in changes."""

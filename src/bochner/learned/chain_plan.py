@@ -12,11 +12,10 @@ from numpy.random import Generator
 from bochner._base.progress import Progress, silent
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
-from bochner.learned.chain_models import BANK, Model
+from bochner.learned.chain_models import BANK, Model, Start, Structure
 from bochner.learned.chain_run import Chain, ChainRun, CollapsedChain, PreparedChain, Stage, run
-from bochner.learned.chain_starts import Start, Structure
+from bochner.learned.learned_kernel import ChainRows
 from bochner.learned.moves import LOCAL_MOVES, Move
-from bochner.learned.pooling import ChainRows
 from bochner.learned.training_data import ScaledData, frequency_scales
 
 _MANY_ROWS = 5_000

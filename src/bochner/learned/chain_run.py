@@ -12,8 +12,8 @@ from bochner._base.arrays import Array
 from bochner._base.progress import Progress, silent
 from bochner.learned.chain_state import ChainState, ConditionallyGaussian, Info, StepSizes
 from bochner.learned.draws import ChainDraw, drawn
+from bochner.learned.frequency_priors import FrequencyPrior
 from bochner.learned.moves import LOCAL_MOVES, Move
-from bochner.learned.prior import FrequencyPrior
 from bochner.learned.training_data import TrainingData
 
 

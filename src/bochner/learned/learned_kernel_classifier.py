@@ -15,8 +15,8 @@ from bochner._base.registry import register
 from bochner.features.chunks import Indicators
 from bochner.learned.chain_parameters import documented
 from bochner.learned.draws import Draws
+from bochner.learned.learned_kernel import LeftOutRows
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator, Problems, positive_rows
-from bochner.learned.pooling import LeftOutRows
 from bochner.learned.training_data import distinct_rows
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, left_out_probabilities
 

@@ -22,15 +22,21 @@ from bochner.features.chunks import Units
 from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
-from bochner.learned.chain_models import BANK, Model
+from bochner.learned.chain_models import BANK, Model, Structure
 from bochner.learned.chain_parameters import Chains, settings_of
 from bochner.learned.chain_plan import Sampler, SamplerSettings, default_sizes, learn
-from bochner.learned.chain_starts import Structure
-from bochner.learned.gaussian_components import spectral_mixture, waves_in_units
-from bochner.learned.learned_kernel import Convergence, Learned
+from bochner.learned.draws import Relevance, averaged, relevance_of, waves_in_units
+from bochner.learned.learned_kernel import (
+    Convergence,
+    Learned,
+    LeftOutRows,
+    blocks_of,
+    parts_of,
+    pooled,
+    scored_of,
+    spectral_mixture,
+)
 from bochner.learned.moves import Move
-from bochner.learned.pooling import LeftOutRows, blocks_of, parts_of, pooled, scored_of
-from bochner.learned.relevance import Relevance, averaged, relevance_of
 from bochner.learned.training_data import ScaledData, Scaling, Trend, frequency_scales
 from bochner.linear.inputs import checked_weight
 

@@ -28,8 +28,8 @@ from bochner.gaussian_process.likelihood import checked_targets
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood
 from bochner.learned.chain_parameters import documented
 from bochner.learned.draws import Draws, drawn_functions
+from bochner.learned.learned_kernel import LeftOutRows
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator, Problems, positive_rows
-from bochner.learned.pooling import LeftOutRows
 from bochner.learned.training_data import distinct_rows
 from bochner.linear.functions import SampledFunctions
 from bochner.linear.inputs import check_one_spread

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import Array
 from bochner.kernels import Kernel, SpectralMixture
-from bochner.learned.wishart import GaussianComponent, covariance_factor
+from bochner.learned.dirichlet_mixture import GaussianComponent, covariance_factor
 from bochner.spectral import SpectralMeasure
 from bochner.spectral.closed_forms import closed_form
 from bochner.spectral.measure import Allocation

@@ -15,16 +15,17 @@ from bochner._base.arrays import Array, Index, Mask
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
 from bochner.learned.basis import Basis
-from bochner.learned.chain_evidence import (
+from bochner.learned.chain_state import (
     ChainEvidence,
+    ChainState,
+    Info,
     frequency_gradient,
     log_evidence_at,
     solved,
 )
-from bochner.learned.chain_state import ChainState, Info
 from bochner.learned.exchange_loops import decide_exchanges
+from bochner.learned.frequency_priors import Whitening
 from bochner.learned.modulated_waves import WaveFeatures
-from bochner.learned.prior import Whitening
 from bochner.learned.training_data import TrainingData
 
 

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.random import Generator
 
 from bochner._base.arrays import Array, Floats, as_array
-from bochner.learned.chain_evidence import InverseGammaNoise
-from bochner.learned.chain_state import ChainState, ConditionallyGaussian, Info
+from bochner.learned.chain_state import ChainState, ConditionallyGaussian, Info, InverseGammaNoise
+from bochner.learned.frequency_priors import FrequencyPrior
 from bochner.learned.modulated_waves import WaveFeatures
-from bochner.learned.prior import FrequencyPrior
 from bochner.learned.training_data import TrainingData
 
 N_WAVES = 8

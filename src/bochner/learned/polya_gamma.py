@@ -8,8 +8,15 @@ from polyagamma import random_polyagamma
 from scipy.special import expit
 
 from bochner._base.arrays import Array, Floats, as_array
-from bochner.learned.chain_evidence import ChainEvidence, KnownNoise, Noise, evidence_of
-from bochner.learned.chain_state import ChainState, ConditionallyGaussian, Info
+from bochner.learned.chain_state import (
+    ChainEvidence,
+    ChainState,
+    ConditionallyGaussian,
+    Info,
+    KnownNoise,
+    Noise,
+    evidence_of,
+)
 from bochner.learned.training_data import TrainingData
 
 MODE_STEPS = 12

@@ -8,9 +8,9 @@ from numpy.random import Generator
 
 from bochner._base.arrays import Array, Index, Mask
 from bochner.learned.basis import TwoSpectra
-from bochner.learned.gaussian_components import Components
-from bochner.learned.prior import (
+from bochner.learned.frequency_priors import (
     AffineWhitening,
+    Components,
     FrequencyPrior,
     Suggestion,
     Whitening,

@@ -18,9 +18,9 @@ from bochner._base.checks import check_rows_given, check_weights, labels, not_nu
 from bochner.engines.collected import Collected
 from bochner.engines.partitioned_rows import PartitionedRows
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
-from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
+    AnyKernel,
     check_each,
     length_scale_check,
     one_of,

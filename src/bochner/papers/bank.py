@@ -10,12 +10,12 @@ In the paper            Here
 Eqs. (1) to (3), (6)    :meth:`bochner.learned.training_data.TrainingData.features`
 Eqs. (4), (5)           :class:`bochner.kernels.SpectralMixture`; ``kernel_`` of a fitted model
 Eq. (7), Figure 2       :class:`bochner.LearnedKernelRegressor`, with the priors of
-                        :class:`~bochner.learned.wishart.NormalInverseWishart` and
+                        :class:`~bochner.learned.dirichlet_mixture.NormalInverseWishart` and
                         :class:`~bochner.learned.dirichlet_mixture.MixturePrior`
 Eq. (8)                 :func:`bochner.learned.dirichlet_mixture.sample_labels`
-Eqs. (9) to (11)        :meth:`bochner.learned.wishart.NormalInverseWishart.posterior`
+Eqs. (9) to (11)        :meth:`bochner.learned.dirichlet_mixture.NormalInverseWishart.posterior`
 Eqs. (12), (13), (15)   :func:`bochner.learned.moves.replace_frequencies`, one frequency at a time
-Eq. (14)                :meth:`bochner.learned.chain_evidence.ChainEvidence.log_evidence`
+Eq. (14)                :meth:`bochner.learned.chain_state.ChainEvidence.log_evidence`
 Eq. (16)                :func:`laplace`, whose mode is an arg max; the constant is of 2m weights
 Eqs. (17) to (19)       :class:`JointPairChain`
 Section 3.4, Figure 4   the benchmark ``bank``, part ``scaling``
@@ -49,15 +49,14 @@ from numpy.random import Generator
 from bochner._base.arrays import Array, Floats
 from bochner._base.registry import register
 from bochner.learned.basis import PLAIN, Basis
-from bochner.learned.chain_models import Model
+from bochner.learned.chain_models import Model, Start, Structure, dense_hyper
 from bochner.learned.chain_plan import Sampler
 from bochner.learned.chain_run import Chain
-from bochner.learned.chain_starts import Start, Structure, dense_hyper
 from bochner.learned.chain_state import Info, StepSizes
-from bochner.learned.dirichlet_mixture import DensePrior, sample_prior
+from bochner.learned.dirichlet_mixture import sample_prior
 from bochner.learned.draws import ChainDraw, point_draw
+from bochner.learned.frequency_priors import DensePrior, FrequencyPrior
 from bochner.learned.moves import LOCAL_MOVES, LogNormalPrecision, Move, PrecisionWalk, acceptances
-from bochner.learned.prior import FrequencyPrior
 from bochner.learned.training_data import TrainingData
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 

@@ -13,7 +13,7 @@ Eqs. (3), (4)         :class:`bochner.FourierFeatures`
 Eqs. (5), (6)         :class:`bochner.learned.basis.Grid` with ``is_summed``: waves of the
                       frequencies :math:`\omega_n + v_k / 2`
 Eqs. (7) to (9)       a bound, not computed
-Eq. (10)              :meth:`bochner.learned.chain_evidence.ChainEvidence.log_evidence`, with
+Eq. (10)              :meth:`bochner.learned.chain_state.ChainEvidence.log_evidence`, with
                       :math:`V_0` a precision; :func:`sampler` has the vague priors
 Eq. (11)              :class:`LeastSquaresChain`
 Eqs. (12), (13)       the benchmark ``gabasr``, part ``mixture``
@@ -49,14 +49,13 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from bochner._base.arrays import Array, Floats, as_count
 from bochner._base.registry import register
-from bochner.learned.chain_evidence import InverseGammaNoise
 from bochner.learned.chain_models import AmplitudeModel
 from bochner.learned.chain_plan import Sampler
 from bochner.learned.chain_run import Chain
-from bochner.learned.chain_state import ConstantNoise, Info, StepSizes
+from bochner.learned.chain_state import ConstantNoise, Info, InverseGammaNoise, StepSizes
 from bochner.learned.draws import ChainDraw, point_draw
+from bochner.learned.frequency_priors import FrequencyPrior
 from bochner.learned.moves import Move, PriorParameters, ReplacementSweep, acceptances
-from bochner.learned.prior import FrequencyPrior
 from bochner.learned.training_data import TrainingData
 from bochner.papers.bank import IndependentStructure, independent_start, log_likelihood, repeated
 

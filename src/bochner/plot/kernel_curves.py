@@ -316,7 +316,8 @@ def envelope(
     inputs, names, ax, theme
         As in :func:`kernel`.
 
-    Examples
+    >>> from bochner import LocallyStationaryRegressor, plot
+    >>> from bochner.learned import Chains
     --------
     >>> import numpy as np
     >>> from bochner import LocallyStationaryRegressor, plot
