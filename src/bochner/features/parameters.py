@@ -1,4 +1,4 @@
-"""Parameters of features that estimators share: kernels, their length scales, numbers of features."""
+"""Parameters of features that estimators share: kernels, length scales, numbers of features."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
