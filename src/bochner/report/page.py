@@ -60,8 +60,7 @@ class Report:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page into a file, which it replaces once it is complete."""
-        with replacing(as_path(path)) as fresh:
-            fresh.write_text(self.html, encoding="utf-8")
+        write_page(self.html, path)
 
     def _repr_html_(self) -> str:
         """Return a frame with the page, so that its styles do not change the notebook's."""
@@ -248,13 +247,13 @@ def html(studies: Sequence[Study]) -> str:
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
-    """Write a report on a model into an HTML file; see :func:`html`.
+    """Write a report on a model into an HTML file, as :func:`html` returns it."""
+    write_page(html(studies), path)
 
-    A file of that name is replaced once the report is complete.
-    """
-    target = as_path(path)
-    page = html(studies)
-    with replacing(target) as fresh:
+
+def write_page(page: str, path: str | PathLike[str]) -> None:
+    """Write a page into a file, which it replaces once it is complete."""
+    with replacing(as_path(path)) as fresh:
         fresh.write_text(page, encoding="utf-8")
 
 
