@@ -345,7 +345,8 @@ def _(step: SimilarityFeatures, graph: Graph, X: str) -> tuple[str, int]:
 
 @transformed.register
 def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
-    width, right_columns = len(step.signature_), step._others()
+    width = len(step.signature_)
+    right_columns = step._others() if step.output == "concatenated" else np.empty(0, np.intp)
     features = graph.first_columns(graph.features(X, step.frequencies_), width)
     if len(right_columns):
         right = graph("Gather", graph.features(X, step.frequencies_.right), right_columns, axis=1)
