@@ -82,7 +82,9 @@ def fit_table(options: SimpleNamespace) -> None:
     print_studies(console, studies, notes)
     lines = [f"Model   {options.out}"]
     if left_out:
-        lines.insert(0, f"Limit   {options.time_limit:g} s: without {', '.join(left_out)}")
+        console.print(
+            f"\nLeft out at the limit of {options.time_limit:g} s: {', '.join(left_out)}."
+        )
     if options.report is not None:
         lines.append(f"Report  {options.report}")
     more = "" if studies[0].is_classification else " --interval 90"

@@ -18,7 +18,7 @@ from bochner._base.arrays import (
     RandomState,
     stacked_rows,
 )
-from bochner._base.checks import check_rows_given, validated
+from bochner._base.checks import check_rows_given, generators, validated
 from bochner._base.registry import register
 from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.parameters import (
@@ -28,7 +28,6 @@ from bochner.features.parameters import (
     KernelParameters,
     check_each,
     count_frequencies,
-    generators,
     one_of,
     resolve_kernel,
 )
