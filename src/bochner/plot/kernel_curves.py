@@ -316,11 +316,11 @@ def envelope(
     inputs, names, ax, theme
         As in :func:`kernel`.
 
-    >>> from bochner import LocallyStationaryRegressor, plot
-    >>> from bochner.learned import Chains
+    Examples
     --------
     >>> import numpy as np
     >>> from bochner import LocallyStationaryRegressor, plot
+    >>> from bochner.learned import Chains
     >>> X = np.linspace(0.0, 1.0, 60)[:, None]
     >>> y = X[:, 0] * np.random.default_rng(0).normal(size=60)
     >>> model = LocallyStationaryRegressor(8, chains=Chains(4, 4, 2), random_state=0)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._base.machine_rate import measured_rate
 from bochner._base.progress import Progress
 from bochner._base.threads import in_order, single_threaded_blas, threads_of_blas
 from bochner.tables.base_laws import Laws, ScoredLaws, TableLaw, n_rows_of
@@ -33,6 +32,7 @@ from bochner.tables.kernel_search import Family, learned, noise_factor, refined
 from bochner.tables.landmark_fits import has_passes
 from bochner.tables.later_stretches import folds_of_stretches, over_stretches
 from bochner.tables.leave_one_out import Found
+from bochner.tables.machine_rate import measured_rate
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations
 from bochner.tables.removal import Removal
 from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, TreeLearner

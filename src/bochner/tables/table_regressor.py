@@ -10,9 +10,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
+from bochner._base.checks import check_choice, generators
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
-from bochner.features.parameters import check_choice, generators
 from bochner.linear.inputs import check_one_spread, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import chosen_transformation, fitted_laws
