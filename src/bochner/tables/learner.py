@@ -17,6 +17,7 @@ from bochner.tables.estimator_laws import EstimatorLearner, n_fits
 from bochner.tables.fit_plan import (
     Effort,
     FitPlan,
+    measured_rate,
     tree_seconds,
     trees_fit,
     within_memory,
@@ -32,7 +33,6 @@ from bochner.tables.kernel_search import Family, learned, noise_factor, refined
 from bochner.tables.landmark_fits import has_passes
 from bochner.tables.later_stretches import folds_of_stretches, over_stretches
 from bochner.tables.leave_one_out import Found
-from bochner.tables.machine_rate import measured_rate
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations
 from bochner.tables.removal import Removal
 from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, TreeLearner
