@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, as_array, as_flag
+from bochner._base.checks import check_dtype
 from bochner._base.file_writing import as_path, replacing
-from bochner.features.parameters import check_dtype
 from bochner.features.transformer import FourierFeatures
 from bochner.learned.learned_kernel_regressor import LearnedRegression
 from bochner.learned.similarity_features import SimilarityFeatures

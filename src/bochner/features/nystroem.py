@@ -21,7 +21,7 @@ from bochner._base.arrays import (
     as_count,
     as_positive_scalar,
 )
-from bochner._base.checks import check_rows_given, validated
+from bochner._base.checks import check_choice, check_rows_given, drawn_seed, validated
 from bochner.features.landmarks import (
     LANDMARKS,
     best_tol,
@@ -32,7 +32,7 @@ from bochner.features.landmarks import (
     nonzero,
     probe_rows,
 )
-from bochner.features.parameters import KernelParameters, check_choice, drawn_seed
+from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import kernel_called, native
 

@@ -1,30 +1,28 @@
-"""Parameters that estimators share: kernels, the number of features, their type, random states."""
+"""Parameters of features that estimators share: kernels, length scales, numbers of features."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils import check_random_state
 
 from bochner._base.arrays import (
     Array,
     InputRows,
     LengthScale,
-    RandomState,
     as_count,
     as_flag,
     as_positive,
     as_positive_scalar,
     spreads,
 )
+from bochner._base.checks import check_choice, check_dtype, check_seed
 from bochner._base.registry import resolved
 from bochner._base.threads import checked_n_jobs
 from bochner.kernels import Kernel
@@ -82,50 +80,6 @@ def count_frequencies(n_components: object, name: str = "n_components") -> int:
             f"Use {max(2, count + count % 2)}."
         )
     return (as_count(name, count) + 1) // 2
-
-
-def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
-    """Return ``n`` independent generators from a scikit-learn ``random_state``."""
-    seed = int(check_seed(random_state).randint(np.iinfo(np.int32).max))
-    return np.random.default_rng(seed).spawn(n)
-
-
-def drawn_seed(random_state: RandomState) -> int:
-    """Return a whole number drawn from a scikit-learn ``random_state``."""
-    return int(check_seed(random_state).randint(np.iinfo(np.int32).max))
-
-
-def check_seed(random_state: RandomState) -> np.random.RandomState:
-    """Return the generator of a ``random_state``; raise ``ValueError`` for an unusable one."""
-    try:
-        state: np.random.RandomState = check_random_state(random_state)
-    except ValueError as error:
-        raise ValueError(
-            "random_state must be None, a whole number from 0 to 4294967295 or a "
-            f"numpy.random.RandomState, got {random_state!r}."
-        ) from error
-    return state
-
-
-def check_choice(name: str, value: object, choices: Collection[str]) -> str:
-    """Return the value of a parameter; raise ``ValueError`` if it is not an allowed choice."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
-    return value
-
-
-def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
-    """Return ``dtype``, or raise ``ValueError`` unless it is float32 or float64.
-
-    ``None`` is allowed where the parameter is optional.
-    """
-    if dtype is None and is_optional:
-        return None
-    with suppress(TypeError, ValueError):
-        if dtype is not None and np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
-            return dtype
-    choices = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
-    raise ValueError(f"dtype must be {choices}, got {dtype!r}.")
 
 
 def resolve_kernel(

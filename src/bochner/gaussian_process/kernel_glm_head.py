@@ -20,7 +20,7 @@ from bochner._base.arrays import (
     as_count,
     row_blocks,
 )
-from bochner._base.checks import refuse_masked, validated
+from bochner._base.checks import generators, refuse_masked, validated
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
 from bochner.features.chunks import Chunk
 from bochner.features.landmarks import (
@@ -33,7 +33,6 @@ from bochner.features.parameters import (
     Check,
     KernelParameters,
     check_each,
-    generators,
     length_scale_check,
     resolve_kernel,
     unchecked,

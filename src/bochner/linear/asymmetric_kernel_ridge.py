@@ -45,7 +45,7 @@ from bochner._base.arrays import (
     row_blocks,
     stacked_rows,
 )
-from bochner._base.checks import validated, validated_with_numbers
+from bochner._base.checks import generators, validated, validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.parameters import (
@@ -55,7 +55,6 @@ from bochner.features.parameters import (
     KernelParameters,
     check_each,
     count_frequencies,
-    generators,
     resolve_kernel,
 )
 from bochner.features.stats import FeatureSums, feature_sums

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from bochner._base.arrays import Array, InputRows, MatrixLike, RandomState, dense_rows
-from bochner._base.checks import check_rows_given, column_names
+from bochner._base.checks import check_rows_given, column_names, generators
 from bochner._base.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING, MOST_DIAGNOSED
 from bochner.features.parameters import (
     count_frequencies,
     exact_values,
-    generators,
     is_symmetric,
     kernel_name,
     resolve_kernel,
