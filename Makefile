@@ -173,7 +173,7 @@ bench-processes: | $(BIN)/python  ## Gaussian processes on draws and tables, nex
 	$(VENV)/processes/bin/python -m pip install --quiet --editable '.[processes]'
 	$(SERIAL) $(VENV)/processes/bin/python -m benchmarks processes $(FLAGS) $(METHODS) --out "$(OUT)"
 
-bench-glm: | $(BIN)/python  ## Counts, ordered, censored and heavy-tailed targets, next to statsmodels and GPyTorch, in an environment of their own; 20 minutes
+bench-glm: | $(BIN)/python  ## Counts, ordered, censored and heavy-tailed targets, next to statsmodels and GPyTorch, in an environment of their own; a quarter of an hour
 	$(PYTHON) -m venv $(VENV)/glm
 	$(VENV)/glm/bin/python -m pip install --quiet torch==2.13.0
 	$(VENV)/glm/bin/python -m pip install --quiet --editable '.[glm]'

@@ -13,7 +13,7 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, median_table, medians
 from bochner import kernels
 from bochner._base.arrays import Array, Floats
-from bochner.features.median_length_scales import median_distance
+from bochner.features.parameters import median_distance
 from bochner.features.transformer import FourierFeatures
 
 RBF_SAMPLER = "RBFSampler"

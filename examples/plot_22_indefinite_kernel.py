@@ -52,6 +52,7 @@ axes[1].legend()
 y = np.sign(np.sin(3 * X[:, 0]) * np.sin(3 * X[:, 1])) + 0.2 * rng.normal(size=800)
 model = KreinRidge(kernel, 1024, alpha="evidence", random_state=0).fit(X[:600], y[:600])
 K = kernel(X[:600])
+# The dense formula, on the same 600 training rows
 dense = kernel(X[600:], X[:600]) @ np.linalg.solve(K + model.alpha_ * np.eye(len(K)), y[:600])
 print(f"R² of features {model.score(X[600:], y[600:]):.3f}")
 print(f"correlation with the dense solution {np.corrcoef(model.predict(X[600:]), dense)[0, 1]:.4f}")

@@ -45,10 +45,13 @@ PAIR_RIDGE = getattr(bochner, "AsymmetricPairRidge", bochner.AsymmetricKernelRid
 """The regression on pairs of rows, by the first of its names that the library has."""
 
 RNG = np.random.default_rng(0)
+# Few rows, so that all estimators take seconds.
 X = RNG.normal(size=(70, 3))
 NEW = RNG.normal(size=(11, 3))
 RIGHT, NEW_RIGHT = RNG.normal(size=(50, 3)), RNG.normal(size=(9, 3))
+# A smooth target with a tenth of noise.
 Y = np.sin(2.0 * X[:, 0]) + 0.3 * X[:, 1] + 0.1 * RNG.normal(size=70)
+# A second target, of another input.
 TWO = np.column_stack((Y, np.cos(X[:, 1]) + 0.1 * RNG.normal(size=70)))
 LABELS = np.array(["low", "middle", "high"])[np.digitize(Y, [-0.5, 0.5])]
 WEIGHT = RNG.integers(0, 4, size=70).astype(float)

@@ -81,7 +81,7 @@ LEAST_DENSITY = (0.02, 6.0)
 """Share of a density that is added to the mixture of models, and how many nats it lies below the
 greatest density of any model: a single value far from all forecasts then cannot decide."""
 
-OUTPUT = Path(__file__).parents[1] / "src/bochner/learning/series/priors.json"
+OUTPUT = Path(__file__).parent.parent / "src/bochner/series/priors.json"
 
 
 class Example(NamedTuple):

@@ -16,7 +16,7 @@ from benchmarks.baselines import (
 from benchmarks.folds import Fold
 from benchmarks.predictions import Prediction, boosting, chosen, loss, scaled, thinned
 from bochner._base.arrays import Array, row_blocks
-from bochner.features.median_length_scales import median_distance
+from bochner.features.parameters import median_distance
 from bochner.features.transformer import FourierFeatures
 
 _SCALES = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)  # Length scales over the median distance

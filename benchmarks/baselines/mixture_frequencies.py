@@ -18,10 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from bochner._base import limits
 from bochner._base.arrays import Array, as_count, row_blocks
-from bochner._base.checks import validated
+from bochner._base.checks import check_choice, generators, validated
 from bochner._base.descent import MANY_CORRECTIONS, minimised
-from bochner.features.median_length_scales import median_distance
-from bochner.features.parameters import check_choice, count_frequencies, generators
+from bochner.features.parameters import count_frequencies, median_distance
 from bochner.spectral import wave_formulas as formulas
 from bochner.spectral.wave_formulas import MemoryLayout
 

@@ -12,10 +12,9 @@ from sklearn.utils.validation import check_consistent_length
 
 from benchmarks.baselines.mixture_frequencies import means_and_deviations
 from bochner._base.arrays import FLOATS, Array, Floats, RandomState, as_positive
-from bochner._base.checks import validated
-from bochner.features.median_length_scales import median_distance
+from bochner._base.checks import check_choice, generators, validated
 from bochner.features.nystroem import KernelFeatures
-from bochner.features.parameters import check_choice, count_frequencies, generators
+from bochner.features.parameters import count_frequencies, median_distance
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import named_kernel
 from bochner.spectral import Frequencies, spectral_measure

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from benchmarks.baselines.gaussian_sums import fit_gaussian_sum
 from bochner._base.arrays import Array, Floats, RandomState, as_count, as_positive_scalar
+from bochner._base.checks import check_choice
 from bochner._base.limits import FLOAT32_ROUNDING
 from bochner._base.warn import warn_user
 from bochner.features.nystroem import KernelFeatures, resolved_kernel
-from bochner.features.parameters import check_choice, count_frequencies
+from bochner.features.parameters import count_frequencies
 from bochner.kernels import Kernel
 from bochner.spectral import Directions, Frequencies, Iid
 

@@ -17,7 +17,7 @@ from benchmarks.digmm.scales import GAUSSIAN, MATERN, Family, LeaveOneOut, minim
 from benchmarks.indefinite.design import FeatureMap
 from benchmarks.rows import FOLDS, linear_classifier
 from bochner._base.arrays import Array, row_blocks
-from bochner.features.median_length_scales import median_distance
+from bochner.features.parameters import median_distance
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, Kernel, Laplacian
 

@@ -24,7 +24,7 @@ from benchmarks.predictions import (
 )
 from bochner import papers
 from bochner._base.arrays import Array
-from bochner.features.median_length_scales import median_distance
+from bochner.features.parameters import median_distance
 from bochner.kernels import Harmonizable
 from bochner.learned import Chains
 from bochner.learned.learned_kernel_classifier import LearnedKernelClassifier

@@ -72,7 +72,7 @@ def normal(p: Problem, mean: Array, std: Array) -> Prediction:
     density = law.logpdf(p.y_test)
     if p.kind == CENSORED:
         density = np.where(p.y_test <= 0.0, law.logcdf(0.0), density)
-    return Prediction(density, *(law.ppf(tail) for tail in TAILS))
+    return Prediction(np.asarray(density), law.ppf(TAILS[0]), law.ppf(TAILS[1]))
 
 
 def classified(p: Problem, model: Any) -> Prediction:
@@ -143,7 +143,10 @@ def _tobit(p: Problem, seed: int) -> Prediction:
 
         def nloglikeobs(self, params: Array) -> NDArray[Any]:
             law = stats.norm(self.exog @ params[:-1], np.exp(params[-1]))
-            return -np.where(self.endog <= 0.0, law.logcdf(0.0), law.logpdf(self.endog))
+            density: NDArray[Any] = np.where(
+                self.endog <= 0.0, law.logcdf(0.0), law.logpdf(self.endog)
+            )
+            return -density
 
     X = _with_constant(p.X)
     start = np.append(np.linalg.lstsq(X, p.y, rcond=None)[0], np.log(p.y.std()))

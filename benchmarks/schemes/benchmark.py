@@ -12,7 +12,7 @@ from benchmarks.pictures import Picture
 from benchmarks.results import Row, Scalar, grouped, median_groups, median_table
 from benchmarks.schemes.candidates import CANDIDATES_PART
 from bochner import FourierFeatures, KreinRidge, kernels
-from bochner.features.median_length_scales import median_distance
+from bochner.features.parameters import median_distance
 from bochner.spectral.energy import spread_directions
 
 ORTHOGONAL, ENERGY = "orthogonal", "energy"

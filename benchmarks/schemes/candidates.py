@@ -17,7 +17,7 @@ from benchmarks.schemes.cubature import product_rule, shifted_grid, sparse_rule
 from benchmarks.schemes.selected import by_leverage, herded, pool, pursued
 from bochner import FourierFeatures, kernels, spectral_measure
 from bochner._base.arrays import Array
-from bochner.features.median_length_scales import median_distance
+from bochner.features.parameters import median_distance
 from bochner.kernels import Kernel
 from bochner.spectral import Frequencies, Scheme
 from bochner.spectral.energy import spread_directions

@@ -1,6 +1,7 @@
 """JSON output: one document per command, told by its keys."""
 
 import json
+import sys
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ from cli.command import SMALL, bochner, fit, labelled, table, write
 
 import bochner as library
 from bochner.cli import model_files as models
+from bochner.comparison.contenders import CONTENDERS
 from bochner.comparison.outcomes import KINDS_OF_ROWS, LIKE
 
 FIT = {"table", "warnings", "task", "split", "targets", "importance", "interactions", "model"}
@@ -107,3 +109,16 @@ def test_a_dated_table_is_split_in_time(tmp_path):
     shuffled = write(frame.sample(frac=1.0, random_state=0), tmp_path / "t.csv")
     assert run("fit", shuffled, *options)["split"]["kind"] == "random"
     assert run("fit", shuffled, *options, "--split", "time")["split"]["kind"] == "time"
+
+
+def test_what_has_no_time_is_left_out(tmp_path, monkeypatch):
+    """No other method and no analysis starts after the limit, however fast the machine is."""
+    monkeypatch.setitem(sys.modules, "catboost", None)
+    path, out = write(table(), tmp_path / "t.csv"), tmp_path / "m.bochner"
+    options = "--target", "y", "--effort", "quick", "--out", out, "--time-limit", "1e-6"
+    found = run("fit", path, *options, "--json")
+    assert found["left_out"] == [*CONTENDERS, "importance of columns"]
+    assert found["importance"] is None
+    assert [method["name"] for method in found["targets"][0]["methods"]] == ["bochner"]
+    shown = " ".join(bochner("fit", path, *options).stdout.split())
+    assert "Left out at the limit of 1e-06 s: linear model, " in shown

@@ -14,7 +14,7 @@ from rich.console import Console
 from sklearn.metrics import confusion_matrix, log_loss
 
 from bochner.cli import evaluating, explaining, forecasting, screen
-from bochner.cli.records import evaluation_record, fit_record
+from bochner.cli.json_documents import evaluation_record, fit_record
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import SEASON_REPEATED, OriginScores, SeriesForecast
 from bochner.comparison.forecast_fits import SeriesFits

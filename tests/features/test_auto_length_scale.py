@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 from sklearn.datasets import make_friedman2
 
 from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
-from bochner.features.median_length_scales import auto_length_scale, median_distance
+from bochner.features.parameters import auto_length_scale, median_distance
 
 X = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 50.0, 0.01] + [0.0, 1000.0, 1.0]
 

@@ -11,7 +11,7 @@ from bochner import Frequencies
 from bochner._base import limits
 from bochner.features import FeatureSums, feature_sums
 from bochner.features.chunks import Chunk
-from bochner.features.median_length_scales import median_distance
+from bochner.features.parameters import median_distance
 from bochner.features.stats import RunningSums
 
 RNG = np.random.default_rng(0)

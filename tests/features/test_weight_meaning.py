@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.features.chunks import Chunk, RowSample, Units, are_whole
-from bochner.features.median_length_scales import is_symmetric
+from bochner.features.parameters import is_symmetric
 
 
 def test_whole_weights_count_observations_of_weight_one():

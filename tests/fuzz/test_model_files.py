@@ -119,15 +119,6 @@ def _written(path, content):
     return path
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["ridge", "chain", "table of text and dates"])
-def test_every_byte_of_the_header(name, tmp_path):
-    path, whole, header = _file(name, tmp_path)
-    rng = np.random.default_rng(0)
-    body = rng.choice(np.arange(header, len(whole)), 5000, replace=True)
-    _flip(path, whole, [*range(header), *body.tolist()])
-
-
 @pytest.mark.parametrize("name", ["ridge", "table of text and dates"])
 def test_files_cut_off(name, tmp_path):
     path, whole, _ = _file(name, tmp_path)

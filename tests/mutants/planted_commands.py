@@ -3,12 +3,12 @@
 from functools import partial
 
 import pytest
-from cli import test_activity, test_screen
+from cli import test_progress_line, test_screen
 from comparison import test_contenders
 from mutants.registry import edit, planted
 
 from bochner.cli import output, screen
-from bochner.cli.activity import Activity
+from bochner.cli.progress_line import Activity
 from bochner.comparison import contenders
 
 
@@ -35,7 +35,7 @@ planted(check_threads, name="other_methods_have_all_threads")(
 )
 
 planted(
-    lambda: test_activity.test_the_time_left_runs_down_between_steps(),
+    lambda: test_progress_line.test_the_time_left_runs_down_between_steps(),
     name="the_time_left_stands_still",
 )(edit(Activity, "__str__", "self._end - now", "self._end - self._last"))
 

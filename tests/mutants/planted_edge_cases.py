@@ -27,7 +27,7 @@ from tables import (
 from bochner.comparison import forecast_errors as forecasts
 from bochner.comparison import outcomes as coverage
 from bochner.comparison import split, study, verdict
-from bochner.features import median_length_scales as length_scales
+from bochner.features import parameters as length_scales
 from bochner.features import positive_features as positive
 from bochner.features import stats
 from bochner.features.chunks import Chunk, RowSample

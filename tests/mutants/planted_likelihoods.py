@@ -85,7 +85,7 @@ plant_edits(
     "by_kernel",
     kernel_values,
     residuals_keep_their_variance=("- 2.0 * by_variance", "- 0.0 * by_variance"),
-    landmarks_have_twice_the_slope=("-0.25 * (whole", "-0.5 * (whole"),
+    landmarks_have_twice_the_slope=("-0.25 * (by_gram", "-0.5 * (by_gram"),
 )
 planted(evidence, name="half_a_determinant")(
     edit(laplace, "inverse_root", "log_determinant = 2.0 *", "log_determinant =")

@@ -164,11 +164,6 @@ def check_conversions():
         converted.test_a_converted_kernel_has_the_values_of_the_original(kernel)
 
 
-def check_objects():
-    for kernel in converted.OWN:
-        converted.test_kernels_become_kernel_objects_of_scikit_learn(kernel)
-
-
 plant_edits(
     foreign,
     "_product",
@@ -182,16 +177,6 @@ plant_edits(
 )
 planted(check_conversions, name="length_scales_are_reversed")(
     edit(foreign, "_scale", "tuple(values.tolist())", "tuple(values[::-1].tolist())")
-)
-plant_edits(
-    foreign,
-    "_counterpart",
-    check_objects,
-    exponential_kernels_are_smooth=("nu=0.5", "nu=1.5"),
-    factors_are_square_roots=(
-        "sk.ConstantKernel(factor, bounds)",
-        "sk.ConstantKernel(factor**0.5, bounds)",
-    ),
 )
 plant_edits(
     foreign.KernelAdapter,

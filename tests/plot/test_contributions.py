@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bochner import plot
 from bochner.files.columns import read_column
-from bochner.plot.waterfalls import entry_text
+from bochner.plot.contribution_plots import entry_text
 from bochner.tables.contributions import Contributions
 
 RNG = np.random.default_rng(0)

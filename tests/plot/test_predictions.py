@@ -11,7 +11,8 @@ from scipy.special import ndtr
 
 from bochner import plot
 from bochner.comparison.outcomes import Score
-from bochner.plot.class_errors import CalibrationDisplay, RocDisplay
+from bochner.plot.calibration_curves import CalibrationDisplay
+from bochner.plot.class_errors import RocDisplay
 from bochner.plot.regression_errors import ResidualsDisplay
 
 RNG = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Validation of rows, targets and labels of users.
+"""Validation of rows, targets, labels, random states and choices of users.
 
 Numbers are bounded so that squares and products stay finite floats: by `LARGEST_ENTRY` for rows, by
 `LARGEST_TARGET` and its inverse for targets. The other checks are scikit-learn's, beside entries
@@ -6,19 +6,20 @@ that NumPy would silently convert to numbers.
 """
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, RandomState
 from bochner._base.limits import LARGEST_ENTRY, LARGEST_TARGET, LARGEST_WEIGHT
 from bochner._base.names import refuse_repeated
 
@@ -354,3 +355,47 @@ def largest_size(values: Any) -> float:
     if values.size == 0 or values.dtype.kind not in "fiu":
         return 0.0
     return max(float(np.max(values)), -float(np.min(values)))
+
+
+def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
+    """Return ``n`` independent generators from a scikit-learn ``random_state``."""
+    seed = int(check_seed(random_state).randint(np.iinfo(np.int32).max))
+    return np.random.default_rng(seed).spawn(n)
+
+
+def drawn_seed(random_state: RandomState) -> int:
+    """Return a whole number drawn from a scikit-learn ``random_state``."""
+    return int(check_seed(random_state).randint(np.iinfo(np.int32).max))
+
+
+def check_seed(random_state: RandomState) -> np.random.RandomState:
+    """Return the generator of a ``random_state``; raise ``ValueError`` for an unusable one."""
+    try:
+        state: np.random.RandomState = check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            "random_state must be None, a whole number from 0 to 4294967295 or a "
+            f"numpy.random.RandomState, got {random_state!r}."
+        ) from error
+    return state
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> str:
+    """Return the value of a parameter; raise ``ValueError`` if it is not an allowed choice."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value
+
+
+def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
+    """Return ``dtype``, or raise ``ValueError`` unless it is float32 or float64.
+
+    ``None`` is allowed where the parameter is optional.
+    """
+    if dtype is None and is_optional:
+        return None
+    with suppress(TypeError, ValueError):
+        if dtype is not None and np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
+            return dtype
+    choices = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
+    raise ValueError(f"dtype must be {choices}, got {dtype!r}.")

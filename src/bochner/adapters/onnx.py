@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, as_array, as_flag
+from bochner._base.checks import check_dtype
 from bochner._base.file_writing import as_path, replacing
-from bochner.features.parameters import check_dtype
 from bochner.features.transformer import FourierFeatures
 from bochner.learned.learned_kernel_regressor import LearnedRegression
 from bochner.learned.similarity_features import SimilarityFeatures
@@ -345,7 +345,8 @@ def _(step: SimilarityFeatures, graph: Graph, X: str) -> tuple[str, int]:
 
 @transformed.register
 def _(step: FourierFeatures, graph: Graph, X: str) -> tuple[str, int]:
-    width, right_columns = len(step.signature_), step._others()
+    width = len(step.signature_)
+    right_columns = step._others() if step.output == "concatenated" else np.empty(0, np.intp)
     features = graph.first_columns(graph.features(X, step.frequencies_), width)
     if len(right_columns):
         right = graph("Gather", graph.features(X, step.frequencies_.right), right_columns, axis=1)

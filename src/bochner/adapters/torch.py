@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from bochner._base.arrays import Array, LengthScale, RandomState, as_count, as_positive
-from bochner.features.median_length_scales import AnyKernel
+from bochner.features.parameters import AnyKernel
 from bochner.features.positive_features import PositiveFeatures
 from bochner.features.transformer import FourierFeatures
 from bochner.linear.ridge_head import RidgeHead, frequencies_alone

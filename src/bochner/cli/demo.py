@@ -13,9 +13,9 @@ from bochner import datasets
 from bochner._base.arrays import Array
 from bochner._base.file_writing import replacing
 from bochner._base.number_texts import number, percent
-from bochner.cli.activity import reporting
 from bochner.cli.explaining import series_facts
 from bochner.cli.output import check_folder, facts_table, plain
+from bochner.cli.progress_line import reporting
 from bochner.files import save
 from bochner.series.forecaster import Forecaster
 

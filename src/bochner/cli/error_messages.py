@@ -26,26 +26,23 @@ def all_is_imported() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _without_types(params: list[Any]) -> list[Any]:
-    """Let help show no type next to flags, which take no value."""
-    for param in params:
-        if getattr(param, "is_flag", False) and param.metavar is None:
-            param.metavar = ""
-    return params
+class _TypesOfValues:
+    """Lets help show no type next to flags, which take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+        return params
 
 
-class Command(typer.core.TyperCommand):
+class Command(_TypesOfValues, typer.core.TyperCommand):
     """A command whose help shows the types of values only."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _without_types(super().get_params(ctx))
 
-
-class Commands(typer.core.TyperGroup):
+class Commands(_TypesOfValues, typer.core.TyperGroup):
     """The commands, whose errors about the input are refusals, help and version included."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _without_types(super().get_params(ctx))
 
     def make_context(self, info_name: Any, args: Any, *more: Any, **extra: Any) -> Any:
         words = ["bochner", *args]

@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from bochner.cli.activity import reporting
+from bochner.cli.json_documents import evaluation_record
 from bochner.cli.model_files import (
     Fresh,
     fitted_rows,
@@ -18,7 +18,7 @@ from bochner.cli.model_files import (
 )
 from bochner.cli.output import check_report, plain, write_json
 from bochner.cli.predicting import of_new_rows
-from bochner.cli.records import evaluation_record
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import (
     confusion_table,
     groups_table,

@@ -15,7 +15,6 @@ from rich.text import Text
 
 from bochner._base.arrays import Array
 from bochner._base.number_texts import entry, number, percent
-from bochner.cli.activity import reporting
 from bochner.cli.model_files import Fresh, load_any, load_model, read_for, target_names
 from bochner.cli.output import (
     cells_table,
@@ -28,13 +27,14 @@ from bochner.cli.output import (
     write_json,
     write_picture,
 )
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecast_errors import model_facts
 from bochner.comparison.study import Model
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.files.columns import read_column
 from bochner.files.errors import InputError
-from bochner.plot.waterfalls import entry_text
+from bochner.plot.contribution_plots import entry_text
 from bochner.series.forecaster import Forecaster
 from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Effect

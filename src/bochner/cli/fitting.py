@@ -11,10 +11,10 @@ from rich.text import Text
 
 from bochner import files as persist
 from bochner._base.amounts import as_bytes
-from bochner.cli.activity import reporting
+from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
-from bochner.cli.records import fit_record
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Roles, split_table
 from bochner.comparison.study import (
@@ -82,7 +82,9 @@ def fit_table(options: SimpleNamespace) -> None:
     print_studies(console, studies, notes)
     lines = [f"Model   {options.out}"]
     if left_out:
-        lines.insert(0, f"Limit   {options.time_limit:g} s: without {', '.join(left_out)}")
+        console.print(
+            f"\nLeft out at the limit of {options.time_limit:g} s: {', '.join(left_out)}."
+        )
     if options.report is not None:
         lines.append(f"Report  {options.report}")
     more = "" if studies[0].is_classification else " --interval 90"

@@ -17,7 +17,6 @@ from rich.text import Text
 from bochner import files as persist
 from bochner._base.number_texts import counted, number, percent
 from bochner._base.progress import Progress
-from bochner.cli.activity import reporting
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
     cells_table,
@@ -33,6 +32,7 @@ from bochner.cli.output import (
     write_json,
     write_picture,
 )
+from bochner.cli.progress_line import reporting
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
     OriginScores,

@@ -150,7 +150,7 @@ Compare = Annotated[
     bool,
     _option(
         "Also fit other methods to the same rows, and compare their errors.",
-        _MODEL,
+        _OUTPUT,
         "--compare/--no-compare",
     ),
 ]
@@ -238,7 +238,7 @@ Origins = Annotated[
     _option(
         "Also forecast the last values from the values before them, and compare errors with "
         "forecasts that repeat the last season. It takes up to three more fits.",
-        _MODEL,
+        _OUTPUT,
         "--compare/--no-compare",
     ),
 ]

@@ -98,10 +98,7 @@ class Collected(RowChunks):
 
     @classmethod
     def of_partitioned(cls, rows: PartitionedRows, *, numeric: bool) -> "Collected":
-        """Return the checked rows that a user passes; ``numeric`` is whether targets are numbers.
-
-        Raises ValueError if the data are unusable, with the number of the partition.
-        """
+        """Return the checked rows that a user passes; ``numeric`` if targets are numbers."""
         return cls.of(rows.executor, rows.parts, Check(rows.split, numeric))
 
     def validated(self, check: Callable[[Any, Any, Any, bool], Chunk]) -> "Collected":
@@ -136,10 +133,7 @@ class Collected(RowChunks):
         return total
 
     def rest(self, function: Callable[[Any, NDArray[np.intp]], Total]) -> Total | None:
-        """Return the sum of a function of the rows of each part that are not in the sample.
-
-        The function takes the rows of a part and their indices. Returns ``None`` without rows.
-        """
+        """Return the sum of ``function(rows, indices)`` of the rows that are not in the sample."""
         called = partial(_of_rest, self.read, function, _chosen(self.lengths))
         total: Total | None = _pass(self.executor, self.parts, called, add)
         return total
@@ -167,11 +161,7 @@ def _pass(
     function: Callable[[int, Any], Any],
     plus: Callable[..., object],
 ) -> Any:
-    """Return the sum of ``function(index, part)`` without ``None``; raise the error of a part.
-
-    Errors of invalid data are returned as values, because engines would retry the failing task and
-    wrap its error in another exception.
-    """
+    """Return the sum of ``function(index, part)`` without ``None``; raise the error of a part."""
     # The handles have no name here, so that engines can free them while they are added up.
     handles = executor.map(partial(_guarded, function), parts)
     total = executor.tree_reduce(partial(_plus, plus), handles)
@@ -181,7 +171,7 @@ def _pass(
 
 
 def _guarded(function: Callable[[int, Any], Any], index: int, part: object) -> Any:
-    """Return the value, or the error of bad data."""
+    """Return the value, or the error of bad data: engines would run a failing task again."""
     try:
         with single_threaded_blas():
             return function(index, part)

@@ -69,10 +69,8 @@ def _bytes_of_sums(sums: FeatureSums) -> int:
 def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
     """Return ``(X, y, sample_weight)`` of every partition of a Dask array or data frame.
 
-    Targets and weights are Dask collections, or array-like if ``X`` is an array. Arrays with other
-    chunks are rechunked; data frames must have the partitions of ``X``. Raises TypeError if ``X``
-    is neither an array nor a data frame, and ValueError if there are no targets, sizes of chunks
-    are unknown, or rows and targets do not match.
+    Targets and weights of an array may be in memory, or in other chunks; those of a data frame have
+    its partitions.
     """
     blocks = blocks_of_rows(X)
     if y is None:

@@ -1,6 +1,5 @@
 """Reading of the rows of a partition, numbers or a table, checked on its worker."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -102,7 +101,7 @@ class Check:
         if not pieces:
             return None, None
         names = column_names(pieces[0][0])
-        chunk = _joined([self._checked(*piece) for piece in pieces])
+        chunk = reduce(add, [self._checked(*piece) for piece in pieces])
         return chunk, None if names is None else tuple(names)
 
     def _checked(self, X: Any, y: Any, weight: object) -> Chunk:
@@ -154,18 +153,6 @@ def _check_length(name: str, column: NDArray[Any], X: Any) -> None:
         raise ValueError(f"{name} must be an array with an entry for each row, got {column!r}.")
     if len(column) != len(X):
         raise ValueError(f"X has {len(X)} rows and {name} has {len(column)}.")
-
-
-def _joined(chunks: Sequence[Chunk]) -> Chunk:
-    """Return all rows in one chunk, copied once."""
-    if len(chunks) == 1:
-        return chunks[0]
-    weighted = any(chunk.weight is not None for chunk in chunks)
-    return Chunk(
-        np.concatenate([chunk.X for chunk in chunks]),
-        np.concatenate([chunk.y for chunk in chunks]),
-        np.concatenate([chunk.weights for chunk in chunks]) if weighted else None,
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.fitted_weights import fitted_frequencies
 from bochner.features.hadamard_choice import hadamard_parts
-from bochner.features.median_length_scales import AnyKernel
+from bochner.features.parameters import AnyKernel
 from bochner.kernels import Kernel, Metric, Polynomial, UnitSphere
 from bochner.spectral.closed_forms import closed_form
 from bochner.spectral.decompositions import (

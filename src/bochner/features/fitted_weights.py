@@ -6,7 +6,7 @@ from numpy.random import Generator
 from bochner._base.arrays import Array, InputRows, some_rows, squared_norms
 from bochner._base.limits import FUNCTION_ROUNDING, LARGEST_ENTRY
 from bochner._base.warn import warn_user
-from bochner.features.median_length_scales import (
+from bochner.features.parameters import (
     AnyKernel,
     exact_values,
     is_symmetric,

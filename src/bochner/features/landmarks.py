@@ -13,7 +13,7 @@ from scipy.linalg import solve_triangular
 from bochner._base.arrays import Array, InputRows, dense_rows, jittered_cholesky, row_blocks
 from bochner._base.limits import FLOAT64_EPS, MEBIBYTE
 from bochner._base.registry import register
-from bochner.features.median_length_scales import exact_values
+from bochner.features.parameters import exact_values
 from bochner.kernels import Kernel
 from bochner.spectral.frequencies import Frequencies
 

@@ -21,7 +21,7 @@ from bochner._base.arrays import (
     as_count,
     as_positive_scalar,
 )
-from bochner._base.checks import check_rows_given, validated
+from bochner._base.checks import check_choice, check_rows_given, drawn_seed, validated
 from bochner.features.landmarks import (
     LANDMARKS,
     best_tol,
@@ -32,7 +32,7 @@ from bochner.features.landmarks import (
     nonzero,
     probe_rows,
 )
-from bochner.features.parameters import KernelParameters, check_choice, drawn_seed
+from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import kernel_called, native
 
@@ -117,10 +117,9 @@ class KreinNystroem(KernelFeatures):
     ``y`` is a landmark. Eigenvalues whose size is at most ``tol`` times the largest are dropped,
     and a feature with each.
 
-    With an indefinite kernel :math:`v^\top k(L, x)` is not bounded by the root of its eigenvalue,
-    and an eigenvalue close to zero can spoil the whole estimate. The default ``tol="auto"``
-    therefore goes beyond the paper: it is the power of ten between 0.1 and 1e-13 with the least
-    squared error on the exact Gram matrix of 500 rows that are not landmarks, if there are enough.
+    With an indefinite kernel an eigenvalue close to zero can spoil the whole estimate. The default
+    ``tol="auto"`` is the power of ten between 0.1 and 1e-13 with the least squared error on the
+    exact Gram matrix of 500 rows that are not landmarks, if there are enough.
 
     Parameters
     ----------
@@ -157,11 +156,9 @@ class KreinNystroem(KernelFeatures):
     Notes
     -----
     Scores and pivots are computed from :math:`|K|`, which has the eigenvectors of the exact Gram
-    matrix ``K`` of the candidates and the absolute values of its eigenvalues. :math:`|K|` is
-    positive semidefinite, has the same best approximations in every rank, and equals a positive
-    definite ``K``. (Pivots are drawn from the diagonals of residuals. Residuals of an indefinite
-    ``K`` can have negative diagonals, or zeros on rows that matter.) The eigendecomposition is
-    cubic in the number of candidates.
+    matrix ``K`` of the candidates and the absolute values of its eigenvalues: residuals of an
+    indefinite ``K`` can have negative diagonals, or zeros on rows that matter. The
+    eigendecomposition is cubic in the number of candidates.
 
     References
     ----------
@@ -260,23 +257,19 @@ class AsymmetricNystroem(KernelFeatures):
     landmarks, n_candidates, random_state
         As for :class:`KreinNystroem`; see Notes.
     tol : "auto" or float, default="auto"
-        Tolerance relative to the largest singular value, below one. ``"auto"`` means the power of
-        ten between 0.1 and 1e-13 with the least squared error on the exact Gram matrix of 500
-        rows of either side that are not landmarks, if there are enough.
+        Tolerance relative to the largest singular value, below one; ``"auto"`` as for
+        :class:`KreinNystroem`, on 500 rows of either side.
 
     Attributes
     ----------
-    kernel_ : Kernel or callable
+    kernel_, n_components_, tol_
+        As for :class:`KreinNystroem`.
     landmarks_, landmarks_right_ : ndarrays of shapes (n_landmarks, d) and (n_landmarks, d2)
         Equal without ``right`` rows and with uniform landmarks.
     landmark_indices_, landmark_right_indices_ : ndarrays of shape (n_landmarks,)
         Their rows in the data.
-    n_components_, tol_
-        As for :class:`KreinNystroem`.
-    singular_values_ : ndarray of shape (n_features,)
-        Singular values kept, in descending order.
-    signature_ : ndarray of shape (n_features,)
-        All ones: the right features contain the signs of an indefinite kernel.
+    singular_values_, signature_ : ndarrays of shape (n_features,)
+        Singular values kept, in descending order, and ones: the right features contain the signs.
 
     Notes
     -----

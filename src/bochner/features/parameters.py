@@ -1,33 +1,38 @@
-"""Parameters that estimators share: kernels, the number of features, their type, random states."""
+"""Parameters of features that estimators share: kernels, length scales, numbers of features."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
-from sklearn.utils import check_random_state
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse import issparse
+from scipy.spatial.distance import pdist
+from sklearn.metrics.pairwise import euclidean_distances
 
 from bochner._base.arrays import (
     Array,
     InputRows,
     LengthScale,
-    RandomState,
     as_count,
     as_flag,
     as_positive,
     as_positive_scalar,
+    spreads,
 )
+from bochner._base.checks import check_choice, check_dtype, check_seed
 from bochner._base.registry import resolved
 from bochner._base.threads import checked_n_jobs
-from bochner.features.median_length_scales import AnyKernel, auto_length_scale, median_distance
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import kernel_called, native
 from bochner.spectral.composite_laws import PAIRS
 from bochner.spectral.decompositions import DECOMPOSITIONS, Decomposition
 from bochner.spectral.schemes import SCHEMES, Scheme
+
+AnyKernel = Kernel | Callable[[Array, Array], Any]
+"""A kernel, or a function ``k(X, Y)`` that returns Gram matrices."""
 
 
 class KernelParameters:
@@ -75,50 +80,6 @@ def count_frequencies(n_components: object, name: str = "n_components") -> int:
             f"Use {max(2, count + count % 2)}."
         )
     return (as_count(name, count) + 1) // 2
-
-
-def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
-    """Return ``n`` independent generators from a scikit-learn ``random_state``."""
-    seed = int(check_seed(random_state).randint(np.iinfo(np.int32).max))
-    return np.random.default_rng(seed).spawn(n)
-
-
-def drawn_seed(random_state: RandomState) -> int:
-    """Return a whole number drawn from a scikit-learn ``random_state``."""
-    return int(check_seed(random_state).randint(np.iinfo(np.int32).max))
-
-
-def check_seed(random_state: RandomState) -> np.random.RandomState:
-    """Return the generator of a ``random_state``; raise ``ValueError`` for an unusable one."""
-    try:
-        state: np.random.RandomState = check_random_state(random_state)
-    except ValueError as error:
-        raise ValueError(
-            "random_state must be None, a whole number from 0 to 4294967295 or a "
-            f"numpy.random.RandomState, got {random_state!r}."
-        ) from error
-    return state
-
-
-def check_choice(name: str, value: object, choices: Collection[str]) -> str:
-    """Return the value of a parameter; raise ``ValueError`` if it is not an allowed choice."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
-    return value
-
-
-def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
-    """Return ``dtype``, or raise ``ValueError`` unless it is float32 or float64.
-
-    ``None`` is allowed where the parameter is optional.
-    """
-    if dtype is None and is_optional:
-        return None
-    with suppress(TypeError, ValueError):
-        if dtype is not None and np.dtype(dtype) in (np.dtype("float32"), np.dtype("float64")):
-            return dtype
-    choices = "None, 'float32' or 'float64'" if is_optional else "'float32' or 'float64'"
-    raise ValueError(f"dtype must be {choices}, got {dtype!r}.")
 
 
 def resolve_kernel(
@@ -233,3 +194,110 @@ KERNEL_CHECKS: Mapping[str, Check] = {
     "verbose": unchecked,
 }
 """Checks of parameters that estimators share, by name."""
+
+
+_SUBSAMPLE = 1000
+"""Rows for the median distance, half a million pairs: its standard error falls with the root of the
+number of rows, while time and memory grow with the square."""
+
+_MOST_COLUMNS = 100
+"""Columns with separate length scales, as many as the evidence learns. Many columns are counts of
+words, pixels or the like: of one unit, and rare ones would get the shortest scales."""
+
+_EQUAL = 1e-7
+"""Distance below which rows are equal, relative to the greatest: for sparse rows it is the root of
+a difference of squares, whose rounding error is 1e-15."""
+
+
+_ROUNDINGS = 100.0
+"""Rounding errors of a kernel value up to which differences count as rounding."""
+
+
+def kernel_name(kernel: AnyKernel) -> str:
+    """Return a kernel's expression, or a function's name."""
+    if isinstance(kernel, Kernel):
+        return repr(kernel)
+    name: str = getattr(kernel, "__qualname__", None) or repr(kernel)
+    return name
+
+
+def exact_values(kernel: AnyKernel, X: Array, Y: Array) -> NDArray[Any]:
+    """Return the Gram matrix (n, n2) of real numbers; ``ValueError`` if the kernel returns none."""
+    values = np.asarray(kernel(X, Y))
+    name = kernel_name(kernel)
+    if values.shape != (len(X), len(Y)):
+        raise ValueError(
+            f"{name} must return an array of shape {(len(X), len(Y))} for inputs with these "
+            f"numbers of rows, got {values.shape}."
+        )
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must return real numbers, got {values.dtype}.")
+    finite = np.isfinite(values)
+    if not finite.all():
+        i, j = np.argwhere(~finite)[0].tolist()
+        raise ValueError(
+            f"{name} returned {values[i, j]} for a pair of rows; "
+            f"{np.count_nonzero(~finite)} of {values.size} values are not finite. "
+            f"Scale the inputs, or define the kernel for these rows."
+        )
+    return values
+
+
+def rounding_of(values: NDArray[Any], least: float) -> float:
+    """Return a hundred rounding errors of the number type, but at least ``least``."""
+    precision = np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0.0
+    return max(least, _ROUNDINGS * float(precision))
+
+
+def is_symmetric(gram: Array, tolerance: float) -> bool:
+    """Return whether a Gram matrix is symmetric up to a share of its greatest entry."""
+    return bool(np.abs(gram - gram.T).max() <= tolerance * np.abs(gram).max())
+
+
+def auto_length_scale(
+    X: InputRows, rng: np.random.Generator, sample_weight: Array | None = None
+) -> LengthScale:
+    """Return length scales (d,) that do not depend on the units of the columns of ``X`` (n, d).
+
+    They are standard deviations of the columns times the median distance between rows in these
+    units. More than 100 columns share one length scale, the median distance.
+    """
+    if X.shape[1] > _MOST_COLUMNS:
+        return median_distance(X, rng, sample_weight)
+    if not (isinstance(X, np.ndarray) or issparse(X)):  # On a device: the host sees few rows
+        rows = np.arange(X.shape[0])
+        if len(rows) > _SUBSAMPLE:
+            rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
+        sample_weight = None if sample_weight is None else sample_weight[rows]
+        X = np.asarray(X[rows])
+    deviations = spreads(X, np.ones(X.shape[0]) if sample_weight is None else sample_weight)
+    scaled: Any = X @ sparse.diags_array(1.0 / deviations)
+    scales = median_distance(scaled, rng, sample_weight) * deviations
+    return tuple(scales.tolist())
+
+
+def median_distance(
+    X: InputRows, rng: np.random.Generator, sample_weight: Array | None = None
+) -> float:
+    """Return the median distance between distinct rows, one if all rows are equal.
+
+    At most 1000 rows of ``X`` (n, d), dense or CSR, are used. A pair of rows counts with the
+    product of its weights ``sample_weight`` (n,): integer weights are repetitions.
+    """
+    weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+    rows = np.flatnonzero(weight > 0)
+    if len(rows) > _SUBSAMPLE:
+        rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
+    i, j = np.triu_indices(len(rows), k=1)
+    sampled_rows = X[rows]
+    distance = (
+        euclidean_distances(sampled_rows)[i, j] if issparse(sampled_rows) else pdist(sampled_rows)
+    )
+    # Many equal rows would make the median zero.
+    distinct = distance > _EQUAL * distance.max(initial=0.0)
+    if not distinct.any():
+        return 1.0
+    distance, i, j = distance[distinct], i[distinct], j[distinct]
+    order = np.argsort(distance)
+    cumulated = np.cumsum((weight[rows][i] * weight[rows][j])[order])
+    return float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2.0)])

@@ -23,10 +23,10 @@ from bochner._base.arrays import (
     as_scale,
     some_rows,
 )
-from bochner._base.checks import check_rows_given, validated
+from bochner._base.checks import check_rows_given, generators, validated
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
-from bochner.features.parameters import KERNEL_CHECKS, Check, check_each, generators
+from bochner.features.parameters import KERNEL_CHECKS, Check, check_each
 from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasure
 from bochner.spectral.schemes import Scheme
 

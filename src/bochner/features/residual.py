@@ -35,7 +35,7 @@ from scipy.linalg import solve_triangular
 from bochner._base.arrays import Array, InputRows, as_array
 from bochner._base.registry import register
 from bochner.features.landmarks import candidate_rows, greatest_pivots, landmark_features
-from bochner.features.median_length_scales import AnyKernel, kernel_name
+from bochner.features.parameters import AnyKernel, kernel_name
 from bochner.kernels import Kernel
 from bochner.spectral.frequencies import Frequencies
 

@@ -18,17 +18,16 @@ from bochner._base.arrays import (
     RandomState,
     stacked_rows,
 )
-from bochner._base.checks import check_rows_given, validated
+from bochner._base.checks import check_rows_given, generators, validated
 from bochner._base.registry import register
 from bochner.features.approximation import Region, approximate, check_rows
-from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
+    AnyKernel,
     Check,
     KernelParameters,
     check_each,
     count_frequencies,
-    generators,
     one_of,
     resolve_kernel,
 )
@@ -299,6 +298,8 @@ class FourierFeatures(
 
     def _others(self) -> NDArray[np.intp]:
         """Return the right features that the output adds to the left ones."""
+        if self.output == "left":
+            return np.empty(0, dtype=np.intp)
         # Phases cancel in linear models, so that the right features of a one-sided frequency would
         # only double the weight of the left ones (docs/adr/0013).
         return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])

@@ -1,4 +1,4 @@
-"""Covariances as kernels of scikit-learn, and exact processes in their own memory."""
+"""Covariances as kernels of scikit-learn, and exact processes in their variances memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,28 +80,30 @@ def rates(covariance: Covariance, X: Array, rng: np.random.Generator) -> Array:
     n = len(X)
     few = rng.permutation(n)[:_PROBED_ROWS]
     rows = X[few]
-    own = covariance.diag(rows)
+    variances = covariance.diag(rows)
     gaps = np.unique(np.geomspace(1, max(n - 1, 1), 16).astype(np.intp))
-    found = np.empty(X.shape[1])
+    inverse_reaches = np.empty(X.shape[1])
     for column in range(X.shape[1]):
         entries = np.sort(X[:, column])
         rank = np.searchsorted(entries, rows[:, column])
         moved = np.repeat(rows, len(gaps), axis=0)
         places = np.minimum(rank[:, None] + gaps, n - 1)
         moved[:, column] = entries[places].ravel()
-        loss = _losses(covariance, rows, own, moved, len(gaps))
+        loss = _losses(covariance, rows, variances, moved, len(gaps))
         lag = np.abs(moved[:, column] - np.repeat(rows[:, column], len(gaps)))
-        found[column] = 1.0 / _half_loss(lag, loss)
-    return found
+        inverse_reaches[column] = 1.0 / _half_loss(lag, loss)
+    return inverse_reaches
 
 
-def _losses(covariance: Covariance, rows: Array, own: Array, moved: Array, count: int) -> Array:
+def _losses(
+    covariance: Covariance, rows: Array, variances: Array, moved: Array, count: int
+) -> Array:
     """Return one minus the correlation of each row with each of its ``count`` moved rows."""
     values = np.empty(len(moved))
     for i, row in enumerate(rows):
         of_row = slice(i * count, (i + 1) * count)
         values[of_row] = covariance(row[None], moved[of_row])[0]
-    scale = np.sqrt(np.repeat(own, count) * covariance.diag(moved))
+    scale = np.sqrt(np.repeat(variances, count) * covariance.diag(moved))
     return as_array(1.0 - np.divide(values, scale, out=np.ones_like(values), where=scale > 0.0))
 
 

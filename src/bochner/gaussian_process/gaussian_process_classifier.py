@@ -14,12 +14,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_array
-from bochner._base.checks import check_classes
+from bochner._base.checks import check_classes, drawn_seed
 from bochner._base.checks import labels as class_labels
 from bochner._base.registry import register
 from bochner.features.chunks import Indicators
 from bochner.features.landmarks import LandmarkFeatures
-from bochner.features.parameters import drawn_seed
 from bochner.gaussian_process.kernel_glm_classifier import KernelGLMClassifier
 from bochner.gaussian_process.process_base import (
     CONSTRAINTS,

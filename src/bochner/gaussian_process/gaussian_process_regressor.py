@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from bochner._base.arrays import Array, RandomState, as_array, steps
+from bochner._base.checks import drawn_seed
 from bochner._base.registry import register
-from bochner.features.parameters import drawn_seed
 from bochner.gaussian_process.covariance import (
     MOST_EXACT,
     Covariance,

@@ -20,20 +20,19 @@ from bochner._base.arrays import (
     as_count,
     row_blocks,
 )
-from bochner._base.checks import refuse_masked, validated
+from bochner._base.checks import generators, refuse_masked, validated
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
 from bochner.features.chunks import Chunk
 from bochner.features.landmarks import (
     LandmarkFeatures,
     residual_variance,
 )
-from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
+    AnyKernel,
     Check,
     KernelParameters,
     check_each,
-    generators,
     length_scale_check,
     resolve_kernel,
     unchecked,

@@ -110,8 +110,8 @@ class EvidenceSlopes:
             cross[:, part] = G.T
         cross = solve_triangular(features.lower, cross, lower=True, trans=1, overwrite_b=True)
         half = solve_triangular(features.lower, by_features, lower=True, trans=1)
-        whole = solve_triangular(features.lower, half.T, lower=True, trans=1)
-        return KernelSlopes(cross, -0.25 * (whole + whole.T), by_variance)
+        by_gram = solve_triangular(features.lower, half.T, lower=True, trans=1)
+        return KernelSlopes(cross, -0.25 * (by_gram + by_gram.T), by_variance)
 
     def _by_features(self, part: slice, Z: Array) -> Array:
         """Return the derivatives (n, q) by the features ``Z`` of rows, without the constant."""

@@ -10,7 +10,7 @@ from bochner._base.arrays import Array, Index, as_array, dense_rows
 from bochner._base.limits import MEBIBYTE
 from bochner._base.threads import single_threaded_blas
 from bochner.features.landmarks import LandmarkFeatures
-from bochner.features.median_length_scales import AnyKernel
+from bochner.features.parameters import AnyKernel
 from bochner.gaussian_process.laplace_evidence import (
     DIFFERENCE,
     EvidenceSlopes,

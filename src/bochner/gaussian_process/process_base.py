@@ -24,8 +24,7 @@ from bochner._base.arrays import Array, InputRows, as_array, jittered_cholesky, 
 from bochner._base.checks import refuse_no_numbers, unfit
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import Chunk
-from bochner.features.median_length_scales import auto_length_scale, median_distance
-from bochner.features.parameters import KernelParameters
+from bochner.features.parameters import KernelParameters, auto_length_scale, median_distance
 from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates
 from bochner.gaussian_process.residual_process import Places, nearest
 from bochner.kernels import (
@@ -177,15 +176,15 @@ def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
         ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
         point = most.explored(min(ends, key=itemgetter(1))[0], _STAGES[1].n_steps)
         # A weak prior around the end, in place of one around the median distance.
-        found = replace(family, unit=family.unit * np.exp(point[:-1]))
-        last = replace(most, family=found.in_units)
-        point, _ = last.climbed(np.append(found.origin, point[-1]), _STAGES[1].n_steps)
+        family = replace(family, unit=family.unit * np.exp(point[:-1]))
+        last = replace(most, family=family.in_units)
+        point, _ = last.climbed(np.append(family.origin, point[-1]), _STAGES[1].n_steps)
     ratio = float(np.exp(point[-1]))
-    lower = jittered_cholesky(found.in_units.kernel(point[:-1])(all_rows.X), ratio)
+    lower = jittered_cholesky(family.in_units.kernel(point[:-1])(all_rows.X), ratio)
     # The evidence is greatest at this variance of the signal, for targets in their own units.
     misfit = np.sum(y[some] * cho_solve((lower, True), y[some]), axis=0)
     signal = float(np.mean(misfit)) / len(some)
-    kernel: Any = found.kernel(point[:-1])
+    kernel: Any = family.kernel(point[:-1])
     length_scale = np.broadcast_to(as_array(kernel.length_scale), X.shape[1])
     noise = ratio * signal
     if len(X) > len(some):
@@ -219,8 +218,8 @@ def noise_of_near_rows(
     logs = np.append(np.log(np.mean(of_function)) + _LOG_RATIOS, np.log(noise))
     best = logs[np.argmin([loss(value) for value in logs])]
     reach = _LOG_RATIOS[1] - _LOG_RATIOS[0]
-    found = minimize_scalar(loss, bounds=(best - reach, best + reach), method="bounded")
-    return float(np.exp(found.x))
+    minimum = minimize_scalar(loss, bounds=(best - reach, best + reach), method="bounded")
+    return float(np.exp(minimum.x))
 
 
 _REACH = 1e4

@@ -29,8 +29,8 @@ def nearest(points: Array, queries: Array, count: int) -> Places:
     """Return positions (n, count) of the points nearest to each query, at most all points."""
     algorithm = "kd_tree" if points.shape[1] <= _TREE_COLUMNS else "brute"
     search = NearestNeighbors(algorithm=algorithm).fit(points)
-    found: Places = search.kneighbors(queries, min(count, len(points)), return_distance=False)
-    return found
+    places: Places = search.kneighbors(queries, min(count, len(points)), return_distance=False)
+    return places
 
 
 def nearest_earlier(points: Array, count: int) -> list[Places]:
@@ -39,15 +39,15 @@ def nearest_earlier(points: Array, count: int) -> list[Places]:
     The first rows have all earlier rows.
     """
     n, first = len(points), min(len(points), 2 * count)
-    found: list[Places] = [np.arange(min(i, count)) for i in range(min(n, count + 1))]
-    for i in range(len(found), first):
+    neighbours: list[Places] = [np.arange(min(i, count)) for i in range(min(n, count + 1))]
+    for i in range(len(neighbours), first):
         lags = points[:i] - points[i]
-        found.append(np.argpartition(np.einsum("ij,ij->i", lags, lags), count - 1)[:count])
-    while len(found) < n:
-        size = len(found)
+        neighbours.append(np.argpartition(np.einsum("ij,ij->i", lags, lags), count - 1)[:count])
+    while len(neighbours) < n:
+        size = len(neighbours)
         following = points[size : int(_GROWTH * size) + 1]
-        found.extend(nearest(points[:size], following, count))
-    return found
+        neighbours.extend(nearest(points[:size], following, count))
+    return neighbours
 
 
 _BLOCK_ROWS = 64
@@ -192,7 +192,7 @@ class Residuals(NamedTuple):
     def _law(
         self, x: Array, phi: Array, total: float, given: ObservedRows, of_given: Array
     ) -> Conditional:
-        """Return the law of a residual of variance ``total`` given those of neighbours (k, d)."""
+        """Return the law of a residual of variance ``total`` given residuals of neighbours."""
         if not len(given.X):
             return Conditional(np.empty(0), total)
         across = self.covariance(given.X, x[None])[:, 0] - of_given @ phi

@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 from bochner._base.arrays import LARGEST_COUNT, as_positive_scalar
+from bochner._base.checks import check_dtype, check_seed
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs
-from bochner.features.parameters import check_dtype, check_seed
 from bochner.learned.chain_models import DenseStructure, SparseStructure, Structure
 from bochner.learned.chain_plan import Sampler, SamplerSettings
 from bochner.learned.moves import (

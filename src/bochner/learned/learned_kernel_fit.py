@@ -14,12 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, MatrixLike
-from bochner._base.checks import validated
+from bochner._base.checks import check_dtype, drawn_seed, validated
 from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
 from bochner.features.chunks import Units
-from bochner.features.parameters import check_dtype, drawn_seed
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.chain_models import BANK, Model, Structure

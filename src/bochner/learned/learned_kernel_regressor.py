@@ -19,10 +19,9 @@ from bochner._base.arrays import (
     as_level,
     as_levels,
 )
-from bochner._base.checks import validated_with_numbers
+from bochner._base.checks import generators, validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.chunks import Units
-from bochner.features.parameters import generators
 from bochner.gaussian_process.law_predictions import LikelihoodMixture
 from bochner.gaussian_process.likelihood import checked_targets
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood

@@ -11,20 +11,20 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import FLOATS, Array, Floats, MatrixLike, as_count, as_scale
-from bochner._base.checks import check_rows_given, validated
+from bochner._base.checks import check_rows_given, generators, validated
 from bochner._base.limits import FUNCTION_ROUNDING
 from bochner._base.registry import register
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
-from bochner.features.median_length_scales import AnyKernel, median_distance
 from bochner.features.parameters import (
     KERNEL_CHECKS,
+    AnyKernel,
     Check,
     KernelParameters,
     check_each,
     check_kernel,
     count_frequencies,
-    generators,
+    median_distance,
     optional,
     resolve_kernel,
 )

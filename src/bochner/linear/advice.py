@@ -8,7 +8,7 @@ from dataclasses import astuple
 from functools import partial
 from typing import Any, Protocol
 
-from bochner.features.median_length_scales import kernel_name
+from bochner.features.parameters import kernel_name
 from bochner.kernels import Definiteness, Kernel
 from bochner.linear.feature_errors import Features
 from bochner.linear.singular_values import SingularValues, Spectrum

@@ -45,17 +45,16 @@ from bochner._base.arrays import (
     row_blocks,
     stacked_rows,
 )
-from bochner._base.checks import validated, validated_with_numbers
+from bochner._base.checks import generators, validated, validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.approximation import Region, approximate, check_rows
-from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
+    AnyKernel,
     Check,
     KernelParameters,
     check_each,
     count_frequencies,
-    generators,
     resolve_kernel,
 )
 from bochner.features.stats import FeatureSums, feature_sums

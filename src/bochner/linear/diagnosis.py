@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from bochner._base.arrays import Array, InputRows, MatrixLike, RandomState, dense_rows
-from bochner._base.checks import check_rows_given, column_names
+from bochner._base.checks import check_rows_given, column_names, generators
 from bochner._base.limits import EIGENVALUE_ROUNDING, FUNCTION_ROUNDING, MOST_DIAGNOSED
-from bochner.features.median_length_scales import (
+from bochner.features.parameters import (
+    count_frequencies,
     exact_values,
     is_symmetric,
     kernel_name,
+    resolve_kernel,
     rounding_of,
 )
-from bochner.features.parameters import count_frequencies, generators, resolve_kernel
 from bochner.kernels import Definiteness, Kernel, LocallyStationary
 from bochner.linear.advice import advise, page
 from bochner.linear.feature_errors import Features, HeldOutSplit, features_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from bochner._base.arrays import Array, InputRows, LengthScale, as_array, spreads
 from bochner.features.chunks import Chunk
-from bochner.features.median_length_scales import AnyKernel, median_distance
+from bochner.features.parameters import AnyKernel, median_distance
 from bochner.kernels import (
     Anova,
     Bilinear,

@@ -9,10 +9,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_array, as_count, as_flag
-from bochner._base.checks import validated_with_numbers
+from bochner._base.checks import generators, validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk, Numbers
-from bochner.features.parameters import generators
 from bochner.linear.functions import SampledFunctions, linear_functions
 from bochner.linear.inputs import check_one_spread, checked_forgetting, checked_weight, first_rows
 from bochner.linear.predictions import offered, with_uncertainty

@@ -13,17 +13,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import FLOATS, Array, as_flag
-from bochner._base.checks import validated
+from bochner._base.checks import generators, validated
 from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk, RowChunks, Targets, ValidatedChunks
-from bochner.features.median_length_scales import AnyKernel
 from bochner.features.parameters import (
     KERNEL_CHECKS,
+    AnyKernel,
     Check,
     KernelParameters,
     check_each,
     count_frequencies,
-    generators,
     length_scale_check,
     resolve_kernel,
 )

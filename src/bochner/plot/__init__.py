@@ -12,7 +12,9 @@ changed.
 >>> display.figure_.savefig("kernel.pdf")  # doctest: +SKIP
 """
 
-from bochner.plot.class_errors import calibration, confusion, roc
+from bochner.plot.calibration_curves import calibration
+from bochner.plot.class_errors import confusion, roc
+from bochner.plot.contribution_plots import beeswarm, waterfall
 from bochner.plot.display import Display, PanelLayout, to_svg
 from bochner.plot.effects import effect
 from bochner.plot.kernel_curves import envelope, kernel
@@ -20,7 +22,6 @@ from bochner.plot.rankings import comparison, interactions, relevance
 from bochner.plot.regression_errors import predictions, residuals
 from bochner.plot.series_plots import components, forecast
 from bochner.plot.spectra import spectrum
-from bochner.plot.waterfalls import beeswarm, waterfall
 
 __all__ = [
     "Display",

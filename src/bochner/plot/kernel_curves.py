@@ -320,6 +320,7 @@ def envelope(
     --------
     >>> import numpy as np
     >>> from bochner import LocallyStationaryRegressor, plot
+    >>> from bochner.learned import Chains
     >>> X = np.linspace(0.0, 1.0, 60)[:, None]
     >>> y = X[:, 0] * np.random.default_rng(0).normal(size=60)
     >>> model = LocallyStationaryRegressor(8, chains=Chains(4, 4, 2), random_state=0)

@@ -22,8 +22,8 @@ from bochner.report.blocks import (
     Table,
     drawn,
 )
+from bochner.report.name_texts import joined, listed, quoted, short
 from bochner.report.subject import Subject
-from bochner.report.words import joined, listed, quoted, short
 from bochner.tables.sensitivity import Effect, VarianceShares
 
 _MOST_BARS = 15

@@ -13,9 +13,9 @@ from bochner.files.identifiers import may_identify
 from bochner.report import error_checks, unlike_rows
 from bochner.report.accuracy import metric_of
 from bochner.report.blocks import Finding, Section, fine
+from bochner.report.name_texts import listed, quoted
 from bochner.report.residual_section import Drift, drifts
 from bochner.report.subject import Subject, subjects_of
-from bochner.report.words import listed, quoted
 
 _ROUGH_ERROR = 0.1
 """Relative standard error from which an error is too uncertain for a comparison of methods."""

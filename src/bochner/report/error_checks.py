@@ -10,9 +10,9 @@ from bochner.comparison.outcomes import mean_score, outcome_coverage
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of, thirds
 from bochner.report.blocks import Finding, fine
+from bochner.report.name_texts import listed, quoted
 from bochner.report.residual_section import Drift, certain
 from bochner.report.subject import Subject
-from bochner.report.words import listed, quoted
 
 _CERTAIN = 2.0
 """Standard errors beyond which a difference is significant: 95 % of normal errors."""

@@ -8,7 +8,6 @@ from os import PathLike
 
 import numpy as np
 
-from bochner._base.file_writing import as_path, replacing
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_errors import (
@@ -22,8 +21,8 @@ from bochner.comparison.forecast_errors import (
 )
 from bochner.plot.series_plots import component_display, forecast_display
 from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
-from bochner.report.page import Head, Title, rendered
-from bochner.report.words import cut
+from bochner.report.name_texts import cut
+from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
 from bochner.series.value_transformations import TRANSFORMATIONS
 
@@ -48,23 +47,9 @@ def write_forecasts(
 ) -> None:
     """Write a report on the forecasts of a fitted model into an HTML file.
 
-    ``scores`` are errors from past origins by the name of the series in the model. A file of that
-    name is replaced once the report is complete.
+    ``scores`` are errors from past origins by the name of the series in the model, None if none
+    were measured.
     """
-    page = forecasts_html(model, forecasts, scores, target, source, level)
-    with replacing(as_path(path)) as fresh:
-        fresh.write_text(page, encoding="utf-8")
-
-
-def forecasts_html(
-    model: Forecaster,
-    forecasts: Sequence[SeriesForecast],
-    scores: Mapping[str, OriginScores] | None,
-    target: str,
-    source: str,
-    level: float,
-) -> str:
-    """Return the page of `write_forecasts`; ``scores`` are None if no errors were measured."""
     is_single = len(forecasts) == 1
     names = list(model.series_)
     verdict = "" if scores is None else forecast_verdict(scores.values())
@@ -91,7 +76,7 @@ def forecasts_html(
     else:
         what = f"{len(forecasts)} series"
     title = Title("Report on a forecast", "Forecast of", target, source, what)
-    return rendered(title, [head], sections)
+    write_page(rendered(title, [head], sections), path)
 
 
 def _figures(scores: Mapping[str, OriginScores]) -> list[tuple[str, str]]:

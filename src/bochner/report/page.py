@@ -22,16 +22,16 @@ from bochner._base.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, measured_studies, table_facts
 from bochner.comparison.verdict import calibration, scope, verdict
-from bochner.report.about import data_section, model_section, reproduction_section
 from bochner.report.accuracy import errors_section, intervals_section, predictions_section, shown
 from bochner.report.blocks import Finding, Section, numbered, typeset, without_control
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
+from bochner.report.model_sections import data_section, model_section, reproduction_section
+from bochner.report.name_texts import cut, quoted
 from bochner.report.residual_section import MOST_COLUMNS, Drift, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.unlike_rows import unlike_section
-from bochner.report.words import cut, quoted
 from bochner.tables.table_classifier import TableClassifier
 
 _HEIGHT = 720
@@ -60,8 +60,7 @@ class Report:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page into a file, which it replaces once it is complete."""
-        with replacing(as_path(path)) as fresh:
-            fresh.write_text(self.html, encoding="utf-8")
+        write_page(self.html, path)
 
     def _repr_html_(self) -> str:
         """Return a frame with the page, so that its styles do not change the notebook's."""
@@ -248,13 +247,13 @@ def html(studies: Sequence[Study]) -> str:
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
-    """Write a report on a model into an HTML file; see :func:`html`.
+    """Write a report on a model into an HTML file, as :func:`html` returns it."""
+    write_page(html(studies), path)
 
-    A file of that name is replaced once the report is complete.
-    """
-    target = as_path(path)
-    page = html(studies)
-    with replacing(target) as fresh:
+
+def write_page(page: str, path: str | PathLike[str]) -> None:
+    """Write a page into a file, which it replaces once it is complete."""
+    with replacing(as_path(path)) as fresh:
         fresh.write_text(page, encoding="utf-8")
 
 

@@ -12,8 +12,8 @@ from bochner._base.number_texts import counted, entries, number, percent, with_e
 from bochner.files.columns import Column, labels
 from bochner.plot.regression_errors import ResidualsDisplay
 from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.name_texts import cut, listed, quoted, short
 from bochner.report.subject import Subject, shown_values
-from bochner.report.words import cut, listed, quoted, short
 
 _MOST_BINS = 8
 """Most bins of numbers: enough to show a bend, few enough to have rows in each."""

@@ -20,8 +20,8 @@ from bochner.comparison.outcomes import (
 from bochner.comparison.verdict import excess
 from bochner.report.accuracy import metric_of, shown
 from bochner.report.blocks import Block, Cell, Finding, Section, Table, fine
+from bochner.report.name_texts import listed
 from bochner.report.subject import Subject
-from bochner.report.words import listed
 
 _FEWEST = 5
 """Fewest rows of a kind whose errors are compared: standard errors of fewer are too small too

@@ -10,11 +10,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import RandomState, as_count, as_flag, as_level, as_levels
-from bochner._base.checks import unfit
+from bochner._base.checks import check_choice, check_seed, generators, unfit
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
-from bochner.features.parameters import check_choice, check_seed, generators
 from bochner.series.fitted_series import FittedSeries, SeriesForecasts, check_periods, fitted_series
 from bochner.series.law import SeriesLaw
 from bochner.series.reconciliation import Reconciliation

@@ -73,11 +73,6 @@ class Envelope(FeatureFactor):
     others : tuple of Envelope, default=()
         Factors of further frequencies, after these ``m``, with other maps of the inputs.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree, or an entry is negative or not finite.
-
     Examples
     --------
     >>> from bochner.spectral import Envelope
@@ -213,11 +208,6 @@ class CosineFactors(FeatureFactor):
     phase : array-like of shape (m,)
         :math:`\psi`, in radians.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree, or an entry is not finite.
-
     Examples
     --------
     >>> import numpy as np
@@ -325,16 +315,9 @@ class Amplitudes(FeatureFactor):
         if isinstance(factors, Amplitudes):
             return factors
         m, d = factors.v.shape
-        mu = 0.5 * factors.v[:, None]
-        phase = factors.phase[:, None]
-        return cls(
-            np.arange(m, dtype=np.float64),
-            np.zeros((m, d, 1)),
-            np.zeros((m, 1)),
-            mu,
-            np.ones((m, 1)),
-            phase,
-        )
+        window, zero, one = np.zeros((m, d, 1)), np.zeros((m, 1)), np.ones((m, 1))
+        mu, phase = 0.5 * factors.v[:, None], factors.phase[:, None]
+        return cls(np.arange(m, dtype=np.float64), window, zero, mu, one, phase)
 
     @property
     def n_frequencies(self) -> int:
@@ -346,10 +329,6 @@ class Amplitudes(FeatureFactor):
     @property
     def _arrays(self) -> tuple[Array, ...]:
         return tuple(getattr(self, field.name) for field in fields(self))
-
-    @property
-    def _places(self) -> NDArray[np.intp]:
-        return self.index.astype(np.intp)
 
     def joined(self, other: "Amplitudes | CosineFactors") -> "Amplitudes":
         """Concatenate the functions of both objects."""
@@ -398,7 +377,7 @@ class Amplitudes(FeatureFactor):
         return tuple(map(np.ascontiguousarray, each))
 
     def gradient(self, X: Array) -> Array:
-        return as_array(self._slopes(X)[:, self._places].transpose(0, 2, 1))
+        return as_array(self._slopes(X)[:, self.index.astype(np.intp)].transpose(0, 2, 1))
 
     def _slopes(self, X: Array) -> Array:
         """Return the gradients (n, G, d) of the functions at rows (n, d)."""

@@ -445,16 +445,9 @@ def _same(first: tuple[Array, ...], second: tuple[Array, ...]) -> bool:
 
 def _convolved(first: Law, second: Law) -> Law:
     """Return the law of sums of frequencies, with laws of one class merged where possible."""
-    *earlier_laws, last = _laws(first)
+    *earlier, last = _laws(first)
     made = last.convolved(second)
-    return (
-        Convolution((*earlier_laws, last, *_laws(second)))
-        if made is None
-        else _of(*earlier_laws, made)
-    )
-
-
-def _of(*laws: Law) -> Law:
+    laws = (*earlier, last, *_laws(second)) if made is None else (*earlier, made)
     return laws[0] if len(laws) == 1 else Convolution(laws)
 
 

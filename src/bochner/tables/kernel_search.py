@@ -11,7 +11,7 @@ from scipy.optimize import Bounds
 
 from bochner._base.arrays import Array, as_array, floored
 from bochner._base.descent import minimised
-from bochner.features.median_length_scales import median_distance
+from bochner.features.parameters import median_distance
 from bochner.kernels import Laplacian
 from bochner.tables.leave_one_out import (
     LEAST_SINGLE,

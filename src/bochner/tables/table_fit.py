@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from bochner._base.arrays import Array, as_array, rounded
+from bochner._base.checks import generators
 from bochner._base.progress import Progress
 from bochner._base.threads import single_threaded_blas, threads_for
-from bochner.features.parameters import generators
 from bochner.tables.base_laws import ScoredLaws
 from bochner.tables.encoder import TableEncoder, joined
 from bochner.tables.encodings import cycle_places, output_names, scale_numbers

@@ -10,9 +10,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_level, as_levels
+from bochner._base.checks import check_choice, generators
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
-from bochner.features.parameters import check_choice, generators
 from bochner.linear.inputs import check_one_spread, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import chosen_transformation, fitted_laws
@@ -208,17 +208,7 @@ class TableRegressor(RegressorMixin, TableModel):
                 f"transformation={name!r} needs rows in memory, and X is in partitions: transform "
                 "the targets first, or pass some of the rows."
             )
-        rows = training_rows(
-            X,
-            y,
-            sample_weight,
-            groups,
-            time,
-            name=type(self).__name__,
-            is_numeric=True,
-            are_counts=self.weights == "counts",
-            has_base_models=bool(settings.base_models),
-        )
+        rows = training_rows(self, X, y, sample_weight, groups, time, is_numeric=True)
         transformation = chosen_transformation(name, rows, settings, progress)
         targets = ScaledTargets.of(rows.y, rows.weights, transformation)
         encoders, laws = fitted_laws(settings, rows, targets, progress)

@@ -1,7 +1,7 @@
 """Names and numbers as texts of a page."""
 
 from bochner.report.blocks import typeset
-from bochner.report.words import cut, plain, quoted, short
+from bochner.report.name_texts import cut, plain, quoted, short
 
 
 def test_names_that_could_do_harm_are_shown():

@@ -15,8 +15,8 @@ from bochner.report.blocks import (
     Section,
     Table,
 )
+from bochner.report.name_texts import cut, listed, plain, quoted
 from bochner.report.subject import Subject
-from bochner.report.words import cut, listed, plain, quoted
 from bochner.tables.base_laws import TableLaw
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.tree_laws import TreeLaw

@@ -11,8 +11,8 @@ from numba.core import event
 from rich.console import Console
 
 from bochner import FitProgress
-from bochner.cli import activity
-from bochner.cli.activity import Activity, reporting
+from bochner.cli import progress_line as activity
+from bochner.cli.progress_line import Activity, reporting
 
 
 class Clock:
