@@ -16,6 +16,9 @@ class PartitionedRows:
     Workers read the partitions several times, and return sums over their rows. :meth:`apply` calls
     a fitted model where the rows are.
 
+    Raises ``TypeError`` if the executor lacks ``map`` or ``tree_reduce``, or ``parts`` can be read
+    only once. Raises ``ValueError`` if there is ``sample_weight`` without ``target``.
+
     Parameters
     ----------
     executor : Executor
@@ -28,13 +31,6 @@ class PartitionedRows:
         Name of the column of targets in data frames, or names of several.
     sample_weight : str, default=None
         Name of the column of weights in data frames. All columns but these are inputs.
-
-    Raises
-    ------
-    TypeError
-        If the executor lacks ``map`` or ``tree_reduce``, or ``parts`` can be read only once.
-    ValueError
-        If there is ``sample_weight`` without ``target``.
     """
 
     executor: Executor

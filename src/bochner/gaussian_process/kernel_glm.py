@@ -136,6 +136,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     ) -> Self:
         r"""Fit the model.
 
+        Raises ``ValueError`` if a parameter is out of range, targets are impossible under the
+        likelihood, or the kernel is not positive definite.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
@@ -150,12 +153,6 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         exposure : array-like of shape (n,), default=None
             Time, area or population in which the counts of a row arose. The mean is multiplied by
             it; ``None`` means ones. For counts only.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, targets are impossible under the likelihood, or the
-            kernel is not positive definite.
         """
         options = {"accept_sparse": "csr", "dtype": FLOATS}
         X, y = validated_with_numbers(self, X, y, **options)

@@ -95,6 +95,9 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
+        Raises ``ValueError`` if a parameter is out of range, there is only one class, or the kernel
+        is not positive definite.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
@@ -103,12 +106,6 @@ class KernelGLMClassifier(LabelledClassifier, KernelGLM):
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows, at most a million. The log-likelihood of a row is multiplied by
             its weight: a row of weight three is three independent rows.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there is only one class, or the kernel is not positive
-            definite.
         """
         X, y = validated_with_labels(self, X, y, accept_sparse="csr", dtype=FLOATS)
         classes, numbers = np.unique(y, return_inverse=True)

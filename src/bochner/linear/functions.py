@@ -181,11 +181,8 @@ class SampledFunctions:
     def gradient(self, X: MatrixLike) -> Array:
         """Return the gradients at rows (n, d), of shape ``(n, d, *shape)``, in closed form.
 
-        Raises
-        ------
-        NotImplementedError
-            If the functions have values of a kernel without derivatives; see
-            :func:`bochner.kernels.gradients.input_derivatives`.
+        Raises ``NotImplementedError`` if the functions have values of a kernel without derivatives;
+        see :func:`bochner.kernels.gradients.input_derivatives`.
         """
         rows = self._checked(X)
         gradients = np.zeros((*rows.shape, len(self.constant)))
