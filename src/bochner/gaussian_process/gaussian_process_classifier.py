@@ -19,7 +19,7 @@ from bochner._base.checks import labels as class_labels
 from bochner._base.registry import register
 from bochner.features.chunks import Indicators
 from bochner.features.landmarks import LandmarkFeatures
-from bochner.gaussian_process.kernel_glm_classifier import KernelGLMClassifier
+from bochner.gaussian_process.kernel_glm import KernelGLMClassifier
 from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,

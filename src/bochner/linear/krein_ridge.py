@@ -83,7 +83,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     residual : int, default=None
         Number of landmarks (inducing points), rows at which the kernel is exact. Features of the
         kernel values at the landmarks are added to the random features, which approximate the
-        residual kernel; see :class:`~bochner.features.residual.ResidualFeatures`. Means and
+        residual kernel; see :class:`~bochner.features.landmarks.ResidualFeatures`. Means and
         variances converge to those of the exact Gaussian process as the number of features or
         landmarks grows. With as many landmarks as rows the mean is exact. Far from the training
         rows the variance is the prior variance. ``length_scale="evidence"`` can then also find
