@@ -15,7 +15,8 @@ changed.
 from bochner.plot.calibration_curves import calibration
 from bochner.plot.class_errors import confusion, roc
 from bochner.plot.contribution_plots import beeswarm, waterfall
-from bochner.plot.display import Display, PanelLayout, to_svg
+from bochner.plot.display import Display, to_svg
+from bochner.plot.display import PanelLayout as PanelLayout
 from bochner.plot.effects import effect
 from bochner.plot.kernel_curves import envelope, kernel
 from bochner.plot.rankings import comparison, interactions, relevance
@@ -25,7 +26,6 @@ from bochner.plot.spectra import spectrum
 
 __all__ = [
     "Display",
-    "PanelLayout",
     "beeswarm",
     "calibration",
     "comparison",
