@@ -14,9 +14,7 @@ changed.
 
 from bochner.plot.calibration_curves import calibration
 from bochner.plot.class_errors import confusion, roc
-from bochner.plot.contribution_plots import beeswarm, waterfall
-from bochner.plot.display import Display, to_svg
-from bochner.plot.display import PanelLayout as PanelLayout
+from bochner.plot.display import Display, PanelLayout, to_svg
 from bochner.plot.effects import effect
 from bochner.plot.kernel_curves import envelope, kernel
 from bochner.plot.rankings import comparison, interactions, relevance
@@ -26,7 +24,7 @@ from bochner.plot.spectra import spectrum
 
 __all__ = [
     "Display",
-    "beeswarm",
+    "PanelLayout",
     "calibration",
     "comparison",
     "components",
@@ -42,5 +40,4 @@ __all__ = [
     "roc",
     "spectrum",
     "to_svg",
-    "waterfall",
 ]
