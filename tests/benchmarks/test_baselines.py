@@ -18,7 +18,6 @@ from benchmarks.baselines import (
 )
 from benchmarks.baselines.mixture_evidence import MixtureEvidence
 from benchmarks.baselines.mixture_frequencies import MixtureFrequencies, descend
-from benchmarks.baselines.polynomial_features import polynomial_form
 from benchmarks.baselines.random_frequency_classifier import PenalisedLoss
 from bochner import kernels
 
@@ -82,20 +81,6 @@ def test_features_of_polynomials_are_unbiased(make, kernel):
         else np.diagonal(kernel(left, right))
     )
     check_mean(products(make, kernel).sum(axis=2), exact, ALPHA / len(X))
-
-
-@pytest.mark.parametrize("kernel", POSITIVE, ids=repr)
-def test_the_second_moment_of_tensorised_projections(kernel):
-    squares = (40 * products(TensorizedRandomProjection, kernel)) ** 2
-    gamma, constant, degree = polynomial_form(kernel)
-    left, right = (
-        np.hstack([np.sqrt(gamma) * rows, np.full((len(rows), 1), np.sqrt(constant))])
-        for rows in rows_for(kernel)
-    )
-    inner = np.einsum("ij,ij->i", left, right)
-    norms = np.einsum("ij,ij->i", left, left) * np.einsum("ij,ij->i", right, right)
-    moment = norms + 2.0 * inner**2 - 2.0 * np.einsum("ij,ij->i", left**2, right**2)
-    check_mean(squares.mean(axis=2), moment**degree, ALPHA / len(X))
 
 
 # Spherical random features

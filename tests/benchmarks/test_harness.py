@@ -1,10 +1,8 @@
 """A benchmark resumes, and mixes nothing."""
 
-import json
 import os
 
 import pytest
-from threadpoolctl import threadpool_info
 
 from benchmarks import Benchmark, Cell, Part, median_table, medians, read_rows, render, run
 from benchmarks.pictures import LOG, Picture, curves_figure
@@ -139,29 +137,6 @@ def test_what_cannot_be_gone_on_with_is_refused_and_kept(toy, tmp_path, case):
     assert (tmp_path / "toy.csv").read_bytes() == before
 
 
-def test_every_row_is_traced_to_the_run_that_made_it(toy, tmp_path):
-    toy.crash_at = 4
-    with pytest.raises(Planted):
-        run(toy.benchmark(), out=tmp_path)
-    toy.crash_at = None
-    path = run(toy.benchmark(), out=tmp_path, data=tmp_path, threads=None)
-    runs = [row["run"] for row in read_rows(path)]
-    assert runs == [1] * 12 + [2] * 24
-    records = json.loads(path.with_suffix(".environment.json").read_text())["runs"]
-    assert [records[name]["threads"] for name in ("1", "2")] == [1, None]
-    assert records["1"]["command"] == "python -m benchmarks toy"
-    assert records["2"]["command"] == "python -m benchmarks toy --data DIR"
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_threads_are_limited_while_a_cell_runs(toy, tmp_path, threads):
-    def measure(cell, options):
-        return {"threads": max(pool["num_threads"] for pool in threadpool_info())}
-
-    path = run(toy.benchmark(measure=measure), out=tmp_path, threads=threads)
-    assert {row["value"] for row in read_rows(path) if row["metric"] == "threads"} <= {1.0, threads}
-
-
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
@@ -257,18 +232,6 @@ def test_a_table_by_hand(rows):
         "| iris | 2 (0.40) | 5 |",
         "| wine | 0.1235 | – |",
     ]
-
-
-def test_settings_and_modes_are_never_pooled_and_wrong_names_are_told(rows):
-    other = row("iris", "ours", 16, 0, 1.0)
-    quick = row("iris", "ours", 8, 3, 1.0) | {"mode": "quick"}
-    for given, metric, message in (
-        ([*rows, other], "error", r"'p' takes the values 8, 16 within iris, ours"),
-        ([*rows, quick], "error", "'mode' takes the values full, quick"),
-        (rows, "eror", "metric 'eror'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            medians(given, by=["dataset", "method"], metric=metric)
 
 
 @pytest.mark.parametrize(

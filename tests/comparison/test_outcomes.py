@@ -179,7 +179,8 @@ def test_verdicts_on_numbers():
     nothing = numbers(noise=0.0)
     nothing = replace(nothing, prediction=np.zeros(400))
     assert verdict(study(own=nothing)).startswith("The columns explain little of 'price'")
-    late = replace(study(own=good), kind="time")
+    late = study(own=good)
+    late = replace(late, split=replace(late.split, kind="time"))
     assert "for later rows" in verdict(late)
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 from learned import test_component_evidence, test_mixture_bound, test_similarity_features
-from mutants.registry import changes, planted
+from mutants.registry import changes, planted, replaces
 from papers import test_digmm_taylor as test_taylor
 
 from bochner.learned import exact_inference, mixture_bound, mixture_inference
@@ -74,6 +74,13 @@ def doubled_differences_forgotten(right, self, factor, deltas):
 @changes(ExpectedCosines, "pulled_back", check_gradient)
 def slope_of_the_variance_forgotten(right, self, one, two):
     return right(self, one, 0.0 * two)
+
+
+@replaces(digmm_taylor, "stick_posterior", check_letter, name="printed_sticks_count_their_own")
+@replaces(mixture_bound, "stick_posterior", check_gradient)
+def sticks_count_their_own(counts, concentration):
+    beyond = counts[::-1].cumsum()[::-1]
+    return np.column_stack((1.0 + counts[:-1], concentration + beyond[:-1]))
 
 
 @changes(test_taylor, "updated_components", check_letter)

@@ -72,13 +72,13 @@ plant_edits(
     "fit",
     test_estimator_laws.check_columns,
     base_models_on_all_encodings=(
-        "EstimatorLearner(name, model, encodings[0]",
-        "EstimatorLearner(name, model, encodings[-1]",
+        "self._estimators(plan, base_models, encodings[0]",
+        "self._estimators(plan, base_models, encodings[-1]",
     ),
 )
 plant_edits(
     Learner,
-    "fit",
+    "_estimators",
     test_estimator_laws.check_limit,
     base_models_after_the_limit=("self._is_late(began, _TREES_SHARE)", "False"),
 )

@@ -298,6 +298,8 @@ class FourierFeatures(
 
     def _others(self) -> NDArray[np.intp]:
         """Return the right features that the output adds to the left ones."""
+        if self.output == "left":
+            return np.empty(0, dtype=np.intp)
         # Phases cancel in linear models, so that the right features of a one-sided frequency would
         # only double the weight of the left ones (docs/adr/0013).
         return np.flatnonzero(np.tile(self.frequencies_.is_two_sided, 2)[: self.n_components])

@@ -347,3 +347,11 @@ def monthly_offset(frequency: str | None) -> Any:
     if month is None:
         return None
     return from_text(month) if month else getattr(offset, "base", offset)
+
+
+def own_frequency(times: Any) -> str | None:
+    """Return the text of the frequency that an index of pandas has, or None."""
+    if hasattr(times, "to_timestamp"):
+        return str(times.freqstr) if hasattr(times, "get_indexer") else None
+    offset = getattr(times, "freq", None)
+    return None if offset is None else as_text(offset)

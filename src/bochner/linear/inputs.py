@@ -1,10 +1,9 @@
 """Validation of rows, weights, alpha and kernels that users pass to estimators."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Sized
 from inspect import signature
 from numbers import Integral, Real
-from pathlib import PurePath
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,20 +34,6 @@ from bochner.spectral.frequencies import Frequencies
 Check = Callable[[Any, Any, Any, bool], Chunk]
 """Validates rows, targets and weights, given whether they are the first, or raises an error."""
 
-_PARQUET = (
-    "Pass chunks (X, y) of the batches from pyarrow.parquet.ParquetFile({path}).iter_batches()."
-)
-_TEXT = (
-    "Read it with pandas.read_csv({path}), and pass X and y from its columns; or, for many rows, "
-    "chunks (X, y) of the tables from pandas.read_csv({path}, chunksize=...)."
-)
-_READERS: Mapping[str, str] = {
-    ".parquet": _PARQUET,
-    ".pq": _PARQUET,
-    ".csv": _TEXT,
-    ".npy": "Pass numpy.load({path}, mmap_mode='r'), and y, in its place.",
-}
-_ANY_READER = "Read it into an array or a table first, or pass a generator of chunks."
 _WHY = (
     "This model uses the features of one argument only. Phases cancel in their products, and it "
     "would learn with another kernel"
@@ -184,11 +169,10 @@ def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
 def _refuse_unread(X: object) -> None:
     """Raise TypeError for a path or a function."""
     if isinstance(X, str | os.PathLike):
-        path = os.fspath(X)
-        advice = _READERS.get(PurePath(path).suffix.lower(), _ANY_READER).format(path=repr(path))
         raise TypeError(
-            f"X is the path {path!r}, and rows were expected: an array, a table, a Dask "
-            f"collection or an iterable of chunks (X, y). {advice}"
+            f"X is the path {os.fspath(X)!r}, and rows were expected: read the file into an array "
+            f"or a table, or pass chunks (X, y), such as those of pandas.read_csv(path, "
+            f"chunksize=...)."
         )
     if callable(X) and not isinstance(X, Iterable):
         raise TypeError(

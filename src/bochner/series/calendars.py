@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from bochner._base.arrays import Array, as_array
-from bochner.files.stamps import as_text, dates_from, from_text, localised, opening_hours, weekly
+from bochner.files.stamps import dates_from, from_text, localised, opening_hours, weekly
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,18 +65,12 @@ class _Calendar(NamedTuple):
     cost: float = 0.0
 
 
-def frequency_of(times: Any, utc: Stamps, clock: Stamps, zone: str | None) -> str | None:
+def frequency_of(utc: Stamps, clock: Stamps, zone: str | None) -> str | None:
     """Return the text of the offset from each date (n,) to the next, None if there is none.
 
-    The first of these that exists is used: the frequency of the index, the frequency that pandas
-    infers, and the calendar that contains all dates and the fewest other dates. ``clock`` (n,) is
-    the local time at the dates ``utc`` (n,).
+    This is the frequency that pandas infers, else that of the calendar that contains all dates and
+    the fewest other dates. ``clock`` (n,) is the local time at the dates ``utc`` (n,).
     """
-    if hasattr(times, "to_timestamp"):
-        return str(times.freqstr) if hasattr(times, "get_indexer") else None
-    offset = getattr(times, "freq", None)
-    if offset is not None and (text := as_text(offset)) is not None:
-        return text
     if len(utc) < _FEWEST or (np.diff(utc) <= np.timedelta64(0)).any():
         return None
     try:

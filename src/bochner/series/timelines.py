@@ -24,6 +24,7 @@ from bochner.files.stamps import (
     months_of,
     next_dates,
     on_clock_of,
+    own_frequency,
     read_dates,
 )
 from bochner.series.calendars import frequency_of, month_numbers
@@ -317,7 +318,9 @@ def _dated(times: object, has_index: bool, infer: bool) -> Times:
     dates = read_dates(times)
     if np.isnat(dates.utc).any():
         raise ValueError("Times must be dates; some are missing (NaT).")
-    frequency = frequency_of(times, *dates) if infer else None
+    frequency = own_frequency(times) if infer else None
+    if infer and frequency is None and not hasattr(times, "to_timestamp"):
+        frequency = frequency_of(*dates)
     index: Index = "none"
     if has_index:
         index = "periods" if hasattr(times, "to_timestamp") else "dates"
