@@ -3,7 +3,6 @@
 from itertools import islice
 
 import numpy as np
-import pandas as pd
 import pytest
 from plot.layout import faults
 
@@ -15,7 +14,6 @@ from bochner.plot.kernel_curves import EnvelopeDisplay, KernelDisplay
 from bochner.plot.regression_errors import PredictionsDisplay, ResidualsDisplay
 from bochner.plot.series_plots import ForecastDisplay
 from bochner.plot.spectra import SpectrumDisplay
-from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Effect, VarianceShares
 
 RNG = np.random.default_rng(0)
@@ -61,18 +59,6 @@ def effect(kind, *sides, classes=None):
     return EffectDisplay(found, dates, label)
 
 
-def contributed(kind, count, n=60, scale=1.0):
-    """Return contributions of columns to n predictions, and a table of numbers, dates and text."""
-    names = names_of(kind, count)
-    values = scale * RNG.normal(size=(n, count)) * np.geomspace(1.0, 0.01, count)
-    base = 10.0 * scale
-    known = Contributions(tuple(names), base, values, 0.0 * values, base + values.sum(axis=1))
-    X = pd.DataFrame(scale * RNG.normal(size=(n, count)), columns=names)
-    X[names[0]] = np.where(X[names[0]] > 0.0, "a level with a very long name of its own", "b")
-    X[names[-1]] = pd.date_range("2020-01-01", periods=n, freq="7h")
-    return known, X
-
-
 def classes(kind, count, n=600):
     """Return observed classes, probabilities and all classes."""
     known = np.array(names_of(kind, count))
@@ -105,11 +91,6 @@ def pictures(kind):
         yield f"relevance {count}", plot.relevance(shares(kind, count))
         yield f"interactions {count}", plot.interactions(shares(kind, count, pairs=True))
     yield "no interactions", plot.interactions(shares(kind, 0, pairs=True))
-    for count, scale in ((1, 1.0), (4, 1e-7), (11, 3e8), (60, 12345.0)):
-        known = contributed(kind, count, scale=scale)
-        yield f"waterfall {count}", plot.waterfall(*known)
-        yield f"beeswarm {count}", plot.beeswarm(*known)
-    yield "labelled beeswarm", plot.beeswarm(*known, label=f"probability of {names_of(kind, 1)[0]}")
     for sides in SIDES:
         yield f"effect {sides}", effect(kind, *sides)
         for count in (2, 26):

@@ -172,7 +172,6 @@ NO_MODEL = [
     lambda: plot.roc(Normal(), [[1.0]], [1.0]),
     lambda: plot.relevance(Normal()),
     lambda: plot.effect(Normal(), "x"),
-    lambda: plot.beeswarm(Normal(), [[1.0]]),
     lambda: plot.envelope(Normal(), [[1.0]]),
     lambda: plot.spectrum(Normal()),
 ]
