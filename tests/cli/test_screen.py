@@ -15,8 +15,8 @@ from bochner.cli.screen import (
 )
 from bochner.comparison.contenders import CATBOOST, LINEAR, OURS, RBF_SAMPLER, TREES
 from bochner.comparison.outcomes import Outcome
-from bochner.report import html
 from bochner.report.diagnostics import checks
+from bochner.report.page import html
 
 HEADINGS = ["method", "RMSE", "MAE", "explained", "coverage", "seconds"]
 

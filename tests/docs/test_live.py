@@ -11,7 +11,7 @@ from docs.test_pages import ROOT
 from scipy import stats
 
 from bochner import GaussianProcessRegressor, kernels
-from bochner.spectral import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 STATIC = ROOT / "docs" / "_static"
 MATH = STATIC / "live_math.js"
