@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from laws.registry import check_mean
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm
 
 from benchmarks.baselines import (
     ALaCarteRegressor,
     MultipleKernelFeatures,
-    RandomFrequencyClassifier,
     RandomMaclaurin,
     SphericalRandomFeatures,
     TensorizedRandomProjection,
@@ -18,7 +17,6 @@ from benchmarks.baselines import (
 )
 from benchmarks.baselines.mixture_evidence import MixtureEvidence
 from benchmarks.baselines.mixture_frequencies import MixtureFrequencies, descend
-from benchmarks.baselines.polynomial_features import polynomial_form
 from benchmarks.baselines.random_frequency_classifier import PenalisedLoss
 from bochner import kernels
 
@@ -84,32 +82,7 @@ def test_features_of_polynomials_are_unbiased(make, kernel):
     check_mean(products(make, kernel).sum(axis=2), exact, ALPHA / len(X))
 
 
-@pytest.mark.parametrize("kernel", POSITIVE, ids=repr)
-def test_the_second_moment_of_tensorised_projections(kernel):
-    squares = (40 * products(TensorizedRandomProjection, kernel)) ** 2
-    gamma, constant, degree = polynomial_form(kernel)
-    left, right = (
-        np.hstack([np.sqrt(gamma) * rows, np.full((len(rows), 1), np.sqrt(constant))])
-        for rows in rows_for(kernel)
-    )
-    inner = np.einsum("ij,ij->i", left, right)
-    norms = np.einsum("ij,ij->i", left, left) * np.einsum("ij,ij->i", right, right)
-    moment = norms + 2.0 * inner**2 - 2.0 * np.einsum("ij,ij->i", left**2, right**2)
-    check_mean(squares.mean(axis=2), moment**degree, ALPHA / len(X))
-
-
 # Spherical random features
-
-
-@pytest.mark.parametrize("density", ["clipped", "mixture"])
-@pytest.mark.parametrize("dim", [2, 64])
-def test_a_gaussian_is_recovered(density, dim):
-    features = SphericalRandomFeatures(
-        kernels.Gaussian(0.7), n_components=2, random_state=0, density=density
-    ).fit(np.eye(2, dim))
-    z = np.linspace(0.0, 2.0, 201)
-    assert features.fit_error_ < 1e-4
-    assert_allclose(features.profile(z), np.exp(-(z**2) / (2.0 * 0.7**2)), atol=1e-3)
 
 
 def test_spherical_features_are_unbiased_for_their_profile():
@@ -271,11 +244,3 @@ def test_the_objective_and_its_gradient_are_those_of_the_printed_formula(n_class
     descended, least, _ = descend(loss, len(loss.target), theta, 50, 1e-9)
     assert least * 20 < value
     assert_allclose(least * 20, printed(descended), rtol=1e-9)
-
-
-def test_a_boundary_that_is_not_linear_is_learned():
-    train, test = np.random.default_rng(1).uniform(-1.0, 1.0, size=(2, 600, 2))
-    y = np.where(train[:, 0] * train[:, 1] > 0.0, "yes", "no")
-    model = RandomFrequencyClassifier(60, max_iter=60, random_state=0).fit(train, y)
-    assert model.score(test, np.where(test[:, 0] * test[:, 1] > 0.0, "yes", "no")) > 0.93
-    assert_array_equal(model.classes_, ["no", "yes"])
