@@ -1,6 +1,5 @@
 """A benchmark resumes, and mixes nothing."""
 
-import json
 import os
 
 import pytest
@@ -127,20 +126,6 @@ def test_what_cannot_be_gone_on_with_is_refused_and_kept(toy, tmp_path, case):
     with pytest.raises(ValueError, match=message):
         run(toy.benchmark(), out=tmp_path)
     assert (tmp_path / "toy.csv").read_bytes() == before
-
-
-def test_every_row_is_traced_to_the_run_that_made_it(toy, tmp_path):
-    toy.crash_at = 4
-    with pytest.raises(Planted):
-        run(toy.benchmark(), out=tmp_path)
-    toy.crash_at = None
-    path = run(toy.benchmark(), out=tmp_path, data=tmp_path, threads=None)
-    runs = [row["run"] for row in read_rows(path)]
-    assert runs == [1] * 12 + [2] * 24
-    records = json.loads(path.with_suffix(".environment.json").read_text())["runs"]
-    assert [records[name]["threads"] for name in ("1", "2")] == [1, None]
-    assert records["1"]["command"] == "python -m benchmarks toy"
-    assert records["2"]["command"] == "python -m benchmarks toy --data DIR"
 
 
 def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):

@@ -16,8 +16,6 @@ from benchmarks.payoff import (
     at_equal_seconds,
 )
 from benchmarks.processes import design, rows
-from benchmarks.published import design as published
-from benchmarks.published.benchmark import PUBLISHED
 from benchmarks.real import design as real
 from benchmarks.real.benchmark import REAL
 from benchmarks.real.measures import coverage
@@ -133,20 +131,6 @@ def test_the_page_says_what_is_behind_and_where():
     assert errors_of_ames == ["2 ± 1", "2 ± 0", "1 ± 0"]
 
 
-def test_the_page_says_where_coverage_is_wrong():
-    measured_rows = [
-        *table_rows(real.OURS, "coverage", 0.88, 0.90, dataset="diamonds"),
-        *table_rows(real.OURS, "coverage_low", 0.99, 0.97, dataset="diamonds"),
-        *table_rows(real.OURS, "coverage_middle", 0.85, dataset="diamonds"),
-        *table_rows(real.OURS, "coverage_high", 0.8, dataset="diamonds"),
-        *table_rows(real.OURS, "coverage", 0.5, dataset="salaries"),
-    ]
-    text = REAL.page(measured_rows)
-    # Folds of salaries have fewer than 1,000 test rows.
-    assert "outside in 2 of 4 cases, where" in text
-    assert table_lines(text)["diamonds"][:2] == [["high", "0.800"], ["low", "0.980"]]
-
-
 def kind_rows(method, metric, *found, dataset, kind):
     return rows_of(method, metric, *found, dataset=dataset, rows=kind)
 
@@ -176,24 +160,3 @@ def test_the_page_begins_with_what_is_wrong():
     assert order == sorted(order)
     assert ["0.250 (to 0.25)"] in lines[gap]
     assert ["0.825 (0.75–0.90)", "0.200 (0.20–0.20)"] in lines[gap]
-
-
-def rmse(method, *values, dataset):
-    return rows_of(method, "rmse", *values, dataset=dataset, part="splits")
-
-
-def test_the_page_has_means_ratios_and_published_figures():
-    rows = [
-        *rmse(published.OURS, 1.0, 2.0, 6.0, dataset="yacht"),
-        *rmse(published.CATBOOST, 2.0, 4.0, dataset="yacht"),
-        *rmse(published.OURS, 2.0, dataset="boston"),
-        *rmse(published.CATBOOST, 1.0, dataset="boston"),
-        *rmse(published.EXACT, 9.0, dataset="yacht"),
-    ]
-    lines = table_lines(PUBLISHED.page(rows))
-    assert lines["data set"][0] == [published.OURS, published.CATBOOST, published.EXACT]
-    assert lines["yacht"][0] == ["3 ± 2", "3 ± 1", "9"]
-    # Ratios are of the splits that both have: 1.5 / 3 and 2 / 1, and 9 / 2.
-    assert lines[published.OURS] == [["2", "1", "1", "0.5", "2"]]
-    assert lines[published.EXACT] == [["1", "4.5", "0.5", "4.5", "4.5"]]
-    assert lines["yacht"][1][:2] == ["3 ± 2", published.PRINTED["rmse"]["yacht"]["MC dropout"]]

@@ -75,18 +75,7 @@ def test_a_chunk_of_which_a_part_is_empty_is_refused(chunk):
 
 
 @pytest.mark.parametrize("kind", [KreinRidge, KreinRidgeClassifier])
-@pytest.mark.parametrize("y", [None, Y], ids=["alone", "with targets"])
-@pytest.mark.parametrize(
-    ("path", "advice"),
-    [
-        ("t.parquet", r"pyarrow\.parquet\.ParquetFile\('t\.parquet'\)\.iter_batches"),
-        (Path("t.PARQUET"), r"ParquetFile\('t\.PARQUET'"),
-        ("t.csv", r"pandas\.read_csv\('t\.csv'\).*chunks \(X, y\)"),
-        ("t.npy", r"numpy\.load\('t\.npy', mmap_mode='r'\)"),
-        ("{t}.dat", r"Read it into an array.*chunks"),
-    ],
-    ids=["parquet", "Path", "csv", "npy", "other"],
-)
-def test_a_path_is_told_how_to_be_read(kind, y, path, advice):
-    with pytest.raises(TypeError, match=r"X is the path .*rows were expected.*" + advice):
-        kind().fit(path, y)
+@pytest.mark.parametrize("path", ["t.csv", Path("t.parquet")])
+def test_a_path_is_told_how_to_be_read(kind, path):
+    with pytest.raises(TypeError, match=r"X is the path 't\..*rows were expected.*chunks \(X, y\)"):
+        kind().fit(path, Y)

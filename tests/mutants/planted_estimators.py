@@ -45,7 +45,6 @@ plant_edits(
     partial(test_estimator_laws.check_left_out, None, WEIGHTS),
     estimators_without_weights=('{"sample_weight": data.weights}', "{}"),
     weights_of_other_rows=("w[rows]", "w[: len(rows)]"),
-    one_target_for_all=("data.Y[rows].T.copy()", "data.Y[rows].T[[0, 0]]"),
 )
 plant_edits(
     EstimatorLearner,
@@ -72,13 +71,13 @@ plant_edits(
     "fit",
     test_estimator_laws.check_columns,
     base_models_on_all_encodings=(
-        "EstimatorLearner(name, model, encodings[0]",
-        "EstimatorLearner(name, model, encodings[-1]",
+        "self._estimators(plan, base_models, encodings[0]",
+        "self._estimators(plan, base_models, encodings[-1]",
     ),
 )
 plant_edits(
     Learner,
-    "fit",
+    "_estimators",
     test_estimator_laws.check_limit,
     base_models_after_the_limit=("self._is_late(began, _TREES_SHARE)", "False"),
 )

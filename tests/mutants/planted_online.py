@@ -44,7 +44,7 @@ plant_edits(
     RidgeHead,
     "_remove_rows",
     check_window,
-    rows_added_in_place_of_removed=("sums - self._sums_of", "sums + self._sums_of"),
+    rows_added_in_place_of_removed=("before - self._sums_of", "before + self._sums_of"),
 )
 plant_edits(
     FeatureSums,

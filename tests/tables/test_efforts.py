@@ -9,10 +9,9 @@ from numpy.testing import assert_array_equal
 from bochner._base.progress import silent
 from bochner.tables import estimator_laws, tree_laws
 from bochner.tables import learner as learners
-from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, tree_seconds
+from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, measured_rate, tree_seconds
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
-from bochner.tables.machine_rate import measured_rate
 from bochner.tables.observations import Observations
 from bochner.tables.tree_laws import TreeLaw
 

@@ -1,10 +1,9 @@
 """Validation of rows, weights, alpha and kernels that users pass to estimators."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Sized
 from inspect import signature
 from numbers import Integral, Real
-from pathlib import PurePath
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,20 +34,6 @@ from bochner.spectral.frequencies import Frequencies
 Check = Callable[[Any, Any, Any, bool], Chunk]
 """Validates rows, targets and weights, given whether they are the first, or raises an error."""
 
-_PARQUET = (
-    "Pass chunks (X, y) of the batches from pyarrow.parquet.ParquetFile({path}).iter_batches()."
-)
-_TEXT = (
-    "Read it with pandas.read_csv({path}), and pass X and y from its columns; or, for many rows, "
-    "chunks (X, y) of the tables from pandas.read_csv({path}, chunksize=...)."
-)
-_READERS: Mapping[str, str] = {
-    ".parquet": _PARQUET,
-    ".pq": _PARQUET,
-    ".csv": _TEXT,
-    ".npy": "Pass numpy.load({path}, mmap_mode='r'), and y, in its place.",
-}
-_ANY_READER = "Read it into an array or a table first, or pass a generator of chunks."
 _WHY = (
     "This model uses the features of one argument only. Phases cancel in their products, and it "
     "would learn with another kernel"
@@ -86,11 +71,7 @@ def row_chunks(
     *,
     numeric: bool = True,
 ) -> RowChunks:
-    """Return the rows passed to ``fit``; chunks are validated when they are read.
-
-    ``numeric`` is whether targets are numbers instead of labels. Chunks without rows are skipped.
-    Raises TypeError for a path or a function, and ValueError for weights next to chunks.
-    """
+    """Return the rows passed to ``fit``; chunks are validated when they are read."""
     _refuse_unread(X)
     if is_dask(X):
         from bochner.engines.dask import collect
@@ -137,10 +118,7 @@ def first_rows(
 
 
 def labels_of(rows: RowChunks, X: Any) -> NDArray[np.generic]:
-    """Return the sorted labels of all rows, which takes one pass over a stream ``X``.
-
-    Raises ValueError if the stream is an iterator, which can be read only once, or has no rows.
-    """
+    """Return the sorted labels of all rows, which takes one pass over a stream ``X``."""
     if isinstance(rows, ArrayChunks):
         return np.unique(rows.head.y)
     if isinstance(rows, Collected):
@@ -184,11 +162,10 @@ def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
 def _refuse_unread(X: object) -> None:
     """Raise TypeError for a path or a function."""
     if isinstance(X, str | os.PathLike):
-        path = os.fspath(X)
-        advice = _READERS.get(PurePath(path).suffix.lower(), _ANY_READER).format(path=repr(path))
         raise TypeError(
-            f"X is the path {path!r}, and rows were expected: an array, a table, a Dask "
-            f"collection or an iterable of chunks (X, y). {advice}"
+            f"X is the path {os.fspath(X)!r}, and rows were expected: read the file into an array "
+            f"or a table, or pass chunks (X, y), such as those of pandas.read_csv(path, "
+            f"chunksize=...)."
         )
     if callable(X) and not isinstance(X, Iterable):
         raise TypeError(
@@ -273,10 +250,7 @@ _DEFAULTS = {name: p.default for name, p in signature(FourierFeatures).parameter
 
 
 def described_features(model: Any) -> SimpleNamespace:
-    """Return the parameters of a model's ``features``, or of those that its short form describes.
-
-    Raises ``ValueError`` if both are given.
-    """
+    """Return the parameters of a model's ``features``, or of their short form."""
     names = [name for name in ("kernel", "n_components", "length_scale") if hasattr(model, name)]
     values = {name: getattr(model, name) for name in names}
     if model.features is None:
@@ -296,10 +270,7 @@ def drawing_options(features: SimpleNamespace) -> dict[str, Any]:
 
 
 def checked_right(right: object, name: str = "right", *, dim: int | None = None) -> Any:
-    """Return rows of the right argument as a finite float array or CSR matrix of ``dim`` columns.
-
-    ``None`` accepts any number of columns.
-    """
+    """Return right rows as a finite float array or CSR matrix of ``dim`` columns."""
     rows = check_rows_given(right, name, accept_sparse="csr", dtype=FLOATS)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(
@@ -309,10 +280,7 @@ def checked_right(right: object, name: str = "right", *, dim: int | None = None)
 
 
 def refuse_asymmetric(kernel: AnyKernel, *, associated: bool = True) -> None:
-    """Raise ``ValueError`` for an asymmetric kernel object; functions are not checked.
-
-    ``associated`` is whether the model has a parameter of that name for the message to suggest.
-    """
+    """Raise ``ValueError`` for an asymmetric kernel object; functions are not checked."""
     if not isinstance(kernel, Kernel) or kernel.is_symmetric:
         return
     raise ValueError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from time import perf_counter
 from types import MappingProxyType
 
 import numpy as np
@@ -10,10 +11,15 @@ from numpy.typing import NDArray
 
 from bochner._base.amounts import in_words
 from bochner._base.arrays import Array, as_array
+from bochner._base.threads import single_threaded_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables.kernel_search import Family
 from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations, Rows, Scored
+
+_MEASURED, _MEASUREMENTS = 600, 9
+"""Number of rows of the matrix products that measure the speed, in some milliseconds each, and of
+products: their median does not depend on a short pause of one of them."""
 
 _ROUGH = Family(Laplacian)
 """Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
@@ -397,3 +403,18 @@ def _of_landmarks(sizes: Array, n_scored: int) -> Array:
 def _root(squares: float) -> int:
     """Return the largest number of rows whose square is at most ``squares``."""
     return int(np.sqrt(max(squares, 0.0)))
+
+
+def measured_rate(n_threads: int) -> float:
+    """Return the operations per second in products of matrices by some threads.
+
+    One thread is measured: several wait for each other in so short a time if another program runs.
+    """
+    matrix = np.ones((_MEASURED, _MEASURED))
+    seconds = []
+    with single_threaded_blas():
+        for _ in range(_MEASUREMENTS):
+            began = perf_counter()
+            matrix @ matrix
+            seconds.append(perf_counter() - began)
+    return float(n_threads * 2.0 * _MEASURED**3 / np.median(seconds))

@@ -10,7 +10,6 @@ from scipy.linalg import cho_solve, lapack
 
 from bochner._base.arrays import Array, as_array, jittered_cholesky, row_blocks, steps
 from bochner._base.threads import in_order, single_threaded_blas
-from bochner.tables import unlocked_loops
 from bochner.tables.kernel_columns import Blocks, LoopedKernel, suffices_single
 from bochner.tables.kernel_loops import (
     Codes,
@@ -19,7 +18,7 @@ from bochner.tables.kernel_loops import (
     add_residual_products,
     scratch_of,
 )
-from bochner.tables.leave_one_out import LEAST_SINGLE, LearnedKernel
+from bochner.tables.leave_one_out import LEAST_SINGLE, LearnedKernel, add_products_of_rows
 from bochner.tables.observations import Chosen, Elsewhere, Rows
 from bochner.tables.trees import TreeInputs
 
@@ -139,7 +138,7 @@ class _Passes:
             return out * np.sqrt(rows.weights[part, None])
 
         for (part, factor), K in in_order(values, parts, self.n_threads):
-            unlocked_loops.add_products_of_rows(inner, K.T, factor)
+            add_products_of_rows(inner, K.T, factor)
             Y = np.sqrt(rows.weights[part, None]) * rows.Y[part]
             cross += factor * (K.T @ Y)
             squares += factor * np.sum(Y**2, axis=0)

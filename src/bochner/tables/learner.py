@@ -17,6 +17,7 @@ from bochner.tables.estimator_laws import EstimatorLearner, n_fits
 from bochner.tables.fit_plan import (
     Effort,
     FitPlan,
+    measured_rate,
     tree_seconds,
     trees_fit,
     within_memory,
@@ -32,7 +33,6 @@ from bochner.tables.kernel_search import Family, learned, noise_factor, refined
 from bochner.tables.landmark_fits import has_passes
 from bochner.tables.later_stretches import folds_of_stretches, over_stretches
 from bochner.tables.leave_one_out import Found
-from bochner.tables.machine_rate import measured_rate
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations
 from bochner.tables.removal import Removal
 from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, TreeLearner
@@ -59,6 +59,9 @@ _REFINED_SHARE = 0.6
 
 _Fit = tuple[TableLaw, LeaveOneOutPredictions]
 """A law with its predictions of scored observations."""
+
+_Refittable = tuple[_Fit, Callable[[FitPlan], _Fit | None]]
+"""A fitted law, and the function that fits it to the observations of another plan."""
 
 _REMAINING_SHARE = 0.6
 """Share of the rest of a time limit for the first kernel of many rows."""
@@ -155,45 +158,17 @@ class Learner:
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
             searched = self._searched(plan, trials, began, search_rng)
-        fitted: list[tuple[TableLaw, LeaveOneOutPredictions]] = []
-        fits: list[Callable[[FitPlan], tuple[TableLaw, LeaveOneOutPredictions] | None]] = []
-        fits_began, last = perf_counter(), 0.0  # Seconds of the preceding kernel
+        fits_began = perf_counter()
         if self.time_limit is not None:
             plan = self._within_rest(plan, largest, began, len(searched[0][0].columns))
-        for number, (trial, result) in enumerate(searched):
-            started = perf_counter()
-            # At least one kernel is fitted after the time limit, so that there is a model.
-            if fitted and self._is_late(began, 1.0, last):
-                break
-            self.progress("fitting to all rows kernel", number + 1, len(searched))
-            fits.append(partial(self._fitted, trial=trial, kernels=result, began=began))
-            with threads_of_blas(self.n_threads):
-                fitted.append(self._fitted(plan, trial, result, began))
-            last = perf_counter() - started
-        for number, model in enumerate(base_models):
-            if self._is_late(began, _TREES_SHARE):
-                break
-            self.progress("fitting base model", number + 1, len(base_models))
-            seed, name = int(model_rng.integers(2**31)), f"base model {number + 1}"
-            seconds = np.inf
-            if self.time_limit is not None:
-                seconds = began + self.time_limit - perf_counter()
-            estimator = EstimatorLearner(name, model, encodings[0], labels, seed, seconds)
-            law = estimator.fit(plan.observations, plan.order, plan.scored, self.n_threads)
-            fitted += [] if law is None else [law]
-            fits += [] if law is None else [partial(self._by_residuals, learner=estimator)]
+        results = self._kernels(plan, searched, began)
+        results += self._estimators(plan, base_models, encodings[0], labels, model_rng, began)
         of_trees = (encodings[-1], observations.shared, cycles)
         # scikit-learn's trees need all rows in memory.
         has_trees = self.memory_limit is None or trees_fit(self.memory_limit, (n_rows, n_encoded))
-        for boosting in BOOSTINGS if elsewhere is None and has_trees else ():
-            most = self._iterations(boosting, plan, len(encodings[-1]), began, rate)
-            if most:
-                inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
-                seed, columns = int(tree_rng.integers(2**31)), line if boosting.has_line else None
-                trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
-                boosted = self._of_trees(plan, trees)
-                fitted += boosted
-                fits += [partial(self._by_residuals, learner=trees) for _ in boosted]
+        if elsewhere is None and has_trees:
+            results += self._trees(plan, of_trees, labels, line, tree_rng, began, rate)
+        fitted, fits = [law for law, _ in results], [again for _, again in results]
         units = plan.scored.units
         if removal is not None and removal.stretches is not None:
             at_origin = partial(
@@ -208,6 +183,74 @@ class Learner:
                 fitted, observations, units, removal.stretches, at_origin, seconds
             )
         return self._judged(plan, fitted, TreeInputs.of(*of_trees), units, removal)
+
+    def _kernels(
+        self, plan: FitPlan, searched: Sequence[tuple[_Trial, Found]], began: float
+    ) -> list[_Refittable]:
+        """Return the laws of the kernels of a search that are fitted in time, at least one."""
+        results: list[_Refittable] = []
+        last = 0.0  # Seconds of the preceding kernel
+        for number, (trial, kernels) in enumerate(searched):
+            started = perf_counter()
+            # At least one kernel is fitted after the time limit, so that there is a model.
+            if results and self._is_late(began, 1.0, last):
+                break
+            self.progress("fitting to all rows kernel", number + 1, len(searched))
+            fit = partial(self._fitted, trial=trial, kernels=kernels, began=began)
+            with threads_of_blas(self.n_threads):
+                results.append((fit(plan), fit))
+            last = perf_counter() - started
+        return results
+
+    def _estimators(
+        self,
+        plan: FitPlan,
+        base_models: Sequence[Any],
+        columns: Chosen,
+        labels: NDArray[np.int64] | None,
+        rng: Generator,
+        began: float,
+    ) -> list[_Refittable]:
+        """Return the laws of the user's base models that are fitted in time."""
+        results: list[_Refittable] = []
+        for number, model in enumerate(base_models):
+            if self._is_late(began, _TREES_SHARE):
+                break
+            self.progress("fitting base model", number + 1, len(base_models))
+            seed, name = int(rng.integers(2**31)), f"base model {number + 1}"
+            seconds = np.inf
+            if self.time_limit is not None:
+                seconds = began + self.time_limit - perf_counter()
+            estimator = EstimatorLearner(name, model, columns, labels, seed, seconds)
+            law = estimator.fit(plan.observations, plan.order, plan.scored, self.n_threads)
+            if law is not None:
+                results.append((law, partial(self._by_residuals, learner=estimator)))
+        return results
+
+    def _trees(
+        self,
+        plan: FitPlan,
+        of_trees: tuple[Chosen, Chosen | None, Chosen | None],
+        labels: NDArray[np.int64] | None,
+        line: Chosen | None,
+        rng: Generator,
+        began: float,
+        rate: float,
+    ) -> list[_Refittable]:
+        """Return the laws of boosted trees that are fitted in time, of enough observations."""
+        results: list[_Refittable] = []
+        for boosting in BOOSTINGS:
+            most = self._iterations(boosting, plan, len(of_trees[0]), began, rate)
+            if not most:
+                continue
+            inputs = TreeInputs.of(*of_trees, has_waves=boosting.has_waves)
+            seed, columns = int(rng.integers(2**31)), line if boosting.has_line else None
+            trees = TreeLearner(boosting, inputs, labels, seed, columns, most)
+            self.progress(f"fitting {boosting.name}")
+            law = trees.fit(plan.observations, plan.order, plan.scored, self.n_threads)
+            if law is not None:
+                results.append((law, partial(self._by_residuals, learner=trees)))
+        return results
 
     def _at_origin(
         self,
@@ -282,14 +325,6 @@ class Learner:
             left = began + self.time_limit - perf_counter()
             most = min(most, int(left / tree_seconds(n_samples, n_columns, n_trees, rate)))
         return most if most >= boosting.fewest_iterations(n_samples) else 0
-
-    def _of_trees(
-        self, plan: FitPlan, learner: TreeLearner
-    ) -> list[tuple[TableLaw, LeaveOneOutPredictions]]:
-        """Return boosted trees in a list, which is empty if a fold has too few observations."""
-        self.progress(f"fitting {learner.boosting.name}")
-        trees = learner.fit(plan.observations, plan.order, plan.scored, self.n_threads)
-        return [] if trees is None else [trees]
 
     def _judged(
         self,

@@ -126,17 +126,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         if self.class_weight is not None:
             sample_weight = self._class_weights(X, y, sample_weight)
         settings, progress = self._settings(), Progress(callback)
-        rows = training_rows(
-            X,
-            y,
-            sample_weight,
-            groups,
-            time,
-            name=type(self).__name__,
-            is_numeric=False,
-            are_counts=self.weights == "counts",
-            has_base_models=bool(settings.base_models),
-        )
+        rows = training_rows(self, X, y, sample_weight, groups, time, is_numeric=False)
         present, numbers = np.unique(rows.y, return_inverse=True)
         targets = CentredIndicators.of(rows.y, rows.weights)
         encoders, laws = fitted_laws(settings, rows, targets, progress, numbers.astype(np.int64))

@@ -208,17 +208,7 @@ class TableRegressor(RegressorMixin, TableModel):
                 f"transformation={name!r} needs rows in memory, and X is in partitions: transform "
                 "the targets first, or pass some of the rows."
             )
-        rows = training_rows(
-            X,
-            y,
-            sample_weight,
-            groups,
-            time,
-            name=type(self).__name__,
-            is_numeric=True,
-            are_counts=self.weights == "counts",
-            has_base_models=bool(settings.base_models),
-        )
+        rows = training_rows(self, X, y, sample_weight, groups, time, is_numeric=True)
         transformation = chosen_transformation(name, rows, settings, progress)
         targets = ScaledTargets.of(rows.y, rows.weights, transformation)
         encoders, laws = fitted_laws(settings, rows, targets, progress)

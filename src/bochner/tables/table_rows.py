@@ -105,25 +105,22 @@ class TableRows:
 
 
 def training_rows(
+    model: Any,
     X: Any,
     y: ArrayLike | None,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | str | None,
     time: Any,
     *,
-    name: str,
     is_numeric: bool,
-    are_counts: bool,
-    has_base_models: bool,
 ) -> TableRows:
-    """Return the validated rows of a fit; for a table in partitions, a sample of its rows.
+    """Return the validated rows of the fit of a model; of a table in partitions, a sample.
 
     Targets are numbers if ``is_numeric``, else labels, whose numbers are the ``y`` of the rows.
-    ``name`` is that of the model, for messages.
     """
-    partitions = None
+    partitions, name = None, type(model).__name__
     if is_partitioned(X):
-        _refuse_in_partitions(has_base_models, groups, time)
+        _refuse_in_partitions(bool(model.base_models), groups, time)
         partitions = collected_table(X, y, sample_weight, numeric=is_numeric)
         sample = partitions.sample
         X, y, sample_weight = sample.X, sample.y, sample.weight
@@ -150,6 +147,7 @@ def training_rows(
     classes = None
     if not is_numeric:
         target, classes = _coded(X, target, weights)
+    are_counts = model.weights == "counts"
     rows = table_rows(X, target, weights, groups, time, are_counts=are_counts)
     rows = replace(rows, classes=classes)
     if partitions is None and rows.removal.groups is None:
