@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from bochner._base.progress import silent
 from bochner.tables import estimator_laws, tree_laws
 from bochner.tables import learner as learners
-from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, measured_rate, tree_seconds
+from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, tree_seconds
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
@@ -131,27 +131,6 @@ def check_iterations():
 
 def test_boosting_ends_within_the_limit():
     check_iterations()
-
-
-def test_faster_machines_fit_more():
-    slow, fast = (DEFAULT.within(3.0, 40_000, 8, 8, rate) for rate in (1e10, 1e12))
-    assert slow.n_landmarks < fast.n_landmarks
-
-
-def test_small_sizes_are_not_raised():
-    tiny = Effort(DEFAULT.families, 60, 100, 40, 80)
-    assert sizes(tiny.within(1e-9, 300, 3, 8, RATE)) == (60, 60, 0, 40)
-
-
-def test_the_measured_rate_is_that_of_a_machine():
-    assert 1e7 < measured_rate(1) < 1e15
-
-
-def test_trees_take_longer_with_rows_columns_and_number():
-    base = (1000, 10, 100)
-    for place in range(3):
-        more = [size * (100 if place == number else 1) for number, size in enumerate(base)]
-        assert tree_seconds(*more, RATE) > tree_seconds(*base, RATE)
 
 
 @pytest.mark.parametrize("rate", [1e30, 1e3])

@@ -86,15 +86,6 @@ def test_left_out_predictions_are_those_of_refits(groups, weights):
     check_left_out(groups, weights)
 
 
-def test_few_scored_rows_have_one_fit_to_the_others():
-    law, (means, *_), scored = fitted(Ridge(3.0), n_scored=20)
-    rest = np.setdiff1d(np.arange(N), scored)
-    refit = Ridge(3.0).fit(X[rest][:, COLUMNS], Y[rest])
-    assert_allclose(means, refit.predict(X[scored][:, COLUMNS]), atol=1e-10)
-    whole = Ridge(3.0).fit(X[:, COLUMNS], Y)
-    assert_allclose(law.mean(X, X), whole.predict(X[:, COLUMNS]), atol=1e-10)
-
-
 def check_classes(n_classes):
     """Log odds of two classes and centred log probabilities of three, as boosted trees have."""
     labels = np.minimum(LABELS, n_classes - 1)
@@ -286,27 +277,12 @@ def test_predictions_have_base_models():
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(TABLE), mean)
 
 
-def test_explanations_have_base_models():
-    model = with_line()
-    assert model.importance().columns[0] == "b"
-    assert np.all(np.diff(model.effect("b", n_values=4).mean) > 0.0)
-    parts = model.contributions(TABLE[:2], n_evaluations=500, random_state=0)
-    assert_allclose(parts.base + parts.values.sum(axis=1), parts.prediction)
-
-
 def test_summaries_and_reports_name_base_models():
     model = with_line()
     assert "Ridge" in model._repr_html_()
     html = model.report(TABLE, np.exp(Y[:, 0])).html
     assert "Gaussian process and of Ridge, fitted" in html or "processes and of Ridge" in html
     assert "base model 1" in html
-
-
-def test_several_targets_have_a_clone_each():
-    model = clone(QUICK).set_params(base_models=[Ridge()]).fit(X, Y)
-    law = model.head_.laws.members[-1]
-    assert len(law.estimators) == 2
-    assert model.predict(X, return_cov=True)[1].shape == (N, N, 2)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -335,15 +311,6 @@ def test_other_estimators_are_named_when_they_are_saved(tmp_path):
     message = r"base_models\.1 is of scikit-learn's class KNeighborsRegressor, which a model file"
     with pytest.raises(TypeError, match=message):
         save(model, tmp_path / "model.bochner")
-
-
-def test_parameters_are_cloned():
-    model = TableRegressor(base_models=[Ridge(2.0)])
-    copy = clone(model)
-    assert copy.base_models[0] is not model.base_models[0]
-    assert copy.get_params()["base_models"][0].alpha == 2.0
-    fit = clone(QUICK).set_params(base_models=model.base_models).fit(X, Y[:, 0])
-    assert not hasattr(fit.base_models[0], "coef_")
 
 
 def test_classes_that_a_fold_lacks_are_a_warning():
@@ -434,12 +401,6 @@ def huge(X):
 )
 def test_wrong_predictions_are_blamed(outputs, n_classes, fault):
     check_blamed(outputs, n_classes, fault)
-
-
-def test_a_column_of_predictions_is_taken():
-    rows = np.arange(14.0).reshape(7, 2)
-    law = wrong_law(lambda X: X[:, :1], 0)
-    np.testing.assert_array_equal(law.mean(rows, rows), rows[:, :1])
 
 
 def test_a_fit_names_the_model_of_wrong_predictions():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.kernels import Exponential, Gaussian, Matern
 from bochner.tables import kernel_laws, landmark_fits, leave_one_out
 from bochner.tables import kernel_search as search
 from bochner.tables.leave_one_out import LearnedKernel
@@ -175,20 +175,6 @@ def test_variances_by_landmarks_are_those_of_fits_without_the_observation():
     check_left_out_latent()
 
 
-@pytest.mark.parametrize("noise", [1.0, 1e-12])
-def test_factors_are_triangles_in_the_precision_that_the_noise_needs(noise):
-    kernel = LearnedKernel(Matern(0.5, nu=2.5), noise)
-    rows = Rows(X, np.zeros((N, 1)), np.ones(N))
-    sums, _ = landmark_fits.summed_products(kernel, rows, X[:M], 1)
-    factor = kernel_laws._factor(kernel, X[:M], sums)
-    stored = kernel_laws._stored(kernel, X, X, factor)
-    assert stored.dtype == (np.float32 if noise == 1.0 else np.float64)
-    assert not np.triu(stored, 1).any()
-    values = kernel.kernel(NEW[:, COLUMNS], X[:M])
-    explained, expected = (np.sum((values @ part) ** 2, axis=1) for part in (stored, factor))
-    assert_allclose(explained, expected, atol=1e-3 * noise, rtol=1e-12)
-
-
 class InParts:
     """Rows elsewhere, in parts of several sizes."""
 
@@ -260,24 +246,6 @@ def test_variances_of_landmarks_have_what_the_approximation_lacks():
     assert_variance_of_landmarks()
 
 
-def test_equal_landmarks_do_no_harm():
-    twice = np.repeat(np.arange(N), 2)
-    rows = Rows(TABLE[twice], Y[twice], np.ones(2 * N))
-    once = Rows(TABLE, Y, np.ones(N))
-    half = LearnedKernel(Exponential(1.5), ALPHA / 2.0, KERNEL.matrix)
-    for sizes in ((40, 40), (40, 0)):
-        law, _ = kernel_laws.on_landmarks(
-            "", KERNEL, rows, COLUMNS, sizes, last_of(rows, 2 * N - 40), 1
-        )
-        alone, _ = kernel_laws.on_landmarks(
-            "", half, once, COLUMNS, (20, 20), last_of(once, N - 20), 1
-        )
-        assert_allclose(law.mean(NEW, rows.X), alone.mean(NEW, TABLE), rtol=1e-5)
-    relative = alone.variance(NEW, TABLE) / alone.signal + ALPHA / 2.0
-    variance = kernel_laws.exact("", KERNEL, rows, COLUMNS, 40, last_of(rows, 2 * N), 1)[0]
-    assert_allclose(variance.variance(NEW, rows.X) / variance.signal, relative, rtol=1e-5)
-
-
 def test_single_precision_predicts_as_double_does(monkeypatch):
     rows = rows_of(True)
     double, (means, *_) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
@@ -309,23 +277,6 @@ def test_the_noise_of_least_error_is_found(grouped):
         factor = search.noise_factor(LearnedKernel(kernel, wrong), rows)
         assert brute(kernel, factor * wrong, rows) < brute(kernel, wrong, rows)
         assert abs(np.log(factor * wrong / alpha)) < abs(np.log(wrong / alpha))
-
-
-@pytest.mark.parametrize("length", [0.3, 1.2])
-def test_the_length_scale_that_made_the_data_is_found(length):
-    rng = np.random.default_rng(3)
-    rows = rng.normal(size=(300, 2))
-    root = np.linalg.cholesky(Gaussian(length)(rows, rows) + 1e-9 * np.eye(300))
-    y = root @ rng.normal(size=300) + 0.1 * rng.normal(size=300)
-    errors = {}
-    for family in (Laplacian, Gaussian, lambda scale: Matern(scale, nu=2.5)):
-        found = search.learned(search.Family(family), Rows(rows, y[:, None], np.ones(300)), rng)
-        errors[type(found.full.kernel)] = found.error
-        if family is Gaussian:
-            scales = np.asarray(found.full.kernel.length_scale)
-            assert np.all(np.abs(np.log2(scales / length)) < 1.0)
-            assert 3e-4 < found.full.alpha < 0.1
-    assert errors[Gaussian] < errors[Laplacian]
 
 
 def half_numbers(half):

@@ -3,21 +3,18 @@
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from scipy.stats import norm, t
 from tables.test_sum_of_laws import fitted
 
-from bochner import TableClassifier, TableRegressor
 from bochner.tables import weighted_sum
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.later_stretches import (
     effective_number,
     fit_averaged,
     fit_over_stretches,
-    folds_of_stretches,
 )
 from bochner.tables.removal import Removal
 from bochner.tables.weighted_sum import SumOfLaws
@@ -79,16 +76,6 @@ def check_effective_number():
 
 def test_errors_that_are_shared_count_once():
     check_effective_number()
-
-
-def test_a_single_stretch_has_four_parts():
-    times = np.repeat(np.arange(10), 3)
-    folds = folds_of_stretches(np.ones(30, dtype=int), times)
-    assert len(np.unique(folds)) == 4
-    assert all(len(np.unique(folds[times == time])) == 1 for time in range(10))
-    assert len(np.unique(folds_of_stretches(np.ones(30, dtype=int), np.zeros(30)))) == 4
-    stretches = np.arange(30) // 10
-    assert folds_of_stretches(stretches, times) is stretches
 
 
 def check_widening():
@@ -153,37 +140,3 @@ def check_constants():
 
 def test_constants_of_classes_do_not_know_the_stretch():
     check_constants()
-
-
-def later_levels(seed):
-    """Eight levels of twenty rows, and eight later ones."""
-    rng = np.random.default_rng(seed)
-    level, day, x = 2.0 * rng.normal(size=16), np.arange(320), rng.normal(size=320)
-    latent = level[day // 20] + x
-    labels = (latent + rng.logistic(size=320) > 0.0).astype(int)
-    return np.column_stack((day, x)), latent + 0.3 * rng.normal(size=320), labels
-
-
-@pytest.mark.thorough
-def test_later_levels_are_as_expected():
-    past, later = slice(0, 160), slice(160, 320)
-    inside, errors, losses = [], [], []
-    for seed in range(20):
-        X, y, labels = later_levels(seed)
-        model = TableRegressor(effort="quick", random_state=0)
-        model.fit(X[past], y[past], time=X[past, 0])
-        low, high = model.predict_interval(X[later], level=0.9)
-        inside.append(np.mean((low <= y[later]) & (y[later] <= high)))
-        errors.append((model.score_, np.sqrt(np.mean((model.predict(X[later]) - y[later]) ** 2))))
-        if len(set(labels[past])) == 2:
-            model = TableClassifier(effort="quick", random_state=0)
-            model.fit(X[past], labels[past], time=X[past, 0])
-            p = model.predict_proba(X[later])[np.arange(160), labels[later]]
-            losses.append((model.score_, -np.mean(np.log(p))))
-    # Tables differ by which levels they have: two standard errors over twenty of them.
-    assert np.mean(inside) > 0.87 - 2.0 * np.std(inside) / np.sqrt(20)
-    for pairs in (errors, losses):
-        expected, actual = np.transpose(pairs)
-        error = np.std(expected - actual) / np.sqrt(len(pairs))
-        assert abs(np.mean(expected - actual)) < 0.15 * np.mean(actual) + error
-    assert np.mean(losses, axis=0)[1] < 0.9

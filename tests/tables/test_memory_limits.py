@@ -30,11 +30,6 @@ def sizes(effort):
     return effort.search_rows, effort.more_rows, effort.most_exact, effort.n_landmarks
 
 
-@pytest.mark.parametrize("n_rows", [300, 10_000, 1_000_000])
-def test_a_large_limit_changes_nothing(n_rows):
-    assert sizes(within_memory(DEFAULT, 10**12, (n_rows, 10), 2)) == sizes(DEFAULT)
-
-
 @pytest.mark.parametrize("n_columns", [3, 100])
 def test_sizes_grow_with_the_limit(n_columns):
     limits = [300 * 10**6, 10**9, 3 * 10**9, 10**10]
@@ -143,10 +138,6 @@ def check_search():
 @pytest.mark.parametrize("check", [check_exact, check_landmarks, check_search])
 def test_estimates_are_the_bytes_of_fits(check):
     check()
-
-
-def test_scored_rows_need_an_inverse_and_others_do_not():
-    check_exact(n_scored=300)
 
 
 def check_rest():

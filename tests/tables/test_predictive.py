@@ -60,23 +60,6 @@ def test_new_scores_are_below_quantiles_as_often_as_their_level():
     check_new_scores()
 
 
-@pytest.mark.thorough
-def test_many_new_scores_are_below_quantiles_as_often_as_their_level():
-    check_new_scores((60, 200), 3000)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 28, 400])
-def test_negated_scores_have_negated_quantiles(count):
-    scores = scores_of((count, 2))
-    one, other = ScoreLaw.of(scores), ScoreLaw.of(-scores)
-    levels = np.linspace(0.01, 0.99, 33)
-    assert_allclose(one.quantiles(levels), -other.quantiles(1.0 - levels), atol=1e-12)
-    assert_allclose(one.quantiles(levels)[0], ScoreLaw.of(scores[:, 0]).quantiles(levels))
-    errors, shares = one.nodes()
-    assert_allclose(errors @ shares, 0.0, atol=1e-12)
-    assert (np.diff(one.quantiles(levels), axis=-1) >= 0.0).all()
-
-
 def check_tails():
     """Means of exponentials do not depend on the largest score more than normal tails do."""
     errors, rng = [], np.random.default_rng(1)

@@ -203,20 +203,6 @@ def test_what_is_left_out_is_unknown(groups):
     check_left_out(groups)
 
 
-def test_few_scored_observations_have_one_fit_to_the_others():
-    data, order = observations(), np.random.default_rng(2).permutation(N)
-    scored = data.scored(order, 100, np.zeros(100, dtype=int))
-    learner = TreeLearner(LARGE, INPUTS, None, 0)
-    law, (means, variances, noise) = learner.fit(data, order, scored)
-    _, trees = learner.trees(data, np.sort(order[:-100]))
-    assert_array_equal(means, trees(INPUTS(X[order[-100:]])))
-    _, whole = learner.trees(data, np.arange(N))
-    assert_allclose(law.mean(X, X), whole(INPUTS(X)))
-    squares = (Y[order[-100:], None] - means) ** 2
-    assert_allclose(law.signal, squares.mean(axis=0))
-    assert np.all(variances >= noise / 1.5)
-
-
 def check_negligible():
     """A hundredth of the observations, which are scored, is in no fit."""
     data, order = observations(), np.random.default_rng(2).permutation(N)
@@ -304,12 +290,6 @@ def test_models_with_trees_are_saved(is_classes, tmp_path):
     again = load(tmp_path / "model.bochner")
     answer = "predict_proba" if is_classes else "predict"
     assert_array_equal(getattr(again, answer)(new), getattr(model, answer)(new))
-
-
-def test_few_rows_have_no_trees():
-    table, y = steps(tree_laws.FEWEST_FOR_TREES - 1, RNG)
-    model = TableRegressor(effort="quick", random_state=0).fit(table, y)
-    assert not any(isinstance(law, TreeLaw) for law in model.head_.laws.members)
 
 
 BROKEN = {
