@@ -162,7 +162,7 @@ plant_edits(
 plant_edits(
     table_rows,
     "_in_order_of_entries",
-    test_table_rows.check_fewest_copied,
+    test_table_rows.test_twenty_copied_rows_are_warned_of,
     twenty_copies_are_too_few=(">= _FEWEST_COPIED", "> _FEWEST_COPIED"),
 )
 plant_edits(
@@ -177,7 +177,7 @@ plant_edits(
 plant_edits(
     ResidualLaw,
     "with_variances",
-    test_estimator_laws.check_variances,
+    test_estimator_laws.test_misfit_and_noise_have_factors_of_their_own,
     noise_that_follows_the_misfit=("of_noise / of_function", "of_noise"),
 )
 plant_edits(
@@ -261,7 +261,7 @@ plant_edits(
 plant_edits(
     widths,
     "_left_out",
-    patched(test_widths.check_unseen),
+    patched(test_widths.test_factors_are_those_of_rows_left_out),
     trees_know_the_rows_left_out=("fitted(outside, *terms)(", "fitted(rows, *terms)("),
 )
 plant_edits(
@@ -302,7 +302,7 @@ plant_edits(
 plant_edits(
     Game,
     "shapley_values",
-    test_shapley.check_enough_evaluations,
+    test_shapley.test_as_many_evaluations_as_coalitions_are_enough,
     all_coalitions_are_not_enough=("<= n_evaluations", "< n_evaluations"),
 )
 planted(test_ridge_plan.check_worth, name="one_reason_for_passes_is_enough")(

@@ -75,7 +75,7 @@ def test_errors_and_gradients_are_those_of_fits_without_each_group(kernel, rows)
     assert_gradient(kernel, ROWS[rows])
 
 
-def assert_halves():
+def test_each_part_of_the_rows_predicts_the_other():
     pair = LearnedKernel.at(Laplacian(), POINT), LearnedKernel.at(Laplacian(), POINT[::-1])
     chosen, rows = (np.arange(15), np.arange(15, 40)), ROWS["all"]
     expected = sum(
@@ -84,10 +84,6 @@ def assert_halves():
     )
     parts = tuple(rows.part(part) for part in chosen)
     assert_allclose(leave_one_out.error_across(pair, parts), expected, rtol=1e-9)
-
-
-def test_each_part_of_the_rows_predicts_the_other():
-    assert_halves()
 
 
 def test_scales_that_are_tied_move_together():
@@ -113,7 +109,7 @@ def test_noise_keeps_one_length_scale():
     assert found.error > 0.85 * np.var(rows.Y)
 
 
-def check_second_start():
+def test_searches_without_noise_start_twice():
     """Of targets without noise, the better of the searches from both points is kept."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(120, 3))
@@ -138,10 +134,6 @@ def check_second_start():
         assert_allclose(found.full.alpha, np.exp(ends[int(np.argmin(errors))][-1]))
 
 
-def test_searches_without_noise_start_twice():
-    check_second_start()
-
-
 @pytest.mark.parametrize("n_samples", [2, 3, 5])
 def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
     for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
@@ -157,7 +149,7 @@ def turned_rows(n_samples=300):
     return rows_of(rows, np.sin(1.5 * (rows @ np.array([1.0, 1.0, -1.0]))))
 
 
-def assert_stationary():
+def test_the_penalised_error_of_a_map_is_stationary():
     """The map that is found, against finite differences of errors without each row."""
     rows, origin = turned_rows(60), LearnedKernel(Matern((1.0, 2.0, 1.5), nu=2.5), 0.1)
     rows.Y[:] += 0.05 * np.random.default_rng(2).normal(size=(60, 1))
@@ -177,10 +169,6 @@ def assert_stationary():
     slopes = [loss(matrix + step, found.alpha) - loss(matrix - step, found.alpha) for step in steps]
     assert np.abs(np.array(slopes) / 2e-4).max() < 0.05
     assert loss(matrix, found.alpha) < loss(np.eye(3), origin.alpha)
-
-
-def test_the_penalised_error_of_a_map_is_stationary():
-    assert_stationary()
 
 
 @pytest.mark.parametrize("kernel", [Exponential(2.0), Matern(2.0, nu=2.5)], ids=repr)

@@ -75,11 +75,11 @@ def assert_exact(grouped=True, n_scored=N):
     assert_allclose(law.signal, np.mean(np.concatenate(squares), axis=0), rtol=1e-9)
 
 
-def assert_last_rows():
+def test_the_last_rows_may_be_scored_alone():
     assert_exact(grouped=False, n_scored=30)
 
 
-def check_memory():
+def test_memory_that_is_not_written_is_not_read():
     """Whatever is left in memory, laws are those of what was computed."""
     kept = np.empty
     assert_exact()  # Numba registers the functions of NumPy when it first compiles
@@ -103,17 +103,9 @@ def check_memory():
             raise AssertionError("memory that was not written was read") from error
 
 
-def test_memory_that_is_not_written_is_not_read():
-    check_memory()
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 def test_exact_laws_are_gaussian_processes(grouped):
     assert_exact(grouped)
-
-
-def test_the_last_rows_may_be_scored_alone():
-    assert_last_rows()
 
 
 def assert_landmarks(grouped=True):
@@ -155,7 +147,7 @@ def latent_without(kernel, weights, cell, weight, n_landmarks):
     return 1.0 - k @ np.linalg.solve(gram, k) + k @ np.linalg.solve(shifted, k)
 
 
-def check_left_out_latent():
+def test_variances_by_landmarks_are_those_of_fits_without_the_observation():
     """Landmarks and other rows, and two observations each of a landmark and of another row."""
     cell = np.r_[np.arange(N), 3, 60]
     weights = WEIGHTS[cell].copy()
@@ -169,10 +161,6 @@ def check_left_out_latent():
         pairs = zip(cell, weights, strict=True)
         expected = [latent_without(kernel, WEIGHTS, *pair, M) for pair in pairs]
         assert_allclose(found, expected, rtol=1e-4)
-
-
-def test_variances_by_landmarks_are_those_of_fits_without_the_observation():
-    check_left_out_latent()
 
 
 class InParts:
@@ -216,7 +204,7 @@ def test_groups_larger_than_the_landmarks_are_left_out_too():
         assert_allclose(means[own], KERNEL(X[own], X[landmarks]) @ coef, rtol=1e-6)
 
 
-def check_blocks():
+def test_rows_are_left_out_in_blocks():
     """Rows that are left out may be too many for their kernel values to be in memory together."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel_laws, "_ROWS_LEFT_OUT", 7)
@@ -225,11 +213,7 @@ def check_blocks():
         test_groups_larger_than_the_landmarks_are_left_out_too()
 
 
-def test_rows_are_left_out_in_blocks():
-    check_blocks()
-
-
-def assert_variance_of_landmarks():
+def test_variances_of_landmarks_have_what_the_approximation_lacks():
     """The Nyström approximation's variance with what it lacks, at new rows."""
     rows = rows_of(False)
     law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, last_of(rows, N), 1)
@@ -240,10 +224,6 @@ def assert_variance_of_landmarks():
     latent = np.sum((new @ posterior) * new, axis=1)
     relative = (ALPHA + lacking + latent)[:, None]
     assert_allclose(law.variance(NEW, TABLE), law.signal * relative, rtol=1e-6)
-
-
-def test_variances_of_landmarks_have_what_the_approximation_lacks():
-    assert_variance_of_landmarks()
 
 
 def test_single_precision_predicts_as_double_does(monkeypatch):

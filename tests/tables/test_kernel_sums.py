@@ -70,7 +70,7 @@ def assert_dense(law, X=NEW, blocks=BLOCKS, atol=1e-3):
     return laws._prepared.sums[0]
 
 
-def check_kernels():
+def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base_laws, "_LEAST_SINGLE_ROWS", N)
         for name in KERNELS:
@@ -81,10 +81,6 @@ def check_kernels():
                 assert len(single.kernel.used) == (0 if mapped else 2)
                 double = assert_dense(law_of(name, 1e-6, mapped=mapped), atol=1e-6)
                 assert double.of_means.values.dtype == np.float64
-
-
-def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
-    check_kernels()
 
 
 def test_rows_without_one_level_of_each_block():

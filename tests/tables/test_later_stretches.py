@@ -30,7 +30,7 @@ def over_time(n=100):
     return judged, model, X, y - y.mean(), removal
 
 
-def check_stretches():
+def test_stretches_are_predicted_from_the_rows_before_them():
     """Each stretch has the predictions of a Gaussian process of the rows before it."""
     judged, _, X, y, removal = over_time()
     assert set(judged.scored) == set(np.flatnonzero(removal.stretches > 0))
@@ -55,11 +55,7 @@ def check_stretches():
         assert_allclose(judged.variances[:, k, 0], signal * relative[judged.scored], rtol=1e-6)
 
 
-def test_stretches_are_predicted_from_the_rows_before_them():
-    check_stretches()
-
-
-def check_effective_number():
+def test_errors_that_are_shared_count_once():
     rng, times = np.random.default_rng(0), np.arange(240)
     stretches = times // 80
     levels = np.repeat(rng.normal(size=12), 20)[:, None]
@@ -74,11 +70,7 @@ def check_effective_number():
     assert_allclose(effective_number(shared[order], stretches[order], times[order]), 3.0)
 
 
-def test_errors_that_are_shared_count_once():
-    check_effective_number()
-
-
-def check_widening():
+def test_few_independent_scores_widen_intervals():
     """Scores have the quantile of Student's t in place of the normal one."""
     judged, model, _, y, _ = over_time()
     mean, std = SumOfLaws.with_left_out(judged, y, np.ones(len(y)))[1]
@@ -89,22 +81,14 @@ def check_widening():
     assert_allclose(model.left_out_rmse, np.sqrt(np.mean((plain * std) ** 2)))
 
 
-def test_few_independent_scores_widen_intervals():
-    check_widening()
-
-
-def check_widths_of_stretches():
+def test_widths_of_later_rows_are_fitted_to_stretches():
     judged, _, _, y, _ = over_time()
     with patch.object(weighted_sum, "fitted_widths", wraps=weighted_sum.fitted_widths) as fit:
         SumOfLaws.of(judged, y, np.ones(len(y)))
     assert fit.call_args.kwargs == {"are_stretches": True}
 
 
-def test_widths_of_later_rows_are_fitted_to_stretches():
-    check_widths_of_stretches()
-
-
-def check_average():
+def test_probabilities_are_averages_over_what_constants_may_be():
     """Probabilities are averages over the normal approximation of a constant's posterior."""
     labels, scores = np.r_[np.ones(9, dtype=int), np.zeros(3, dtype=int)], np.zeros((12, 1, 2))
     for weight in (0.25, 1.0, 1e4):
@@ -122,11 +106,7 @@ def check_average():
         assert_allclose(averaged[0, 1], expected, atol=0.01)
 
 
-def test_probabilities_are_averages_over_what_constants_may_be():
-    check_average()
-
-
-def check_constants():
+def test_constants_of_classes_do_not_know_the_stretch():
     """Labels that only their stretch determines are not better known than by their entropy."""
     rng, times, weight = np.random.default_rng(1), np.arange(300), np.ones(300)
     stretches, losses = times // 100, []
@@ -136,7 +116,3 @@ def check_constants():
         _, left_out = fit_over_stretches(scores, labels, weight, stretches, times)
         losses.append(-np.mean(np.log(left_out)))
     assert np.log(2.0) - 0.02 < np.mean(losses) < np.log(2.0) + 0.1
-
-
-def test_constants_of_classes_do_not_know_the_stretch():
-    check_constants()

@@ -76,13 +76,9 @@ def test_the_posterior_is_that_of_the_part():
     assert_posterior()
 
 
-def assert_choice():
+def test_noise_decides_between_parts_and_landmarks():
     """Parts where landmarks are too few for the function, landmarks where noise is large."""
     _, of_function = fitted(*table(0.01))
     _, of_noise = fitted(*table(3.0))
     assert len(of_function.coef) == N_PART
     assert len(of_noise.coef) == N_LANDMARKS
-
-
-def test_noise_decides_between_parts_and_landmarks():
-    assert_choice()

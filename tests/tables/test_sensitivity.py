@@ -44,7 +44,8 @@ CASES = {
 }
 
 
-def assert_shares(name):
+@pytest.mark.parametrize("name", CASES)
+def test_shares_are_those_of_closed_forms(name):
     """Estimates are as far from the truth as standard errors say; other shares are zero."""
     function, groups, *expected = CASES[name]
     scores = []
@@ -60,11 +61,6 @@ def assert_shares(name):
     size = np.sqrt(np.mean(scores**2, axis=0))
     assert (np.abs(scores.mean(axis=0)) < 4.0 * 1.06 / np.sqrt(40.0)).all()
     assert ((size > 0.7) & (size < 1.5)).all()
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_shares_are_those_of_closed_forms(name):
-    assert_shares(name)
 
 
 def test_blocks_of_sources_change_nothing():

@@ -102,7 +102,8 @@ SIZES = {
 }
 
 
-def assert_errors(name):
+@pytest.mark.parametrize("name", SIZES)
+def test_standard_errors_are_those_of_repeated_estimates(name):
     """Estimates are as far from exact values as standard errors say, and have the exact sum."""
     n_rows, n_evaluations = SIZES[name]
     groups = {f"x{j}": [j] for j in range(6)}
@@ -122,11 +123,6 @@ def assert_errors(name):
     assert 0.8 < size < 1.25
     assert np.abs(scores.mean(axis=0)).max() < 4.5 * size / np.sqrt(60.0)
     return np.abs(found.values - truth).max()
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_standard_errors_are_those_of_repeated_estimates(name):
-    assert_errors(name)
 
 
 def test_the_sum_is_exact_if_all_sampled_background_rows_are_equal():
@@ -155,7 +151,7 @@ def test_tables_of_contributions():
     assert len(classes) == 7
 
 
-def check_enough_evaluations():
+def test_as_many_evaluations_as_coalitions_are_enough():
     """Values are exact as soon as all coalitions of all rows can be evaluated."""
     calls = []
 
@@ -173,7 +169,3 @@ def check_enough_evaluations():
         )
         assert (not errors.any()) == is_exact
         assert_allclose(values.sum(axis=1), X.prod(axis=1)[:, None] - game.base)
-
-
-def test_as_many_evaluations_as_coalitions_are_enough():
-    check_enough_evaluations()

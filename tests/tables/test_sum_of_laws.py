@@ -96,7 +96,7 @@ def test_expected_errors_are_those_of_weight_one():
     assert_allclose(np.diagonal(cov), std**2)
 
 
-def check_parts():
+def test_weights_tell_noise_from_function():
     """Residuals of half of the function's variance and 1.2 times the noise that a law states."""
     rng, n = np.random.default_rng(4), 40_000
     weights, latent = 10.0 ** rng.uniform(-1.0, 1.0, n), rng.uniform(0.5, 1.5, n)
@@ -110,10 +110,6 @@ def check_parts():
     assert_allclose(model.law.std, 1.0, rtol=0.02)
     expected = np.sqrt(np.mean(0.5 * latent + 1.2 * 0.8))
     assert_allclose(model.left_out_rmse, expected, rtol=0.03)
-
-
-def test_weights_tell_noise_from_function():
-    check_parts()
 
 
 def test_no_labels_beat_their_entropy():
@@ -188,7 +184,7 @@ def test_intervals_and_quantiles_hold_at_new_rows(n_samples):
     assert_new_rows(n_samples)
 
 
-def assert_halves():
+def test_kernels_of_one_half_judge_the_other():
     """Kernels of very unequal halves show which rows each of them has judged."""
     X, y = simulated(np.random.default_rng(0), 100)
     good, useless = LearnedKernel(Gaussian(2.0), 0.1), LearnedKernel(Gaussian(1e-3), 0.1)
@@ -202,11 +198,7 @@ def assert_halves():
     assert np.std(first) > 0.1
 
 
-def test_kernels_of_one_half_judge_the_other():
-    assert_halves()
-
-
-def assert_groups():
+def test_rows_of_a_group_do_not_predict_each_other():
     """A target that is a number for each group tells nothing about new groups."""
     rng = np.random.default_rng(4)
     groups = np.arange(300) // 6
@@ -216,10 +208,6 @@ def assert_groups():
     _, together = fitted(X, y, groups=groups)
     assert alone.left_out_rmse < 0.5
     assert together.left_out_rmse > 0.9
-
-
-def test_rows_of_a_group_do_not_predict_each_other():
-    assert_groups()
 
 
 def test_the_latest_rows_are_scored_alone():

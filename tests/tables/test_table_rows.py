@@ -205,14 +205,10 @@ class TestTimes:
         assert np.argsort(sortable_times("time", time)).tolist() == [1, 2, 0]
 
 
-def check_fewest_copied():
+def test_twenty_copied_rows_are_warned_of():
     """Twenty rows that are there twice are copies; fewer may be levels of a design."""
     for n_rows, n_warnings in ((19, 0), (20, 1)):
         rows = np.tile(np.random.default_rng(0).normal(size=(n_rows, 2)), (2, 1))
         with warnings.catch_warnings(record=True, action="always") as found:
             table_rows(rows, rows[:, 0], None, None, None)
         assert len(found) == n_warnings
-
-
-def test_twenty_copied_rows_are_warned_of():
-    check_fewest_copied()
