@@ -169,29 +169,6 @@ def test_ten_contributions_and_the_rest_are_shown(tmp_path):
     assert "e+" not in printed
 
 
-def test_contributions_are_drawn(regressor, tmp_path):
-    path = write(fresh(), tmp_path / "new.csv")
-    for name, options in (("row.svg", ("--row", 3)), ("all.svg", ())):
-        printed = run("explain", regressor, path, "--picture", tmp_path / name, *options).stdout
-        assert name in printed
-        assert "colour" in (tmp_path / name).read_text()
-    message = refusal(
-        tmp_path,
-        "explain",
-        regressor,
-        path,
-        "--row",
-        1,
-        "--row",
-        2,
-        "--picture",
-        tmp_path / "a.png",
-    )
-    assert "give --row once" in message
-    message = refusal(tmp_path, "explain", regressor, path, "--picture", tmp_path / "a.gif")
-    assert "--picture must end in .png, .svg, .pdf" in message
-
-
 def test_contributions_are_written_for_all_rows(classifier, tmp_path):
     path = write(labelled(170).tail(20), tmp_path / "new.csv")
     out = tmp_path / "c.csv"

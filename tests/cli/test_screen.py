@@ -19,8 +19,8 @@ from bochner.cli.screen import (
 from bochner.comparison.contenders import CATBOOST, LINEAR, OURS, RBF_SAMPLER, TREES
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.verdict import sum_of_shares
-from bochner.report import html
 from bochner.report.diagnostics import checks
+from bochner.report.page import html
 from bochner.tables.sensitivity import VarianceShares
 
 HEADINGS = ["method", "RMSE", "MAE", "explained", "coverage", "seconds"]

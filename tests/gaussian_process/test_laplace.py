@@ -23,7 +23,7 @@ from bochner.gaussian_process import (
 from bochner.gaussian_process.laplace import LaplacePosterior, find_mode, inverse_root
 from bochner.gaussian_process.laplace_evidence import EvidenceSlopes, LaplaceProblem
 from bochner.gaussian_process.latent_rows import LatentRows
-from bochner.spectral import spectral_measure
+from bochner.spectral.decompositions import spectral_measure
 
 KERNEL = kernels.Gaussian(1.5)
 N, M = 60, 8

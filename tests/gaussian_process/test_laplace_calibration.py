@@ -25,7 +25,7 @@ from bochner.gaussian_process import (
 )
 from bochner.gaussian_process.laplace import find_mode
 from bochner.gaussian_process.latent_rows import LatentRows
-from bochner.spectral import spectral_measure
+from bochner.spectral.decompositions import spectral_measure
 
 N, M, ALPHA = 200, 3, 1e-4
 """Rows, frequencies, and the probability that a test fails by chance."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from files.same import round_trip
 from learned.grouped_parameters import grouped
-from learned.test_learned_kernel_fit_predictions import NEW, WEIGHT, X, Y, design, posterior
+from learned.test_learned_kernel_predictions import NEW, WEIGHT, X, Y, design, posterior
 from learned.test_locally_stationary_models import own_noise, place, some_model
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats

@@ -5,7 +5,7 @@ import pytest
 from laws.amplitude_laws import features
 from laws.noise_field_laws import heights
 from learned.grouped_parameters import grouped
-from learned.learned_kernel_fit_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
+from learned.learned_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learned.learned_kernel_fit_fits import NEW, THREE, X, Y, modulated, modulated_classifier
+from learned.learned_fits import NEW, THREE, X, Y, modulated, modulated_classifier
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner.papers import gabasr

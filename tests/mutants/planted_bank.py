@@ -7,9 +7,9 @@ import numpy as np
 from learned import (
     test_draws,
     test_gaussian_components,
-    test_learned_kernel_fit_learned_kernel,
-    test_learned_kernel_fit_left_out,
-    test_learned_kernel_fit_predictions,
+    test_learned_kernel,
+    test_learned_kernel_left_out,
+    test_learned_kernel_predictions,
     test_pooling,
     test_preparation,
     test_relevance,
@@ -27,33 +27,33 @@ from bochner.learned.training_data import Scaling
 
 @cache
 def sound_model():
-    model = test_learned_kernel_fit_learned_kernel.regressor()
+    model = test_learned_kernel.regressor()
     return quietly(
         model.fit,
-        test_learned_kernel_fit_learned_kernel.X,
-        test_learned_kernel_fit_learned_kernel.Y,
+        test_learned_kernel.X,
+        test_learned_kernel.Y,
     )
 
 
 def check_predictions():
     fit = quietly(
-        test_learned_kernel_fit_predictions.some_fit,
+        test_learned_kernel_predictions.some_fit,
         "dense",
         1,
-        test_learned_kernel_fit_predictions.WEIGHT,
+        test_learned_kernel_predictions.WEIGHT,
     )
-    test_learned_kernel_fit_predictions.test_mean_and_deviation_are_those_of_the_mixture_of_students(
+    test_learned_kernel_predictions.test_mean_and_deviation_are_those_of_the_mixture_of_students(
         fit
     )
 
 
 def check_noise():
-    fit = quietly(test_learned_kernel_fit_predictions.some_fit, "sparse", 0, None)
-    test_learned_kernel_fit_predictions.test_the_noise_is_the_posterior_mean(fit)
+    fit = quietly(test_learned_kernel_predictions.some_fit, "sparse", 0, None)
+    test_learned_kernel_predictions.test_the_noise_is_the_posterior_mean(fit)
 
 
 def check_features():
-    test_learned_kernel_fit_learned_kernel.assert_features(sound_model(), "best")
+    test_learned_kernel.assert_features(sound_model(), "best")
 
 
 def check_whiteners():
@@ -93,7 +93,7 @@ def noise_at_its_mode(self, residual, degrees):
 
 @planted(check_features)
 def features_in_scaled_units(patch):
-    test = test_learned_kernel_fit_learned_kernel
+    test = test_learned_kernel
     model = test.regressor().__class__
     right = model.features
 
@@ -172,15 +172,14 @@ def scale_with_outliers(patch):
 plant_edits(
     LearnedRegression,
     "_calibrate",
-    test_learned_kernel_fit_left_out.assert_regression,
+    test_learned_kernel_left_out.assert_regression,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
     error_of_other_weights=("left_out.mean(new * ratio))", "left_out.mean(residual**2))"),
-    scale_of_weights_of_one=(", left_out.units.weights[rows])", ")"),
 )
 plant_edits(
     LearnedClassification,
     "_calibrate",
-    test_learned_kernel_fit_left_out.assert_classes,
+    test_learned_kernel_left_out.assert_classes,
     temperature_without_weights=("units.totals, has", "None, has"),
     score_of_its_own_temperature=(
         "left_out_probabilities(scores, labels, units, has_biases=False)",
@@ -190,7 +189,7 @@ plant_edits(
 plant_edits(
     learned_kernel,
     "parts_of",
-    test_learned_kernel_fit_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
+    test_learned_kernel_left_out.test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out,
     users=(learned_kernel_fit,),
     rows_that_are_not_left_out=("units.counts - n_removed", "units.counts"),
 )

@@ -76,7 +76,8 @@ def slope_of_the_variance_forgotten(right, self, one, two):
     return right(self, one, 0.0 * two)
 
 
-@replaces(mixture_bound, "posterior", check_letter, check_gradient)
+@replaces(digmm_taylor, "stick_posterior", check_letter, name="printed_sticks_count_their_own")
+@replaces(mixture_bound, "stick_posterior", check_gradient)
 def sticks_count_their_own(counts, concentration):
     beyond = counts[::-1].cumsum()[::-1]
     return np.column_stack((1.0 + counts[:-1], concentration + beyond[:-1]))

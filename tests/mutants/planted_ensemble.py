@@ -124,7 +124,6 @@ plant_edits(
         "by_noise = 0.0",
     ),
     diagonals_of_whole_rows=("share * by_left", "by_left"),
-    repeats_that_count_once=("scale * self.counts", "scale * np.ones(len(self.counts))"),
 )
 plant_edits(
     Observations,
@@ -263,7 +262,6 @@ plant_edits(
     users=(length_scales,),
     gradient_without_the_ranks_of_groups=("left.T, right.T, 0.5)", "left.T, right.T, 0.0)"),
     rows_of_all_later_groups=("rows.groups[:, None, None] ==", "rows.groups[:, None, None] >="),
-    noise_that_does_not_move=("/ rows.weights)) * alpha", "/ rows.weights)) * 0.0"),
 )
 plant_edits(
     leave_one_out,
@@ -333,7 +331,6 @@ plant_edits(
     "with_length_scales",
     test_length_scales.test_searches_without_noise_start_twice,
     the_last_search_is_kept=("if second_error < error else", "if True else"),
-    the_first_search_is_kept=("if second_error < error else", "if False else"),
 )
 plant_edits(
     Rows,
@@ -462,5 +459,4 @@ plant_edits(
     "solved_by_passes",
     test_kernel_passes.test_precision_is_that_of_the_noise,
     noise_of_all_rows_together=("/ len(rows))[:-1]", ")[:-1]"),
-    noise_of_the_constant=("/ len(rows))[:-1]", "/ len(rows))[1:]"),
 )

@@ -45,7 +45,6 @@ plant_edits(
     partial(test_estimator_laws.check_left_out, None, WEIGHTS),
     estimators_without_weights=('{"sample_weight": data.weights}', "{}"),
     weights_of_other_rows=("w[rows]", "w[: len(rows)]"),
-    one_target_for_all=("data.Y[rows].T.copy()", "data.Y[rows].T[[0, 0]]"),
 )
 plant_edits(
     EstimatorLearner,

@@ -37,7 +37,6 @@ plant_edits(
     users=(test_origins,),
     seasons_are_repeated_backwards=("[season - 1 - step :: season]", "[step::season]"),
     unknown_values_are_repeated=("same = same[np.isfinite(same)]", "pass"),
-    steps_without_values_have_the_first=("known_values[-1]", "known_values[0]"),
 )
 plant_edits(
     origins,
@@ -51,7 +50,6 @@ plant_edits(
         "seasonal_scale(values[:origin], season)",
         "seasonal_scale(values, season)",
     ),
-    scaled_errors_are_not_scaled=("error / scale for", "error for"),
 )
 
 

@@ -16,7 +16,6 @@ plant_edits(
     users=(learner,),
     stretches_that_predict_themselves=("replace(observations, groups=groups)", "observations"),
     stretches_that_know_later_rows=("stretches <= number", "stretches >= 0"),
-    targets_of_another_stretch=("for each in all_units]", "for each in all_units[::-1]]"),
 )
 plant_edits(
     origins,

@@ -7,7 +7,7 @@ import pytest
 from report.browser import Browser, find_browser
 from report.studies import of_classes, of_laws, page, table
 
-from bochner import report
+from bochner.report import page as report
 
 pytestmark = [
     pytest.mark.skipif(find_browser() is None, reason="no Chromium on this machine"),

@@ -160,20 +160,6 @@ def test_errors_of_few_clusters_are_those_of_their_means():
     np.testing.assert_allclose(found.std_error, sem(means, axis=0), rtol=1e-9)
 
 
-def check_fewest_missing():
-    """25 missing values are a bin, and fewer are left out."""
-    for n_missing in (24, 25, 26):
-        values = np.arange(300.0)
-        values[:n_missing] = np.nan
-        found = of(values, np.ones(300))
-        assert ("missing" in found.labels) == (n_missing >= 25)
-        assert found.count.sum() == (300 if n_missing >= 25 else 300 - n_missing)
-
-
-def test_25_missing_values_are_a_bin():
-    check_fewest_missing()
-
-
 def check_groups_of_a_report():
     """The tests of a report count the groups of its rows."""
     rng, clusters = np.random.default_rng(11), np.arange(300) // 20

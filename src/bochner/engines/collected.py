@@ -56,11 +56,7 @@ class PartitionLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collected(RowChunks):
-    """Rows of the parts on an executor: a chunk in every part, the lengths of all, and a sample.
-
-    The sample is in memory: at most :data:`SAMPLE_ROWS` rows, drawn without replacement, in order.
-    Every pass reads the parts again.
-    """
+    """Rows of the parts on an executor: a chunk in every part, the lengths of all, and a sample."""
 
     executor: Executor
     parts: Any
@@ -78,10 +74,7 @@ class Collected(RowChunks):
         meta: Any = None,
         layouts: Any = PartitionLayout,
     ) -> "Collected":
-        """Return the rows of parts; raise ValueError if there are none or they do not fit.
-
-        ``layouts`` is the class of layouts: `PartitionLayout`, or one with kinds of columns.
-        """
+        """Return the rows of parts; raise ValueError if there are none or they do not fit."""
         described = _pass(executor, parts, partial(_described, read, layouts), add)
         lengths, each = zip(*described, strict=True) if described else ((), ())
         if not sum(lengths):

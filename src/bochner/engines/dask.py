@@ -27,10 +27,7 @@ class DaskExecutor:
     """Executor for ``Delayed`` parts, which Dask recomputes in every pass unless persisted."""
 
     def map(self, function: Callable[[int, Any], Any], parts: Sequence[Delayed]) -> list[Delayed]:
-        """Return the values of the function at every part, not yet computed.
-
-        The graph holds the function as bytes, which later changes of its arrays do not reach.
-        """
+        """Return the values of the function at every part, not yet computed."""
         sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
         return [delayed(applied, pure=False)(sent, *numbered) for numbered in enumerate(parts)]
 
@@ -67,11 +64,7 @@ def _bytes_of_sums(sums: FeatureSums) -> int:
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any = None) -> list[Delayed]:
-    """Return ``(X, y, sample_weight)`` of every partition of a Dask array or data frame.
-
-    Targets and weights of an array may be in memory, or in other chunks; those of a data frame have
-    its partitions.
-    """
+    """Return ``(X, y, sample_weight)`` of every partition of a Dask array or data frame."""
     blocks = blocks_of_rows(X)
     if y is None:
         raise ValueError(

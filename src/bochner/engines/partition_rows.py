@@ -31,11 +31,7 @@ Names = tuple[str, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class PieceSplit:
-    """Splits pieces of a part into rows, targets and weights.
-
-    Pieces are tuples ``(X, y)`` or ``(X, y, sample_weight)``; with names of columns of targets,
-    data frames of pandas or polars.
-    """
+    """Splits pieces of a part into rows, targets and weights."""
 
     target: str | list[str] | None = None
     weight: str | None = None

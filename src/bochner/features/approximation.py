@@ -91,13 +91,7 @@ _SCALE_ROWS = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Approximation:
-    """Frequencies that approximate a kernel on data, and bounds of their error.
-
-    A designed measure follows the kernel inside ``region``. ``max_error`` and ``predicted_error``
-    are errors of the measure, ``None`` if the measure has no such error or weights were fitted.
-    ``fit_error`` is the relative error of fitted weights on held-out pairs of rows. ``checks`` is
-    an independent draw of frequencies, ``None`` for functions without a measure.
-    """
+    """Frequencies that approximate a kernel on data, and bounds of their error."""
 
     frequencies: Frequencies
     region: Region | None = None
@@ -122,13 +116,7 @@ def approximate(
     pairs: str = "matched",
     n_checks: int = 0,
 ) -> Approximation:
-    """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2).
-
-    The options are those of :class:`bochner.FourierFeatures`; ``n_checks`` is the number of check
-    frequencies, a second draw. A function ``k(X, Y)`` in place of a kernel needs
-    ``weights="least_squares"``. ``draw_rng`` draws the frequencies, ``data_rng`` the rows that
-    designs and fits use; ``right=None`` means ``X``. Rows are dense or CSR.
-    """
+    """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2)."""
     scheme = resolve_scheme(scheme)
     if (weights, decomposition, masses) == ("sampled", "auto", "exact"):
         measure = _plain_measure(kernel, X, right)

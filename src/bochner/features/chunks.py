@@ -49,10 +49,7 @@ class Numbers(Targets):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indicators(Targets):
-    """Indicators of classes: one for labels of the class of a column, minus one for other labels.
-
-    Classes are sorted; two of them have one column, that of the second.
-    """
+    """Indicators (n, c) of classes: one for labels of a column's class, minus one for others."""
 
     classes: NDArray[Any]
 
@@ -172,10 +169,7 @@ class Chunk:
         return Chunk(stacked_rows(self.X, other.X), targets, weight, repeats, are_precisions)
 
     def aged(self, forgetting: float) -> "Chunk":
-        """Return the rows with ``forgetting`` to the power of their age as a factor of weights.
-
-        The last row has the age zero, the one before it one, and so on.
-        """
+        """Return the rows with ``forgetting`` to the power of their age as a factor of weights."""
         if forgetting == 1.0:
             return self
         factors = as_array(forgetting ** np.arange(len(self))[::-1])
@@ -253,11 +247,7 @@ class RowChunks(ABC):
     def total(
         self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
     ) -> Total:
-        """Return ``function(chunks, *args, **kwargs)`` of all chunks.
-
-        The function is defined in a module and has no state. Its results for disjoint sets of
-        chunks must add up, with ``+``, to that for all chunks: workers get some chunks each.
-        """
+        """Return ``function(chunks, *args, **kwargs)`` of all chunks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,12 +271,7 @@ class ArrayChunks(RowChunks):
 
 
 class StreamChunks(RowChunks):
-    """Rows that arrive a chunk at a time.
-
-    ``stream`` yields items. An iterator is read once; a list, or an object with a restartable
-    ``__iter__``, is read as often as needed. ``check`` returns a :class:`Chunk`, or ``None`` for an
-    item without rows, or raises.
-    """
+    """Rows that arrive a chunk at a time."""
 
     def __init__(self, stream: Iterable[object], check: Callable[[Any], Chunk | None]) -> None:
         self._stream = stream
@@ -401,11 +386,7 @@ class RowSample:
         return float(np.sqrt(self.square / self.n_samples))
 
     def weighted(self, factor: float) -> "RowSample":
-        """Return the sample of the same rows with ``factor`` times their weights.
-
-        Keys are divided by the same factors, so that each is exponential with the new rate. Rows
-        whose weights underflow are left out.
-        """
+        """Return the sample of the same rows with ``factor`` times their weights."""
         with np.errstate(over="ignore", divide="ignore"):
             keys, limit = self.keys / factor, float(np.float64(self.limit) / factor)
         weights = factor * self.rows.weights

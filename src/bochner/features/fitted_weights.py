@@ -53,13 +53,7 @@ def fitted_frequencies(
     scheme: Scheme,
     rng: Generator,
 ) -> tuple[Frequencies, float]:
-    """Return frequencies with least-squares weights, and their relative error on held-out rows.
-
-    Frequencies are drawn from ``measure``, or from a broad proposal if it is ``None``. They have
-    phases if the kernel is not symmetric, or if a function has separate rows for the right
-    argument. Raises ``ValueError`` for fewer than 4 rows, for kernel values that are not a finite
-    matrix, and for arguments of different widths without a measure.
-    """
+    """Return frequencies with least-squares weights, and their relative error on held-out rows."""
     right = left = _rows_to_fit("n_samples", data.left, rng)
     if data.right is not None:
         right = _rows_to_fit("right n_samples", data.right, rng)

@@ -33,11 +33,7 @@ def hadamard_parts(
     rng: Generator,
     data_rng: Generator,
 ) -> list[Frequencies] | None:
-    """Return ``m`` frequencies in Hadamard blocks if they are faster and about as accurate.
-
-    The measure must be one isotropic law in 256 inputs or more, the map faster, and the error on
-    10,000 pairs of rows at most 1.1 times that expected of orthogonal blocks.
-    """
+    """Return ``m`` frequencies in Hadamard blocks if they are faster and about as accurate."""
     law = measure.parts[0].law
     if len(measure.parts) > 1 or not (isinstance(law, Isotropic) and _may_pay(data.left, m)):
         return None

@@ -125,11 +125,7 @@ def tail_ridge(eigenvalues: Array, m: int) -> float:
 
 
 def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
-    """Return ``m`` pivots of a randomly pivoted Cholesky factorisation of a matrix (n, n).
-
-    Each is drawn in proportion to the diagonal of the current residual or, once that is rounding
-    error, uniformly (Chen, Epperly, Tropp and Webber, 2022, Algorithm 1).
-    """
+    """Return ``m`` pivots of a randomly pivoted Cholesky factorisation of a matrix (n, n)."""
     n = len(matrix)
     left = np.diagonal(matrix).copy()
     exhausted = n * FLOAT64_EPS * left.sum()
@@ -171,11 +167,7 @@ def cleared(values: Array, greatest: float) -> Array:
 def candidate_rows(
     X: InputRows, n_landmarks: int, rng: Generator, limit: int | None = None
 ) -> Array:
-    """Return distinct rows among which landmarks are chosen, a random subset of very many rows.
-
-    The rows and the factor of their kernel take at most 64 MiB and a quarter of ``limit`` bytes
-    each, unless the landmarks need more.
-    """
+    """Return distinct rows among which landmarks are chosen, a random subset of very many rows."""
     n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
     size = max(n_landmarks, n_bytes // (8 * max(n_landmarks, X.shape[1])))
     # The choice must not depend on repeated rows or on the order of rows.
@@ -192,13 +184,7 @@ def landmark_features(kernel: Any, landmarks: Array, lower: Array, X: Array) -> 
 
 
 def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
-    """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them.
-
-    ``kernel`` is a kernel, or a covariance with the same call and ``diag``.
-    Each row has the greatest variance given the earlier rows. The next rows are predicted from the
-    rows of greatest variance, so that their kernel values with all rows are computed by products of
-    matrices; predictions that turn out wrong are made again.
-    """
+    """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them."""
     left = kernel.diag(X).astype(np.float64)
     greatest = float(left.max())
     floor = NEGLIGIBLE_SHARE * greatest
@@ -265,11 +251,7 @@ class LandmarkFeatures:
     def of(
         cls, kernel: Kernel, X: InputRows, n_landmarks: int, rng: Generator
     ) -> "LandmarkFeatures":
-        """Return features at no more than ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR.
-
-        Landmarks are pivots as in :class:`~bochner.features.residual.ResidualFeatures`. Raises
-        ValueError if the kernel is not positive definite on the rows.
-        """
+        """Return features at up to ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR."""
         return cls(
             kernel, *greatest_pivots(kernel, candidate_rows(X, n_landmarks, rng), n_landmarks)
         )
@@ -294,10 +276,7 @@ class LandmarkFeatures:
         return values
 
     def products(self, X: Any, weights: Array) -> Array:
-        """Return the products (n, s) of features with weights (q, s), without the features.
-
-        They are kernel values times solutions, which takes a sixth of the time.
-        """
+        """Return the products (n, s) of features with weights (q, s), without the features."""
         solved = solve_triangular(self.lower, weights, lower=True, trans=1)
         products = np.empty((X.shape[0], weights.shape[1]))
         for rows, block in self._blocks(X):
@@ -315,11 +294,7 @@ LatentFeatures = Frequencies | LandmarkFeatures
 
 
 def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
-    """Return the variances (n,) that features ``Z`` of rows leave out: zero for random features.
-
-    They are at least the share of the variance that landmarks may leave everywhere, so that rows
-    are not many orders of magnitude more certain at landmarks than elsewhere.
-    """
+    """Return the variances (n,) that features ``Z`` of rows leave out: zero for random features."""
     if isinstance(features, Frequencies):
         return np.zeros(X.shape[0])
     variance = np.empty(X.shape[0])

@@ -65,11 +65,7 @@ class KernelParameters:
 
 
 def count_frequencies(n_components: object, name: str = "n_components") -> int:
-    """Return the number of frequencies behind ``n_components`` features: half of it.
-
-    A single feature also needs one frequency; scikit-learn's checks require that every estimator
-    with this parameter accepts it. ``name`` is the parameter's name in errors.
-    """
+    """Return the number of frequencies behind ``n_components`` features: half of it."""
     if isinstance(n_components, bool) or not isinstance(n_components, Integral):
         raise TypeError(f"{name} must be an even positive integer, got {n_components!r}.")
     count = int(n_components)
@@ -91,12 +87,7 @@ def resolve_kernel(
     *,
     names: Sequence[str] | None = None,
 ) -> AnyKernel:
-    """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept.
-
-    A kernel of scikit-learn's Gaussian processes is converted. Columns given by name are looked up
-    in ``names``, and data-dependent parameters are set from ``X``; see
-    :meth:`bochner.kernels.Kernel.resolved`.
-    """
+    """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept."""
     if not isinstance(kernel, Kernel | str):
         kernel = native(kernel, X.shape[1])
     if isinstance(kernel, str):
@@ -257,11 +248,7 @@ def is_symmetric(gram: Array, tolerance: float) -> bool:
 def auto_length_scale(
     X: InputRows, rng: np.random.Generator, sample_weight: Array | None = None
 ) -> LengthScale:
-    """Return length scales (d,) that do not depend on the units of the columns of ``X`` (n, d).
-
-    They are standard deviations of the columns times the median distance between rows in these
-    units. More than 100 columns share one length scale, the median distance.
-    """
+    """Return length scales (d,) that do not depend on the units of the columns of ``X`` (n, d)."""
     if X.shape[1] > _MOST_COLUMNS:
         return median_distance(X, rng, sample_weight)
     if not (isinstance(X, np.ndarray) or issparse(X)):  # On a device: the host sees few rows

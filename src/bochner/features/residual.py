@@ -66,15 +66,7 @@ class ResidualFeatures:
         rng: Generator,
         limit: int | None = None,
     ) -> "ResidualFeatures":
-        """Return features with at most ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR.
-
-        Landmarks are the pivots of the pivoted Cholesky factorisation of the kernel on the rows, or
-        on a random subset of very many rows: each pivot is the row of greatest variance given the
-        earlier pivots. The factorisation stops early if at most 1e-8 of the variance is left
-        everywhere. The factor and the subset take at most 64 MiB and a quarter of ``limit`` bytes
-        each, unless the landmarks themselves need more. Raises ValueError if the kernel is not
-        positive definite.
-        """
+        """Return features with at most ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR."""
         name = kernel_name(kernel)
         if not isinstance(kernel, Kernel) or not kernel.is_symmetric or _is_signed(frequencies):
             raise ValueError(

@@ -209,11 +209,7 @@ def chunk_sums(
     products: Callable[[Chunk], type[np.floating]] | None = None,
     block_bytes: int | None = None,
 ) -> FeatureSums:
-    """Return the sums over all rows of all chunks.
-
-    ``products`` maps a chunk to the type in which products of its features are computed, float64
-    by default; ``block_bytes`` (32 MiB) limits the features that exist at a time.
-    """
+    """Return the sums over all rows of all chunks."""
     p, block_bytes = feature_map.n_features, block_bytes or limits.SUMS_BLOCK_BYTES
     total, scratch = RunningSums(p, targets.n_targets), Scratch()
     for chunk in chunks:
@@ -277,10 +273,7 @@ def _counted(rows: Chunk) -> dict[str, Any]:
 
 
 class RunningSums:
-    """Sums over ``p`` features and ``t`` targets, to which blocks of rows are added in place.
-
-    Products in float32 are added to float64 sums every 16,384 rows.
-    """
+    """Sums over ``p`` features and ``t`` targets, to which blocks of rows are added in place."""
 
     def __init__(self, p: int, t: int) -> None:
         # The lower triangle of the Gram matrix only, in the order of LAPACK.

@@ -41,11 +41,7 @@ class ObservedRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariance:
-    """The covariance of a function, and of observations of it with white noise.
-
-    Kernels of scikit-learn have white noise on the diagonal of ``kernel(X)`` and of
-    ``kernel.diag(X)``, and none in ``kernel(X, Y)``.
-    """
+    """The covariance of a function, and of observations of it with white noise."""
 
     kernel: Any  # Of scikit-learn, on rows of numbers
 
@@ -72,11 +68,7 @@ def row_steps(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def rates(covariance: Covariance, X: Array, rng: np.random.Generator) -> Array:
-    """Return one over the distance (d,) along each column at which half of the correlation is lost.
-
-    Entries of a column are exchanged for entries of other rows, so that every row may occur. What
-    is lost is relative to the largest loss along the column; without loss, the rate is zero.
-    """
+    """Return one over the distance (d,) along each column that halves the correlation."""
     n = len(X)
     few = rng.permutation(n)[:_PROBED_ROWS]
     rows = X[few]
@@ -124,10 +116,7 @@ MOST_EXACT = 16_500
 
 
 def covariance_factor(covariance: Covariance, X: Array, noise: Array) -> Array:
-    """Return the Cholesky factor (n, n) of the covariance of observations, zeros above.
-
-    Raises ``LinAlgError`` if it is not positive definite.
-    """
+    """Return the Cholesky factor (n, n) of the covariance of observations, zeros above."""
 
     def values(block: slice) -> Array:
         return covariance(X[block], X[block.start :])

@@ -103,11 +103,7 @@ class FullScaleProcess:
         return mean, variance
 
     def joint(self, covariance: Covariance, given: ObservedRows, X: Array) -> tuple[Array, Array]:
-        """Return means (n, t) and covariances (n, n) of the function at rows (n, d).
-
-        Covariances are those of the errors of the means. All kernel values between the neighbours
-        of any of the rows are computed.
-        """
+        """Return means (n, t) and covariances (n, n) of the function at rows (n, d)."""
         residuals = Residuals(covariance, self.landmarks, self.lower)
         near = nearest(given.X * self.rate, X * self.rate, self.n_neighbors)
         laws, mean, p = residuals.conditionals(X, near, given)

@@ -301,10 +301,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self._warn_of_error()
 
     def _learned(self, process: Any, X: Array, y: Array, noise: Array) -> Any:
-        """Return scikit-learn's process on some rows, whose kernel is learned unless it is given.
-
-        It is learned on 1,000 rows with all restarts, and goes on from there on twice as many.
-        """
+        """Return scikit-learn's process on some rows, with the given or a learned kernel."""
         order = np.random.default_rng(self._seed).permutation(len(X))
         sizes = (_FIRST_SEARCHED, _MOST_SEARCHED)
         for size in (2,) if process.optimizer is None else sizes:  # Two rows make its attributes

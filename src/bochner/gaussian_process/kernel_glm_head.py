@@ -138,12 +138,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         return isinstance(self.length_scale, str) and self.length_scale == "evidence"
 
     def _told(self, rows: Chunk, y: Array, exposures: Array) -> tuple[Array, Array, Array]:
-        """Return the targets, exposures and weights that initialise a likelihood.
-
-        If the kernel search uses all rows, equal rows are merged into one row of their total
-        weight, sorted by their entries: otherwise rounding could change which maximum of the
-        evidence the search finds.
-        """
+        """Return the targets, exposures and weights that initialise a likelihood."""
         if not self._is_by_evidence or len(rows) > MOST_SEARCHED:
             return y, exposures, rows.weights
         first, total, _ = canonical_rows(rows, np.column_stack((y, exposures)))

@@ -145,12 +145,7 @@ class InverseRoot:
 
 
 def inverse_root(symmetric: Array) -> InverseRoot:
-    r"""Return the inverse root of a positive definite matrix, from its Cholesky factor.
-
-    If the matrix is not positive definite, its eigenvalues are replaced by their absolute values,
-    so that Newton's method leaves saddle points (Dauphin et al., "Identifying and attacking the
-    saddle point problem", 2014).
-    """
+    """Return the inverse root of a positive definite matrix, from its Cholesky factor."""
     try:
         lower = cholesky(symmetric, lower=True)
     except LinAlgError:
@@ -174,11 +169,7 @@ class ProfileCurvature:
 
     @classmethod
     def of(cls, curvature: Array, variance: Array) -> "ProfileCurvature":
-        """Return it for curvatures ``W`` (g, L, L) and variances ``lambda`` (g,) of residuals.
-
-        As in :func:`inverse_root`, eigenvalues are replaced by their absolute values if they are
-        negative.
-        """
+        """Return it for curvatures ``W`` (g, L, L) and variances ``lambda`` (g,) of residuals."""
         n_latent = curvature.shape[1]
         if not variance.any():
             return cls(np.broadcast_to(np.eye(n_latent), curvature.shape), curvature, 0.0, True)
@@ -319,11 +310,7 @@ def find_mode(
 def _derivatives(
     rows: LatentRows, curvature: Array, slope: Array, precision: Array
 ) -> tuple[Array, Array]:
-    """Return the lower blocks of the negative Hessian (P L, P L), and the gradient (P, L).
-
-    The gradient is that of the log density of targets. One pass has both, because features of many
-    rows are computed in every pass.
-    """
+    """Return the lower blocks of the negative Hessian (P L, P L), and the gradient (P, L)."""
     P, n_latent = rows.width, curvature.shape[1]
     gradient = np.zeros((P, n_latent))
     hessian = np.zeros((n_latent * P, n_latent * P))

@@ -31,11 +31,7 @@ use the same step; its error would only be visible in a third step."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceSlopes:
-    """Quantities at a mode from which all derivatives of the evidence are computed.
-
-    Derivatives of curvatures and derivatives by parameters are central differences of the
-    likelihood.
-    """
+    """Quantities at a mode from which all derivatives of the evidence are computed."""
 
     rows: LatentRows
     mode: Mode
@@ -211,11 +207,7 @@ class LaplaceProblem:
     has_constant: bool
 
     def solved(self, features: LatentFeatures) -> tuple[Likelihood, LaplacePosterior]:
-        """Return the likelihood with its parameters learned, and the posterior of the weights.
-
-        L-BFGS minimises the loss over learned parameters and alpha. For many rows it starts at the
-        minimum of a subsample.
-        """
+        """Return the likelihood with its parameters learned, and the posterior of the weights."""
         # The same features for all values: only alpha and parameters of the likelihood change.
         search = self.search(features)
         step = len(self.rows) // _SUBSAMPLE

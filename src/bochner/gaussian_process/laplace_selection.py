@@ -112,13 +112,7 @@ class _KernelLaplaceSearch(EvidenceSearch):
 def select_latent_kernel(
     kernel: AnyKernel | str, problem: LaplaceProblem, n_landmarks: int, rng: np.random.Generator
 ) -> Kernel | None:
-    """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
-
-    The counterpart of :func:`bochner.linear.kernel_selection.select_kernel` for other
-    likelihoods. Laplace's evidence, penalised by a weak prior, is maximised by its gradient over
-    kernel parameters, alpha and parameters of the likelihood. Starts are compared on at most 1000
-    rows with 128 landmarks, and the best one continues with at most 2000 rows and 256 landmarks.
-    """
+    """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none."""
     row_rng, median_rng, start_rng, landmark_rng = rng.spawn(4)
     every = np.arange(len(problem.rows))
     most_rows = min(MOST_SEARCHED, max(1, _DENSE_BYTES // (8 * problem.rows.X.shape[1])))

@@ -56,11 +56,7 @@ def quantiles(distribution: Distribution, level: float, centre: Array, width: Ar
 
 
 def _root(score: Distribution, low: Array, high: Array, below: Array, above: Array) -> Array:
-    """Return the root (n,) of an increasing function in a bracket with values at both ends.
-
-    Secant steps, which are exact for normal distributions. The value at an end that is not replaced
-    is halved (Illinois method).
-    """
+    """Return the root (n,) of an increasing function in a bracket with values at both ends."""
     for step in range(_STEPS):
         middle = 0.5 * (low + high)
         if step % 3 < 2:  # Every third step bisects, which bounds the number of steps
@@ -112,11 +108,7 @@ and evaluation. The quantiles of 80 draws differ by at most one count."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LikelihoodMixture:
-    """Predictive distribution of new targets: a mixture of ``S`` likelihoods with equal weights.
-
-    The latent value of row ``i`` in likelihood ``s`` is normal. Deviations of targets from the mean
-    latent value are multiplied by ``factor``, which is one for counts.
-    """
+    """Predictive distribution of new targets: a mixture of ``S`` likelihoods with equal weights."""
 
     laws: tuple[NumberLikelihood, ...]
     mean: Array  # (S, n): Of the latent values
@@ -145,10 +137,7 @@ class LikelihoodMixture:
         return as_array(logsumexp(terms, axis=0) - np.log(len(self.laws) * self.factor))
 
     def quantiles(self, level: float) -> Array:
-        """Return the quantiles (n,) of new targets: the least ``q`` with ``P(y <= q) >= level``.
-
-        They are computed from at most 64 of the likelihoods, and from at most 32 for counts.
-        """
+        """Return the quantiles (n,) of new targets: the least ``q`` with ``P(y <= q) >= level``."""
         is_discrete = self.laws[0].is_discrete
         most = _MOST_COUNTS if is_discrete else _MOST_LAWS
         if len(self.laws) > most:
@@ -185,10 +174,7 @@ class LawPredictions(ABC):
     def _predictive(
         self, X: object, exposure: ArrayLike | None, shape: tuple[int, ...] | None = None
     ) -> Iterator[tuple[slice, LikelihoodMixture]]:
-        """Yield slices of rows with their predictive distributions.
-
-        Raises ``ValueError`` if the ``shape`` of targets does not match the rows.
-        """
+        """Yield slices of rows with their predictive distributions."""
 
     def predict_interval(
         self, X: MatrixLike, level: float = 0.9, exposure: ArrayLike | None = None

@@ -151,11 +151,7 @@ class LearnedGaussian(NamedTuple):
 
 
 def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
-    """Return the kernel of greatest exact evidence of at most 2,000 rows (n, d), targets (n, t).
-
-    The noise of all targets is the same part of their signal. Of more rows, it is learned on blocks
-    of near ones, given the signal and the length scales.
-    """
+    """Return the kernel of greatest exact evidence of at most 2,000 rows (n, d), targets (n, t)."""
     row_rng, median_rng, start_rng, block_rng = rng.spawn(4)
     some = drawn_rows(np.arange(len(X)), _STAGES[-1].n_rows, row_rng)
     all_rows, units = in_units("gaussian", Chunk(X[some], y[some]))
@@ -245,11 +241,7 @@ _EQUAL = 1e-6
 def as_process_kernel(
     kernel: object, names: Sequence[str] | None = None, X: InputRows | None = None
 ) -> Any:
-    """Return a kernel object of scikit-learn for a parameter ``kernel``; ``None`` stays ``None``.
-
-    Columns given by name are looked up in ``names``. A kernel that scikit-learn has too becomes its
-    own, others an adapter.
-    """
+    """Return a kernel of scikit-learn for a parameter ``kernel``; ``None`` stays ``None``."""
     if isinstance(kernel, Kernel):
         kernel = kernel.resolved(names, X)
         if not kernel.is_symmetric:
@@ -318,20 +310,14 @@ def kernel_of_classes(X: Array, indicators: Array, rng: np.random.Generator) -> 
 
 
 def start_kernel(X: Array, y: Array) -> sk.Kernel:
-    """Return the default kernel in the units of rows (n, d) and of standardised targets (n, t).
-
-    A tenth of the variance of the targets is noise.
-    """
+    """Return the default kernel in the units of rows (n, d) and of standardised targets (n, t)."""
     scale = auto_length_scale(X, np.random.default_rng(0))
     variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
     return default_kernel(X, variance, 0.1 * variance, scale)
 
 
 def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -> sk.Kernel:
-    """Return the default kernel with the parameters of greatest evidence.
-
-    ``alpha`` is the part of the noise that is not the kernel's.
-    """
+    """Return the default kernel with the parameters of greatest evidence."""
     learned = learned_gaussian(X, y, rng)
     variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
     least = _LEAST_NOISE * variance
@@ -342,10 +328,7 @@ def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -
 def with_noise_of_near_rows(
     kernel: sk.Kernel, given: ObservedRows, alpha: float, rng: np.random.Generator
 ) -> sk.Kernel:
-    """Return a kernel whose white noise is learned on blocks of near rows, if it is one free term.
-
-    ``alpha`` is the part of the noise of the rows that is not the kernel's.
-    """
+    """Return a kernel whose white noise, if one free term, is learned on blocks of near rows."""
     free = [
         (name, part)
         for name, part in kernel.get_params(deep=True).items()
@@ -367,10 +350,7 @@ def with_noise_of_near_rows(
 
 
 def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
-    """Return a kernel of scikit-learn converted, without its white noise, and the noise's variance.
-
-    Raises ``ValueError`` if the kernel has no counterpart or noise only, or noise is a factor.
-    """
+    """Return a converted kernel of scikit-learn without its white noise, and the noise variance."""
     converted = from_sklearn(kernel, dim)
     terms = converted.terms if isinstance(converted, Sum) else (converted,)
     noise, rest = 0.0, list[Kernel]()

@@ -34,10 +34,7 @@ def nearest(points: Array, queries: Array, count: int) -> Places:
 
 
 def nearest_earlier(points: Array, count: int) -> list[Places]:
-    """Return, for each row of points (n, d), positions of near rows among earlier ones.
-
-    The first rows have all earlier rows.
-    """
+    """Return, for each row of points (n, d), positions of near rows among earlier ones."""
     n, first = len(points), min(len(points), 2 * count)
     neighbours: list[Places] = [np.arange(min(i, count)) for i in range(min(n, count + 1))]
     for i in range(len(neighbours), first):
@@ -103,10 +100,7 @@ class Residuals(NamedTuple):
     def whitened(
         self, given: ObservedRows, earlier: Sequence[Places]
     ) -> tuple[Array, Array, Array]:
-        """Return transformed features (n, q) and targets (n, t), and variances (n,).
-
-        Targets less their mean given earlier ones, over standard deviations, are independent.
-        """
+        """Return transformed features (n, q) and targets (n, t), and variances (n,)."""
         phi = self.features(given.X)
         U, V, variance = phi.copy(), given.Y.copy(), np.empty(len(phi))
         laws = self._laws((given.X, phi, given.noise), earlier, given, phi)

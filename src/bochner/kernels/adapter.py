@@ -22,11 +22,7 @@ error relative to third derivatives, and rounding of the values has as much."""
 
 
 def from_sklearn(kernel: object, dim: int) -> Kernel:
-    """Return the kernel of this package that equals a kernel of scikit-learn for ``dim`` inputs.
-
-    Constant factors stay factors, and white noise becomes :class:`White`. Raises ``TypeError`` for
-    another object, and ``ValueError`` if this package has no such kernel.
-    """
+    """Return the kernel of this package that equals a kernel of scikit-learn for ``dim`` inputs."""
     refuse_mixed(kernel)
     if not isinstance(kernel, sk.Kernel):
         raise TypeError(

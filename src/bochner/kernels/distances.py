@@ -34,11 +34,7 @@ _TILE = 512
 
 
 def distances(X: Array, Y: Array, metric: Metric) -> Array:
-    """Return the distances (n, n2) of rows (n, d) and (n2, d), in float64.
-
-    Each is a sum over columns in their order, as in SciPy; the inner loop runs over rows of ``Y``.
-    Raises ValueError if the numbers of columns differ.
-    """
+    """Return the distances (n, n2) of rows (n, d) and (n2, d), in float64."""
     rows, columns = (
         np.array(X, np.float64, order="C"),
         np.array(np.transpose(Y), np.float64, order="C"),
@@ -73,10 +69,7 @@ def _add_sparse_columns(
 ) -> bool:
     """Add distances along columns in which most rows have the value of ``base`` (c,).
 
-    A distance is the sum of both rows' distances from the base, corrected where neither has its
-    value. All terms are whole multiples of a power of two, so that sums are exact in any order and
-    distances of equal rows zero. ``is_other`` says where ``rows`` (n, c) and ``columns`` (c, n2)
-    have other values. Returns whether they were added: values must be finite, and squares, too.
+    ``is_other`` says where ``rows`` (n, c) and ``columns`` (c, n2) have other values.
     """
     other_rows, other_columns = is_other
     row, column = np.nonzero(other_rows)

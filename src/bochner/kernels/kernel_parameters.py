@@ -259,10 +259,7 @@ def refuse_sklearn(other: object) -> None:
 
 
 def refuse_mixed(kernel: Any) -> None:
-    """Raise TypeError for a kernel of scikit-learn that takes one of this package for a number.
-
-    Its operators do so with their right operand, as in ``ConstantKernel() * Gaussian()``.
-    """
+    """Raise TypeError for a kernel of scikit-learn that takes one of this package for a number."""
     if isinstance(kernel, NamedParameters) or not hasattr(kernel, "get_params"):
         return
     for name, value in kernel.get_params().items():
@@ -318,12 +315,7 @@ def _check_distinct(columns: Columns) -> None:
 
 
 def indices_of(columns: Columns, names: Sequence[str] | None, dim: int | None) -> tuple[int, ...]:
-    """Return the positions, from 0, of columns among ``dim`` columns with ``names``.
-
-    ``names=None`` means that the names are unknown. ``dim=None`` means that the number of columns
-    is unknown unless there are names; positions are not checked then. Raises ``ValueError`` for a
-    column that does not exist.
-    """
+    """Return the positions, from 0, of columns among ``dim`` columns with ``names``."""
     dim = len(names) if dim is None and names is not None else dim
     indices = tuple(_index(column, names, dim) for column in columns)
     _check_distinct(indices)

@@ -102,10 +102,7 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
     def _approximate(
         self, X: InputRows, right: InputRows | None, weight: Array | None
     ) -> np.random.Generator:
-        """Set the kernel and its features; return a generator for later draws.
-
-        The median distance is that of all rows together. Rows of weight zero are ignored.
-        """
+        """Set the kernel and its features; return a generator for later draws."""
         self._check_parameters()
         description = described_features(self)
         kernel_rng, draw_rng, data_rng, further_rng = generators(self.random_state, 4)
@@ -319,11 +316,9 @@ def fit_composed(
 ) -> RidgePosterior:
     r"""Return the posterior of a regression with an asymmetric kernel, for its left features.
 
-    ``sums`` are the sums over rows of left features and targets. ``gram`` (p, p) is
-    :func:`right_gram` of the same rows with the same weights, and ``signature`` (p,) the signs of
-    the features. ``alpha=None`` maximises the evidence; an intercept has a flat prior. Coefficients
-    and whitener belong to the left features ``z``, not to :math:`L^\top z`: the covariance of the
-    coefficients is :math:`\sigma^2 W W^\top`.
+    ``gram`` (p, p) is :func:`right_gram` of the same rows with the same weights, and ``signature``
+    (p,) the signs of the features. Coefficients and whitener belong to the left features ``z``, not
+    to :math:`L^\top z`: the covariance of the coefficients is :math:`\sigma^2 W W^\top`.
     """
     factor = composition(gram, signature, sums.weight)
     composed = replace(

@@ -136,8 +136,6 @@ def fit_pairs(
 
     ``targets`` and ``weight``, nonnegative and not all zero, have shape (n,); ``alpha`` is the
     ratio of the noise variance to the prior variance of a unit kernel; a constant is not penalised.
-    Warns with a ``ConvergenceWarning`` if 2000 steps of conjugate gradients do not reach a relative
-    residual of 1e-7.
     """
     weight = np.ones(len(targets)) if weight is None else weight
     rows = np.flatnonzero(weight > 0)
@@ -166,12 +164,7 @@ def best_pair_alpha(
     weight: Array | None = None,
     fit_intercept: bool = False,
 ) -> float:
-    """Return the ``alpha`` of greatest evidence on at most 1000 of the pairs, which ``rng`` draws.
-
-    The covariance does not depend on the number of pairs, so that the best alpha of a subsample
-    suits all pairs. The evidence is the density of contrasts of targets: columns with flat priors
-    are projected out.
-    """
+    """Return the ``alpha`` of greatest evidence on at most 1000 random pairs."""
     rows = np.arange(len(targets)) if weight is None else np.flatnonzero(weight > 0)
     if len(rows) > _SUBSAMPLE:
         rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))

@@ -222,11 +222,7 @@ class ProductDraws:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductOfKernels(Composite[ProductDraws]):
-    r"""Products of kernels: the parameters of the factors.
-
-    Every frequency is a signed sum of one frequency of each factor. If the factors have finitely
-    many frequencies and there are enough draws, all combinations are used, else random ones.
-    """
+    """Products of kernels: the parameters of the factors."""
 
     factors: tuple[Family, ...]
     combine: Callable[[Sequence[Kernel]], Kernel]

@@ -23,7 +23,8 @@ from bochner.kernels.stationary import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import FACTORS, SPREAD, BaseDraws, ParameterisedKernel
-from bochner.spectral import SpectralMeasure, spectral_measure
+from bochner.spectral import SpectralMeasure
+from bochner.spectral.decompositions import spectral_measure
 from bochner.spectral.factors import separated
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.lattice_measure import Lattice
@@ -32,11 +33,7 @@ from bochner.spectral.schemes import Scheme, resolve_scheme
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MappedKernel(Composite[Any]):
-    """Family of kernels on some of ``dim`` inputs, or on products of the inputs with a matrix.
-
-    Frequencies along other inputs than those of an :class:`OnColumns` are zero; those of a
-    symmetric :class:`Bilinear` kernel are the matrix times the frequencies of its kernel.
-    """
+    """Family of kernels on some of ``dim`` inputs, or on products of the inputs with a matrix."""
 
     inner: Family
     start: OnColumns | Bilinear
@@ -136,12 +133,7 @@ class FixedKernel(ParameterisedKernel[Frequencies]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineWeights(ParameterisedKernel[BaseDraws]):
-    """Kernels of one input with spectral lines, whose weights are a function of one parameter.
-
-    The parameter is the logarithm or log odds of a :class:`Periodic` kernel's length scale, a
-    :class:`Categorical` kernel's correlation or an :class:`Ordinal` kernel's length scale, relative
-    to the start's. The number of lines suffices for half the length scale of the start.
-    """
+    """Kernels of one input with spectral lines, whose weights are a function of one parameter."""
 
     start: Periodic | Levels
     name: str

@@ -73,11 +73,7 @@ def evidence_gradient(
     *,
     fit_intercept: bool = False,
 ) -> EvidenceGradient:
-    """Return the log evidence of symmetric frequencies, and its gradient.
-
-    It takes two passes over the rows, of n p^2 and 2 n p^2 operations. Results do not depend on the
-    number of threads, so that the steps of a search do not either.
-    """
+    """Return the log evidence of symmetric frequencies, and its gradient."""
     with single_threaded_blas() as n_threads:
         sums = ordered_sums(rows, frequencies, targets)
         posterior = fit_ridge(sums, alpha, fit_intercept=fit_intercept)

@@ -71,11 +71,7 @@ def row_chunks(
     *,
     numeric: bool = True,
 ) -> RowChunks:
-    """Return the rows passed to ``fit``; chunks are validated when they are read.
-
-    ``numeric`` is whether targets are numbers instead of labels. Chunks without rows are skipped.
-    Raises TypeError for a path or a function, and ValueError for weights next to chunks.
-    """
+    """Return the rows passed to ``fit``; chunks are validated when they are read."""
     _refuse_unread(X)
     if is_dask(X):
         from bochner.engines.dask import collect
@@ -122,10 +118,7 @@ def first_rows(
 
 
 def labels_of(rows: RowChunks, X: Any) -> NDArray[np.generic]:
-    """Return the sorted labels of all rows, which takes one pass over a stream ``X``.
-
-    Raises ValueError if the stream is an iterator, which can be read only once, or has no rows.
-    """
+    """Return the sorted labels of all rows, which takes one pass over a stream ``X``."""
     if isinstance(rows, ArrayChunks):
         return np.unique(rows.head.y)
     if isinstance(rows, Collected):
@@ -257,10 +250,7 @@ _DEFAULTS = {name: p.default for name, p in signature(FourierFeatures).parameter
 
 
 def described_features(model: Any) -> SimpleNamespace:
-    """Return the parameters of a model's ``features``, or of those that its short form describes.
-
-    Raises ``ValueError`` if both are given.
-    """
+    """Return the parameters of a model's ``features``, or of their short form."""
     names = [name for name in ("kernel", "n_components", "length_scale") if hasattr(model, name)]
     values = {name: getattr(model, name) for name in names}
     if model.features is None:
@@ -280,10 +270,7 @@ def drawing_options(features: SimpleNamespace) -> dict[str, Any]:
 
 
 def checked_right(right: object, name: str = "right", *, dim: int | None = None) -> Any:
-    """Return rows of the right argument as a finite float array or CSR matrix of ``dim`` columns.
-
-    ``None`` accepts any number of columns.
-    """
+    """Return right rows as a finite float array or CSR matrix of ``dim`` columns."""
     rows = check_rows_given(right, name, accept_sparse="csr", dtype=FLOATS)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(
@@ -293,10 +280,7 @@ def checked_right(right: object, name: str = "right", *, dim: int | None = None)
 
 
 def refuse_asymmetric(kernel: AnyKernel, *, associated: bool = True) -> None:
-    """Raise ``ValueError`` for an asymmetric kernel object; functions are not checked.
-
-    ``associated`` is whether the model has a parameter of that name for the message to suggest.
-    """
+    """Raise ``ValueError`` for an asymmetric kernel object; functions are not checked."""
     if not isinstance(kernel, Kernel) or kernel.is_symmetric:
         return
     raise ValueError(

@@ -168,12 +168,7 @@ def fit_iteratively(
 
     ``signature`` (p,) is the diagonal of ``J``, and ``rng`` draws the ``n_landmarks`` rows of the
     preconditioner. Steps end at a residual of ``tol``, in the norm of :math:`P^{-1}` and relative
-    to the residual of zero weights. With a good preconditioner this is about the relative root mean
-    square error of the predictions on the training rows; near a pole the error may be greater.
-    ``dtype`` returns the type of features and products, given the root mean square of the weights
-    of rows; sums over blocks are in float64. ``keep`` is whether features are stored or recomputed
-    in every pass. Warns with a ``ConvergenceWarning`` if 200 steps do not reach ``tol``, which
-    happens mainly near a pole of a Krein space.
+    to the residual of zero weights.
     """
     sample = rows.total(sample_rows, n_landmarks, rng)
     if not len(sample.rows):
@@ -255,12 +250,7 @@ def _row_products(B: Any) -> NDArray[Any]:
 def _conjugate_gradients(
     product: Product, b: Array, inverse: Product, tol: float
 ) -> tuple[Array, int, bool]:
-    """Solve for all columns of ``b`` (p, t) in the same passes.
-
-    Returns the solution, the number of products and whether the tolerance was reached. Rounding
-    errors accumulate in the recurrence of the residual, which is therefore recomputed by one more
-    product every :data:`REFRESH_STEPS` steps.
-    """
+    """Solve for all columns of ``b`` (p, t) in the same passes."""
     x, r = np.zeros_like(b), b.copy()
     z = inverse(r)
     direction = z.copy()
@@ -287,10 +277,7 @@ def _conjugate_gradients(
 def _minimal_residuals(
     product: Product, b: Array, inverse: Product, tol: float
 ) -> tuple[Array, int, bool]:
-    """Solve for all columns of ``b`` (p, t), as :func:`_conjugate_gradients` does.
-
-    Algorithm 4.1 of Elman, Silvester and Wathen, with ``eta`` the norm of the residual.
-    """
+    """Solve for all columns of ``b`` (p, t), as :func:`_conjugate_gradients` does."""
     x = np.zeros_like(b)
     last_v, v = np.zeros_like(b), b
     z = inverse(v)

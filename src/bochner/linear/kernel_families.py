@@ -52,12 +52,7 @@ of greatest evidence leave interactions of little variance without frequencies."
 def parameterised(
     kernel: AnyKernel | str, rows: Chunk, units: Array, rng: np.random.Generator
 ) -> Family | None:
-    """Return the family of kernels of a name or around a kernel; ``None`` without parameters.
-
-    The search of length scales starts at the median distance of the rows for a name, and at the
-    length scales of a kernel. Sums and products are searched if each part has a positive measure in
-    closed form.
-    """
+    """Return the family of kernels of a name or around a kernel; ``None`` without parameters."""
     if isinstance(kernel, str):
         if not has_length_scale(kernel):
             return None
@@ -74,11 +69,7 @@ def parameterised(
 
 @singledispatch
 def family_of(kernel: Kernel, X: InputRows, weights: Array) -> Family | None:
-    """Return the family around a kernel, for rows (n, d) with weights (n,).
-
-    A kernel without parameters to learn is a family of one kernel. The result is ``None`` if its
-    measure has no closed form or is not positive, because there is no evidence then.
-    """
+    """Return the family around a kernel, for rows (n, d) with weights (n,)."""
     measure = find_closed_form(kernel, X.shape[1])
     if measure is None or not measure.is_positive or measure.is_two_sided:
         return None
@@ -199,11 +190,7 @@ Seeded = tuple[int, int, Scheme | str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapedScales(Composite[Seeded]):
-    """Kernels of the scaled lag with further parameters, on which the law of the draws depends.
-
-    Draws of one seed are smooth functions of these parameters: with a rational quadratic kernel,
-    quantiles of the same uniform numbers for every ``alpha``.
-    """
+    """Kernels of the scaled lag with further parameters, on which the law of the draws depends."""
 
     scales: LengthScales
     start: Kernel

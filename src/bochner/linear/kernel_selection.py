@@ -59,13 +59,7 @@ _LEAST_FREQUENCIES = 16
 
 
 def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
-    """Return rows in the units of a search, and the units (d,).
-
-    For a kernel, whose length scales have units, the rows are unchanged. For a name, columns are
-    divided by their standard deviations; more than 100 columns share one unit. Entries are then
-    rounded, so that rows in other units give the same result: otherwise the last digit could decide
-    between two maxima of the evidence.
-    """
+    """Return rows in the units of a search, and the units (d,)."""
     dim = rows.X.shape[1]
     if not isinstance(kernel, str):
         return rows, np.ones(dim)
@@ -76,12 +70,7 @@ def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
 
 
 def canonical(rows: Chunk) -> Chunk:
-    """Return the distinct rows, sorted, with their numbers of repeats.
-
-    Targets are divided by their standard deviations and rounded. The selected kernel then does not
-    depend on repetitions, on the order of rows or on units: otherwise the last digit could decide
-    between two maxima of the evidence.
-    """
+    """Return the distinct rows, sorted, with their numbers of repeats."""
     first, weight, repeats = canonical_rows(rows, rows.y)
     targets = _rounded(rows.y, rows.weights)[first]
     return Chunk(rows.X[first], targets, weight, repeats, rows.are_precisions)
@@ -140,16 +129,7 @@ def select_kernel(
 ) -> Kernel | None:
     """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
 
-    The evidence is penalised by a weak prior of the parameters. Searches from several starts are
-    compared on at most 1000 rows with 128 frequencies. The best search continues with at most 512
-    frequencies and 32,768 rows, where shorter length scales of single inputs are tried, too. Each
-    search has separate base draws, and learns ``alpha`` unless it is a number. If there are no more
-    rows than features, the last search uses the exact kernel, whose evidence does not depend on
-    draws. Otherwise the shortest length scale is shortened while the evidence with ``n_landmarks``
-    increases, if landmarks are used.
-
-    ``rows`` have targets (n, t). The result does not depend on the units of targets and, for a
-    name, of columns.
+    ``rows`` have targets (n, t).
     """
     # Separate streams: repetitions of rows instead of weights must not change the base draws.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
@@ -217,12 +197,7 @@ def _by_values(
 
 
 def shortened(search: FeatureSearch, theta: Array, n_landmarks: int, seed: int) -> Array:
-    """Return parameters (q,) whose shortest length scale is shortened while the evidence increases.
-
-    The evidence is computed from the features of a search and ``n_landmarks``, chosen for each
-    kernel. Among the neighbours of the parameters, the one with the shortest scale is tried: along
-    it, few frequencies approximate the kernel worst.
-    """
+    """Shorten the shortest length scale of parameters (q,) while the evidence increases."""
     value = _loss_with_landmarks(search, n_landmarks, seed)
     least = value(theta)
     while near := search.family.neighbours(theta):

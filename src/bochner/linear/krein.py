@@ -169,11 +169,7 @@ class KreinSpectrum:
         return float(np.min(np.abs(self.poles / alpha - 1.0), initial=np.inf))
 
     def clear_alpha(self, alpha: float) -> float:
-        """Return the value with the ratio closest to one that is ten per cent away from all poles.
-
-        It may be midway between two closer poles, unless they are within two per cent of each
-        other.
-        """
+        """Return the value nearest in ratio that is ten per cent away from all poles."""
         return float(np.exp(_nearest(np.log(alpha), *self._clear_intervals())))
 
     def score(self, alpha: float) -> float:
@@ -190,13 +186,7 @@ class KreinSpectrum:
         return self._score_and_slope(alpha)[0]
 
     def best_alpha(self) -> float:
-        """Return the alpha with the smallest score that is not close to a pole.
-
-        A grid has twenty values per decade, from 1e-6 to 1e5 times the mean square of the features
-        or ten times the greatest pole. Each value is moved to :meth:`clear_alpha`. The result is
-        the root of the derivative near the best value. Among equal scores the greatest alpha is
-        returned.
-        """
+        """Return the alpha with the smallest score that is not close to a pole."""
         low, high = self._clear_intervals()
         grid = np.unique([_nearest(point, low, high) for point in self._grid()])
         scores = [self.score(alpha) for alpha in np.exp(grid)]

@@ -21,7 +21,7 @@ from bochner._base.arrays import Array, LengthScale, as_array
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.kernels.gradients import input_derivatives
 from bochner.linear.feature_evidence import FrequencySlopes
-from bochner.spectral import spectral_measure
+from bochner.spectral.decompositions import spectral_measure
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.schemes import Scheme
 
@@ -59,10 +59,7 @@ D = TypeVar("D")
 
 
 class ParameterisedKernel(ABC, Generic[D]):
-    """A family of kernels whose parameters (q,) are unconstrained numbers of order one.
-
-    ``D`` is the type of the base draws of the family.
-    """
+    """A family of kernels whose parameters (q,) are unconstrained numbers of order one."""
 
     __slots__ = ()
 
@@ -149,10 +146,8 @@ class ParameterisedKernel(ABC, Generic[D]):
 class LengthScales(ParameterisedKernel[BaseDraws]):
     r"""Kernels of the scaled lag, whose length scales are :math:`\ell = e^\theta` times ``unit``.
 
-    :math:`\omega = e / \ell`, and the derivative by :math:`\log\ell_i` is
-    :math:`-\sum_j \omega_{ji}\, \partial_{\omega_{ji}}` for any law of :math:`e`. If ``is_shared``,
-    all inputs share one parameter. Searches divide the columns of rows by ``units``; the kernel is
-    a function of the original columns.
+    :math:`\omega = e / \ell`, and the derivative by :math:`\log\ell_i` is :math:`-\sum_j
+    \omega_{ji}\, \partial_{\omega_{ji}}` for any law of :math:`e`.
     """
 
     family: Callable[[LengthScale], Kernel]

@@ -178,9 +178,7 @@ class RidgePosterior(LinearFunction):
     :math:`w_t \sim N(0, (\sigma_t^2 / \alpha) I)`. The posterior mean of ``w`` is the ridge
     solution, and its covariance is :math:`\sigma_t^2 A^{-1}` with :math:`A = Z^\top Z + \alpha I`.
     The noise variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`,
-    where ``n`` is the number of observations, less one with an intercept. If weights are
-    precisions, it is the noise variance of a row of weight one. If ``checked`` is given, it is the
-    law of the function, with an estimate of the noise variance that excludes the error of features.
+    where ``n`` is the number of observations, less one with an intercept.
     """
 
     coef: Array  # (p, t)
@@ -244,13 +242,7 @@ def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -
 
 
 def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float, float]:
-    """Return the ``alpha`` of greatest evidence, and its log evidence.
-
-    After one eigendecomposition, each value of a grid over eleven decades costs O(p t). The result
-    is the root of the derivative near the best value. For more than 2048 features, this search uses
-    a part of the features. A search by Cholesky factors of all features follows, with an error of a
-    few per cent of alpha, within which the evidence is flat.
-    """
+    """Return the ``alpha`` of greatest evidence, and its log evidence."""
     if len(sums.gram) > _MOST_EIGENVALUES:
         return _alpha_by_factors(sums, fit_intercept)
     centred, degrees = centred_sums(sums, fit_intercept)
@@ -376,10 +368,7 @@ within a seventh of a standard deviation of the end, and exact in floating point
 
 @dataclass(frozen=True, slots=True)
 class CheckedMap:
-    """The features of a model and check features, with the indices of either.
-
-    The features of landmarks belong to both: kernels between a landmark and any row are exact.
-    """
+    """The features of a model and check features, with the indices of either."""
 
     joint: FeatureMap
     main_columns: Index
@@ -409,11 +398,7 @@ def fit_checked(
     fit_intercept: bool = False,
     is_ratio: bool = True,
 ) -> RidgePosterior:
-    """Return the posterior given sums of features with check features.
-
-    ``is_ratio`` tells whether ``alpha`` is the ratio of the noise variance to the prior variance.
-    Otherwise both variances are estimated, because ``alpha`` counts errors of features as noise.
-    """
+    """Return the posterior given sums of features with check features."""
     main, check = features.main_columns, features.check_columns
     centred, degrees = centred_sums(sums, fit_intercept)
     ridge = fit_ridge(sums.at(main), alpha, fit_intercept=fit_intercept)

@@ -41,10 +41,7 @@ rows."""
 
 
 class EvidenceSearch(ABC):
-    """A loss as a function of points: parameters (q,) of a family of kernels, then others.
-
-    The loss is the negative log evidence per row, penalised by a weak prior of the parameters.
-    """
+    """A loss as a function of points: parameters (q,) of a family of kernels, then others."""
 
     __slots__ = ()
 

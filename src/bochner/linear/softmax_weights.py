@@ -114,13 +114,9 @@ def left_out_probabilities(
 
     ``scores`` (n, K, C) and ``labels`` (n,) are the arguments of :func:`fit_softmax`, and weights
     multiply the log-likelihood. One observation of the ``units`` is left out at a time or, with
-    ``groups`` (n,), all observations of its group.
-
-    Parameters without an observation follow from one Newton step: with the gradient :math:`g_i` and
-    the Hessian :math:`H_i` of the left-out loss, they change by :math:`(H - H_i)^{-1} g_i`, where
-    :math:`H` is the Hessian of the penalised loss. Weights at their bound of zero stay there. If
-    the logarithm of a probability changes by more than a tenth, the softmax is refitted without the
-    row or group, at most 50 times.
+    ``groups`` (n,), all observations of its group. Parameters without an observation follow from
+    one Newton step: with the gradient :math:`g_i` and the Hessian :math:`H_i` of the left-out loss,
+    they change by :math:`(H - H_i)^{-1} g_i`, where :math:`H` is the Hessian of the penalised loss.
     """
     totals = units.totals
     number = np.arange(len(labels)) if groups is None else groups
@@ -176,10 +172,7 @@ def loss_curvature(
     *,
     has_biases: bool = True,
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the Hessian (q, q) of the penalised loss of :func:`fit_softmax` at its optimum.
-
-    The second value is a mask (K + C,) of the ``q`` weights and biases that are not at a bound.
-    """
+    """Return the Hessian (q, q) of the penalised loss of :func:`fit_softmax` at its optimum."""
     n_classes = scores.shape[2]
     free = np.append(fitted.weights > 0.0, np.full(n_classes, has_biases))
     point = np.append(fitted.weights, fitted.biases)[free]
@@ -268,11 +261,7 @@ def left_out_indicators(
     r"""Return leave-one-out predictions (s, t) at sampled rows.
 
     The leave-one-out residual is :math:`r_i / (1 - h_i)`, where :math:`r_i` is the residual of a
-    row and :math:`h_i` its diagonal entry of the hat matrix. One observation of a row is left out,
-    see ``Units``: one of ``w`` equal rows if weights are counts, else
-    the row. The solution and ``sums`` belong to the fit to all rows. Conjugate gradients do not
-    form sums. Without sums the hat matrix is computed from the sample, with all signs positive; it
-    is exact for positive kernels if the sample contains all rows.
+    row and :math:`h_i` its diagonal entry of the hat matrix.
     """
     rows = sample.rows
     if isinstance(solution, RidgePosterior):

@@ -186,13 +186,7 @@ class RidgePlan:
 
 
 def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePlan:
-    """Return the plan that solves the problem within ``limit`` bytes in addition to the rows.
-
-    ``"auto"`` forms the Gram matrix, which also gives standard deviations and the evidence. It uses
-    conjugate gradients if the matrix does not fit into memory, or is predicted to take more than
-    ten seconds and twice as long as conjugate gradients. Raises ValueError if the solver
-    cannot solve the problem, or needs more memory.
-    """
+    """Return the plan that solves the problem within ``limit`` bytes in addition to the rows."""
     # Blocks of features need memory in addition to the Gram matrix.
     fits = limit is None or problem.cholesky_bytes + _LEAST_BLOCK_BYTES <= limit
     obstacle = _obstacle(problem)

@@ -56,10 +56,7 @@ def find_breaks(
     fit: Fit,
     fitted: Callable[[ScaledSeries, SeriesStructure, Fit], Fit],
 ) -> tuple[ScaledSeries, Fit, NDArray[np.intp]]:
-    """Return rows without outliers, the fit to them with shifts of the level, and the outliers.
-
-    ``fitted`` returns the fit of a structure, searched from the parameters of another fit.
-    """
+    """Return rows without outliers, the fit to them with shifts of the level, and the outliers."""
     outliers: list[int] = []  # Places of their rows
     unbroken = rows, fit, np.array(outliers, dtype=np.intp)
     n_known = int(rows.known.sum())
@@ -143,10 +140,7 @@ def _with_same_parameters(fit: Fit, structure: SeriesStructure) -> Fit:
 
 
 def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks:
-    """Return how far each value is from all others, and each level from the one before.
-
-    Zero for unknown values, and for levels that have too few rows before or after their change.
-    """
+    """Return how far each value is from all others, and each level from the one before."""
     steps, weights = model.steps(theta, rows.times), model.weights(rows)
     _, states = model.filtered(theta, rows)
     n, s = weights.shape

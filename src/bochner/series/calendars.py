@@ -125,10 +125,7 @@ def _with_holes(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> str | No
 
 
 def _length_of_holes(steps: Places) -> float:
-    """Return the cost in nats of the places and lengths of holes in dates (n + 1,) of a calendar.
-
-    The holes are some of the n steps, and a hole of k dates has the probability 1 / (k (k + 1)).
-    """
+    """Return the cost in nats of places and lengths of holes in dates (n + 1,) of a calendar."""
     holes = steps[steps > 1] - 1.0
     parts = gammaln(np.array([len(steps), len(holes), len(steps) - len(holes)]) + 1.0)
     return float(parts[0] - parts[1] - parts[2] + np.sum(np.log(holes) + np.log1p(holes)))
@@ -268,11 +265,7 @@ def _of_longest_run(index: pd.DatetimeIndex) -> _Calendar | None:
 
 
 def month_numbers(clock: Stamps, offset: Any, at: np.timedelta64) -> Array:
-    """Return months since 1970 for dates (n,) by the clock, whole ones on the calendar's dates.
-
-    ``offset`` comes from `monthly_offset`, and the dates of the calendar are ``at`` after midnight.
-    Between two dates of the calendar, numbers are proportional to time.
-    """
+    """Return months since 1970 for dates (n,) by the clock, whole ones on the calendar's dates."""
     import pandas as pd
 
     margin = pd.Timedelta(70, "D")  # Two months, so that a date of the calendar lies on both sides

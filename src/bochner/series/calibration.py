@@ -58,11 +58,7 @@ class Calibration(NamedTuple):
 def calibrated(
     model: SeriesModel, theta: Array, rows: ScaledSeries, step: float, n_outliers: int = 0
 ) -> Calibration:
-    """Return the calibration by errors from all origins in the last two thirds of the rows.
-
-    Forecasts use the parameters of all rows: a fit for each origin would be too slow. Outliers,
-    which are not among the rows, are large errors. Series with irregular steps are not calibrated.
-    """
+    """Return the calibration by errors from all origins in the last two thirds of the rows."""
     n = len(rows)
     regular = np.abs(np.diff(rows.times) - step) <= _REGULAR * step
     longest = n // _SHARE
@@ -88,11 +84,8 @@ def scales(
 ) -> tuple[Array, float]:
     r"""Return variances (q,) and the share of large errors, from squared errors of each horizon.
 
-    Squares are relative to the variances that a model expects. The density of a standardised error
-    e at a horizon is :math:`(1 - s) N(e; 0, v) + s N(e; 0, 9 v)`. The share s is common to all
-    horizons; expectation maximisation finds it and every v. Outliers count as large errors. Errors
-    of a horizon of h steps overlap: about one in h of them is independent. The variance of both
-    parts together, :math:`v (1 + 8 s)`, is at least one.
+    The density of a standardised error e at a horizon is :math:`(1 - s) N(e; 0, v) + s N(e; 0, 9
+    v)`. The variance of both parts together, :math:`v (1 + 8 s)`, is at least one.
     """
     prior_large, prior_others = _LARGE_PRIOR
     prior_large += n_outliers
@@ -119,10 +112,7 @@ def scales(
 
 
 def _pairs(rows: ScaledSeries, ahead: float, step: float) -> tuple[Places, Places]:
-    """Return origins with known values, and the known rows one horizon later, up to half a step.
-
-    After an unknown value a forecast is from the last known one, which is a longer horizon.
-    """
+    """Return origins with known values, and the known rows one horizon later, up to half a step."""
     origins = np.arange(len(rows) // _SHARE, len(rows) - 1)
     origins = origins[rows.known[origins]]
     wanted = rows.times[origins] + ahead

@@ -78,12 +78,7 @@ def never(period: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """Compares models of one series.
-
-    ``step`` is the median time step, in ranges of the rows. ``names`` returns the name of a
-    period's component. ``follows_clock`` returns whether a period repeats by the clock of a time
-    zone.
-    """
+    """Compares models of one series."""
 
     step: float
     n_inputs: int
@@ -105,10 +100,7 @@ class Searcher:
     def best(
         self, rows: ScaledSeries, first: Fit, find_seasons: bool, find_cycle: bool
     ) -> list[Fit]:
-        """Return the fits of structures with an evidence close to the best, the best fit first.
-
-        If the progress is stopped, remaining structures are not compared.
-        """
+        """Return the fits of structures with an evidence close to the best, the best fit first."""
         if self.progress.is_stopped:
             return [first]
         self.progress("comparing seasons and trends")
@@ -133,11 +125,7 @@ class Searcher:
     def with_drift(
         self, rows: ScaledSeries, fits: Sequence[Fit], log_weights: Array
     ) -> tuple[list[Fit], Array]:
-        """Return the fits and their log weights with a random walk with drift as the last.
-
-        Its weight is not the evidence's: evidence judges the next value, and a trend counts at
-        longer horizons.
-        """
+        """Return the fits and their log weights with a random walk with drift as the last."""
         share = self.priors.weight_of_drift(1.0 / self.step)
         if not share or self.progress.is_stopped:
             return list(fits), log_weights
@@ -181,10 +169,7 @@ class Searcher:
         return fit
 
     def _with_lines(self, rows: ScaledSeries, fit: Fit) -> Fit:
-        """Return the fit with seasons at the strongest spectral lines of the prediction errors.
-
-        A line is not added if a cycle, whose phase drifts, has a greater score.
-        """
+        """Return the fit with seasons at the strongest spectral lines of the prediction errors."""
         is_known = rows.known
         for _ in range(_MOST_LINES):
             _, states = fit.mode.model.filtered(fit.mode.theta, rows)
@@ -326,12 +311,7 @@ def strongest_period(times: Array, errors: Array, step: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Options of the search: seasons by length in units of the times, and other structures.
-
-    ``names`` returns the name of a period of some length. ``follows_clock`` returns whether a
-    length repeats by the clock of a time zone. Without ``transformations``, all transformations
-    that are defined for the values are compared.
-    """
+    """Options of the search: seasons by length in units of the times, and other structures."""
 
     seasons: Sequence[tuple[float, str]]
     names: Callable[[float], str]
@@ -387,11 +367,7 @@ def learn(
 def _first(
     times: Array, values: Array, inputs: Array, clock: Array | None, name: str, plan: Plan
 ) -> tuple[SeriesUnits, Searcher, Fit, float]:
-    """Return units, searcher and fit of a transformation, and the logarithm of its weight.
-
-    The weight depends on the evidence of the values. The log slopes of the transformation make the
-    evidence a density of the untransformed values, so that transformations can be compared.
-    """
+    """Return units, searcher and fit of a transformation, and the logarithm of its weight."""
     function = TRANSFORMATIONS[name]
     # Units are those of transformed values.
     transformed = function.forward(values)

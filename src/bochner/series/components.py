@@ -38,11 +38,7 @@ SHIFT_STD = 3.0
 
 
 class Prior(NamedTuple):
-    """Normal prior of the logarithm of a parameter.
-
-    ``name`` identifies the parameter in tables of learned priors; without a name it has none.
-    ``power`` is the power of the values' unit in the parameter.
-    """
+    """Normal prior of the logarithm of a parameter."""
 
     mean: float
     std: float
@@ -69,10 +65,7 @@ CompiledForm = tuple[int, tuple[float, float, float]]
 
 
 class SeriesProcess(ABC):
-    """One process of the sum.
-
-    ``theta`` has shape (..., k), one entry per prior, and lengths of steps are ``dt`` (u,).
-    """
+    """One process of the sum."""
 
     __slots__ = ()
 
@@ -153,13 +146,7 @@ class Variation(SeriesProcess):
 @register
 @dataclass(frozen=True, slots=True)
 class Remainder(SeriesProcess):
-    r"""The remainder: autocorrelated short-term variation plus noise.
-
-    The parameters are the standard deviation of the sum, the logit of the share of its variance
-    that is autocorrelated, and the correlation time (memory). With separate standard deviations
-    the posterior would be strongly curved if the memory is near one step, where variation and noise
-    are hard to distinguish.
-    """
+    """The remainder: autocorrelated short-term variation plus noise."""
 
     memory: float
     name: str = "remainder"
@@ -205,12 +192,8 @@ class Remainder(SeriesProcess):
 class Waves(SeriesProcess):
     r"""A period and its harmonics, whose amplitudes and phases change.
 
-    The kernel is :math:`s^2 e^{-|\Delta| / \ell} \sum_h h^{-2 a} \cos(2 \pi h \Delta / p)`.
-    The memory :math:`\ell` is several ranges for a season, and a few periods for a cycle. A season
-    of the calendar has the fixed period ``p``. Other waves learn their period; ``freedom`` is the
-    prior standard deviation of its logarithm. With ``by_clock`` the lag in the cosine is measured
-    by the clock of a time zone, and the lag of the memory is not: the phase jumps when clocks
-    change.
+    The kernel is :math:`s^2 e^{-|\Delta| / \ell} \sum_h h^{-2 a} \cos(2 \pi h \Delta / p)`. The
+    memory :math:`\ell` is several ranges for a season, and a few periods for a cycle.
     """
 
     period: float

@@ -137,10 +137,7 @@ def fitted_series(
 
 
 def _earlier(series: SeriesRows, law: SeriesLaw) -> ScaledSeries:
-    """Return the rows of a series before those of a law, in its units.
-
-    Values that its transformation does not take are unknown.
-    """
+    """Return the rows of a series before those of a law, in its units."""
     function, rows = TRANSFORMATIONS[law.transformation], series.earlier
     values = np.where(function.domain(rows.values), rows.values, np.nan)
     return law.units.rows(rows.times, function.forward(values), rows.inputs, rows.clock)
@@ -156,11 +153,7 @@ def check_periods(periods: ArrayLike) -> None:
 def _priors(
     timeline: Timeline, is_auto: bool, n_rows: int, lengths: Sequence[float]
 ) -> SeriesPriors:
-    """Return the priors for the calendar of a series.
-
-    Without dates, seasons of four or twelve steps stand for quarters or months, and short series
-    without a season for years.
-    """
+    """Return the priors for the calendar of a series."""
     step = timeline.step
     if step is None:
         return GENERAL
@@ -208,10 +201,7 @@ Predictive = PredictiveMixture | DrawnForecast
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesForecasts:
-    """Fitted series by name, with the rows to predict at, and the sums among them.
-
-    ``is_single`` is true for a single series, whose results have no name.
-    """
+    """Fitted series by name, with the rows to predict at, and the sums among them."""
 
     fitted: Mapping[str, FittedSeries]
     ahead: Mapping[str, Ahead]

@@ -26,13 +26,7 @@ _LONGEST_STEP = np.timedelta64(36, "h")
 
 
 def holiday_inputs(times: object, n_known: int, place: str) -> pd.DataFrame:
-    """Return an indicator (n, d) of each holiday at dates ``times`` (n,), by the local clock.
-
-    ``place`` is the code of a country, such as DE, or of a part of it, such as DE-BY. Only the
-    holidays of the first ``n_known`` dates, which are those of the training rows, have columns.
-    Raises InputError for a place without a calendar, times that are not dates, and steps of more
-    than a day.
-    """
+    """Return an indicator (n, d) of each holiday at dates ``times`` (n,), by the local clock."""
     import pandas as pd
 
     try:

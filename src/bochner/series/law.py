@@ -56,11 +56,7 @@ _WEIGHTS_ERROR = 1e-6
 
 
 class Period(NamedTuple):
-    """A learned period, in units of the times.
-
-    ``std`` is the standard deviation of its component over the training rows, on the scale of the
-    model. ``memory`` is the time in which correlations of its shape fall by a factor of e.
-    """
+    """A learned period, in units of the times."""
 
     name: str
     length: float
@@ -82,10 +78,7 @@ class Period(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesLaw:
-    """A weighted mixture of models of one series, with the rows of the series in its units.
-
-    The first ``n_earlier`` rows were not used for the fit. Predictions at their times are smoothed.
-    """
+    """A weighted mixture of models of one series, with the rows of the series in its units."""
 
     members: list[Member]
     transformation: str
@@ -126,10 +119,7 @@ class SeriesLaw:
             raise ValueError("a series must have known values among the rows of its fit")
 
     def check_times(self, last: float) -> None:
-        """Raise ValueError for units of other rows, or a last time of the series before its rows.
-
-        The last time is later than the last row if the last values are unknown.
-        """
+        """Raise ValueError for units of other rows, or a series that ends before its rows."""
         units = self.units
         step = float(np.median(np.diff(self.rows.times)))
         if not abs(units.step / units.span - step) <= _TIMES_ERROR:
@@ -285,11 +275,7 @@ class SeriesLaw:
         return PredictiveMixture(means, variances, weights, self.transformation)
 
     def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
-        """Return the laws of the components at rows in order of time, by name.
-
-        Their means add up to the mean of the transformed value. The first component, the trend,
-        contains the centre of the values.
-        """
+        """Return the laws of the components at rows in order of time, by name."""
         names, n_rows = self.components, len(rows)
         means: dict[str, list[Array]] = {name: [] for name in names}
         variances: dict[str, list[Array]] = {name: [] for name in names}
@@ -318,10 +304,7 @@ class SeriesLaw:
         return TRANSFORMATIONS[self.transformation].back(self.paths(rows, n_samples, rng))
 
     def paths(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
-        """Return draws as `sample` does, of the transformed values.
-
-        A draw has large errors at all rows or at none.
-        """
+        """Return draws as `sample` does, of the transformed values."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
         later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
@@ -343,10 +326,7 @@ class SeriesLaw:
         return transformed
 
     def standardised_errors(self) -> Array:
-        """Return errors (n,) of one-step predictions in standard deviations, NaN if unknown.
-
-        They are those of the best draw of the best model.
-        """
+        """Return errors (n,) of one-step predictions in standard deviations, NaN if unknown."""
         best = max(self.members, key=lambda member: member.weights.sum())
         _, states = best.model.filtered(best.theta[int(np.argmax(best.weights))], self.rows)
         return states.error / np.sqrt(states.variance)
@@ -393,10 +373,7 @@ class SeriesLaw:
     def _moments(
         self, rows: ScaledSeries
     ) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
-        """Yield moments (h, J + 1) of the components and of their sum, the last, for each draw.
-
-        Rows until the last training row are smoothed together with rows of the series.
-        """
+        """Yield moments (h, J + 1) of the components and of their sum, the last, for each draw."""
         # Rows within the range of the series are smoothed, later rows are forecast.
         n_inside = int(np.sum(rows.times <= self.times[-1]))
         windows = self._windows(rows.part(slice(0, n_inside)))
@@ -415,11 +392,7 @@ class SeriesLaw:
                 yield model, theta, float(weight), mean, variance
 
     def _windows(self, inside: ScaledSeries) -> list[tuple[ScaledSeries, Index]]:
-        """Return rows of the series with rows inside their range, and the places of the latter.
-
-        Rows inside the training range are smoothed with the training rows, earlier ones in blocks,
-        because states at all rows of a long series need much memory.
-        """
+        """Return rows of the series with rows inside their range, and the places of the latter."""
         all_rows, windows = self._all_rows, []
         latest = np.searchsorted(self.times, inside.times, side="right") - 1
         n_before = self.n_earlier - 1 - latest

@@ -91,11 +91,7 @@ class _Objective:
 
 
 def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
-    """Return the log density of values and standardised parameters, up to a constant of the prior.
-
-    The constant is the normalisation of k standard normals. Laplace's approximation of the evidence
-    does not need it: it cancels with the volume of the approximation.
-    """
+    """Return the log density of values and standardised parameters, up to a constant."""
     return float(log_densities(model, theta[None], rows)[0])
 
 
@@ -124,10 +120,7 @@ def find_mode(
 
 
 def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
-    """Return a factor (k, k) of the covariance, and the log volume relative to the prior's.
-
-    The posterior is not wider than the prior, of deviation one, in any direction.
-    """
+    """Return a factor (k, k) of the covariance, and the log volume relative to the prior's."""
     shifts = np.where(z < 0.0, _INCREMENT, -_INCREMENT)  # Inwards, away from the bounds
     _, gradients = objective.many(np.vstack((z, z + np.diag(shifts))))
     curvature = (gradients[1:] - gradients[0]) / shifts[:, None]
@@ -140,12 +133,7 @@ def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
 def draws(
     mode: LaplaceApproximation, rows: ScaledSeries, count: int, rng: Generator
 ) -> tuple[Array, Array]:
-    """Return parameters (S, k) and their weights (S,), which sum to one.
-
-    They are importance samples from a Student law around the mode, at the points of a scrambled
-    Sobol sequence. Weights are truncated at the mean weight times the square root of the number of
-    draws, which bounds the variance of weighted sums (truncated importance sampling).
-    """
+    """Return parameters (S, k) and their weights (S,), which sum to one."""
     k = len(mode.theta)
     # The last coordinate draws the chi-squared variate of the Student law.
     points = qmc.Sobol(k + 1, rng=rng).random(count)

@@ -97,14 +97,7 @@ OWN_PRIORS = PriorTable({})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesPriors:
-    """Priors for series of one calendar: of parameters, trends and transformations.
-
-    ``power`` is the power of the evidence in the weight of a model, and ``transformation_power``
-    that in the choice of a transformation; ``trends`` and ``transformations`` are log odds by name.
-    ``drift_weight`` is the weight of a random walk with drift in forecasts, beside the models that
-    evidence compares, and ``drift_share`` the share of its drift that goes on. Both were learned
-    from series of ``drift_steps`` steps or fewer.
-    """
+    """Priors for series of one calendar: of parameters, trends and transformations."""
 
     parameters: Mapping[str, ParameterPrior] = field(default_factory=dict)
     common_std: float = 0.0
@@ -137,11 +130,7 @@ class SeriesPriors:
         return self.transformation_power * log_evidence + odds
 
     def weight_of_drift(self, n_steps: float) -> float:
-        """Return the weight of a random walk with drift for a series of that many steps.
-
-        It falls like the square of the length beyond those of the series that it was learned from:
-        a long series shows its trend.
-        """
+        """Return the weight of a random walk with drift for a series of that many steps."""
         longer = n_steps / self.drift_steps if self.drift_steps else np.inf
         weight = self.drift_weight / max(1.0, longer) ** 2
         return weight if weight > _LEAST_DRIFT else 0.0

@@ -89,10 +89,7 @@ def _integrated(x: complex, decay: complex) -> complex:
 def _write_process(
     kind: int, constants: Array, theta: Numbers, dt: float, moves: Numbers, extra: Numbers
 ) -> None:
-    """Write entries of one process: ``own``, ``other`` and ``initial`` as ``moves`` (3, s).
-
-    ``extra`` (7,) has the entries of ``Q`` of a trend and the variances of ``Entries.scales``.
-    """
+    """Write entries of one process: ``own``, ``other`` and ``initial`` as ``moves`` (3, s)."""
     for i in range(7):
         extra[i] = 0.0
     if kind <= WALK:
@@ -239,10 +236,7 @@ def _deviation(kind: int, scales: Array) -> float:
 
 @_inner()
 def posterior(some: Coefficients, kinds: NDArray[np.int64], scales: Array) -> float:
-    """Write the posterior, and return the addition to the log evidence.
-
-    NaN if a sum is not positive definite by rounding errors.
-    """
+    """Write the posterior, and return the addition to the log evidence."""
     count, factor, shrunk = kinds.size, some.factor, some.shrunk
     added = 0.0
     for i in range(count):

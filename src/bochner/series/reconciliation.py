@@ -75,11 +75,7 @@ class Reconciliation:
 
     @cached_property
     def root(self) -> Array:
-        """The symmetric root (n, n) of the correlations.
-
-        Among all roots it changes independent scores least, so that sample paths of a series keep
-        their shape.
-        """
+        """The symmetric root (n, n) of the correlations."""
         values, vectors = np.linalg.eigh(self.correlation)
         root: Array = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         root /= np.linalg.norm(root, axis=1)[:, None]
@@ -207,10 +203,7 @@ class DrawnForecast:
         return self.point
 
     def std(self) -> Array:
-        """Return half of the width (h,) of the central 68.3 % intervals.
-
-        For a normal law it is the standard deviation. Rare huge values do not dominate it.
-        """
+        """Return half of the width (h,) of the central 68.3 % intervals."""
         lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
         half: Array = 0.5 * (upper - lower)
         return half
@@ -227,11 +220,7 @@ class DrawnForecast:
 
 
 def error_correlation(errors: Array) -> Array:
-    """Return correlations (n, n) of errors (T, n) whose means are zero; NaN is unknown.
-
-    Each pair has the times at which both errors are known. Pairs with few of them have a
-    correlation of zero.
-    """
+    """Return correlations (n, n) of errors (T, n) whose means are zero; NaN is unknown."""
     is_known = np.isfinite(errors)
     filled = np.where(is_known, errors, 0.0)
     counts = is_known.astype(np.float64).T @ is_known

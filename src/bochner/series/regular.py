@@ -45,11 +45,7 @@ _ROUNDING = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegularSeries:
-    """Values at regular times and the form of a model, for compiled loops.
-
-    ``used`` are the places of the loops' states among those of the model, in the model's order, and
-    ``effects`` the places of those that are coefficients, which are the first columns.
-    """
+    """Values at regular times and the form of a model, for compiled loops."""
 
     rows: RegularRows
     form: Form
@@ -65,10 +61,7 @@ class RegularSeries:
         return log_evidence_and_slopes(self.rows, self.form, thetas)
 
     def last_states(self, thetas: Array) -> tuple[Array, Array] | None:
-        """Return means (m, s) and covariances (m, s, s) of the states at the final row.
-
-        None where rounding errors are large.
-        """
+        """Return means (m, s) and covariances (m, s, s) of the states at the final row."""
         values, states = last_states(self.rows, self.form, thetas)
         if not np.isfinite(values).all():
             return None

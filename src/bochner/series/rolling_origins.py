@@ -105,10 +105,7 @@ def _forecasts(
     after: slice,
     level: float,
 ) -> dict[str, dict[str, Array]]:
-    """Return forecasts of each series from one origin, by column.
-
-    Forecasts that add up have no density.
-    """
+    """Return forecasts of each series from one origin, by column."""
     where = _where(next(iter(named.values())), times, after)
     mean = fitted.predict(where, later)
     lower, upper = fitted.predict_interval(where, level, later)

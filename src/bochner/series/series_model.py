@@ -71,11 +71,7 @@ class ScaledSeries:
 
 @dataclass(frozen=True)
 class SeriesModel:
-    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts.
-
-    ``table`` has priors of parameters that were learned from other series; other parameters have
-    the priors of their parts.
-    """
+    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts."""
 
     parts: tuple[SeriesProcess, ...]
     table: PriorTable = OWN_PRIORS
@@ -156,10 +152,7 @@ class SeriesModel:
         return SeriesEvidence(self, rows)(theta)
 
     def components_of(self, theta: Array, rows: ScaledSeries) -> tuple[Array, Array]:
-        """Return means and variances (n, J + 1) of the components and, last, of their sum.
-
-        They are conditioned on all values of ``rows`` (smoothed).
-        """
+        """Return means and variances (n, J + 1) of the components and, last, of their sum."""
         weights, steps = self.weights(rows), self.steps(theta, rows.times)
         _, states = self.filtered(theta, rows)
         groups = self.groups
@@ -273,10 +266,7 @@ class SeriesEvidence:
         return values
 
     def values_and_slopes(self, thetas: Array) -> tuple[Array, Array]:
-        """Return the log evidences (m,) at parameters (m, k), and their gradients (m, k).
-
-        Minus infinity with a gradient of zero if it overflows.
-        """
+        """Return the log evidences (m,) at parameters (m, k), and their gradients (m, k)."""
         if self.regular is None:
             pairs = [self._value_and_slope(theta) for theta in thetas]
             return np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
@@ -417,10 +407,7 @@ class SeriesUnits:
     def rows(
         self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
     ) -> ScaledSeries:
-        """Return rows in the units of `bochner.series.components`.
-
-        They are rounded, so that a series in other units has the same rows and the same fit.
-        """
+        """Return rows in the units of `bochner.series.components`."""
         return ScaledSeries(
             self.ranges(times - self.start),
             rounded((transformed - self.centre) / self.deviation),

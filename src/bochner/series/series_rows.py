@@ -65,10 +65,7 @@ class SeriesRows(NamedTuple):
 
 
 def learned_rows(values: Array) -> slice:
-    """Return which values (n,) of a series, NaN for unknown, are used for a fit.
-
-    Rows after the last known value have nothing to learn from: they are part of the future.
-    """
+    """Return which values (n,) of a series, NaN for unknown, are used for a fit."""
     known = np.flatnonzero(np.isfinite(values))
     n_until_last = int(known[-1]) + 1 if len(known) else len(values)
     return slice(max(0, n_until_last - _MOST_LEARNED), n_until_last)
@@ -94,10 +91,7 @@ def several(y: Any) -> dict[str, Any] | None:
 
 
 def read_series(y: object, X: object, times: object) -> SeriesRows:
-    """Return a series with its times and inputs, or raise TypeError or ValueError.
-
-    Times are ``times``, or the index of a pandas series, or positions.
-    """
+    """Return a series with its times and inputs, or raise TypeError or ValueError."""
     values = series_values(y)
     row_times = _times(y, times, len(values))
     if row_times.numbers.shape != values.shape:
@@ -143,10 +137,7 @@ def check_taken(transformation: str, values: Array) -> None:
 def taken_series(
     y: object, X: object, times: object, transformation: str, name: str | None
 ) -> SeriesRows:
-    """Return a series as `read_series` does, whose values a transformation takes.
-
-    Messages of errors begin with the name of the series, if it has one.
-    """
+    """Return a series as `read_series` does, whose values a transformation takes."""
     try:
         series = read_series(y, X, times)
         check_taken(transformation, series.values)

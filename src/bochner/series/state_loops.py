@@ -150,10 +150,7 @@ def _taken(values: Array, places: NDArray[np.int64], out: Array) -> None:
 def _carried(
     mean: Array, cov: Array, diagonal: Array, other: Array, partner: NDArray[np.int64], work: Array
 ) -> None:
-    """Replace a vector (s,) and a symmetric matrix (s, s) by ``F m`` and ``F P F.T``.
-
-    ``work`` (s + 1, s) is memory; its first rows are ``F P`` of the matrix as it was.
-    """
+    """Replace a vector (s,) and a symmetric matrix (s, s) by ``F m`` and ``F P F.T``."""
     s = mean.size
     buffer = work[s]
     for i in range(s):

@@ -19,11 +19,7 @@ figures are rounded to two digits or more."""
 
 
 def check_sums(sums: object, group: Mapping[str, object] | None) -> Parts:
-    """Return the parts of each sum that are no sums themselves; ``group`` has the series by name.
-
-    Raises TypeError or ValueError for another kind of object, sums of a single series, parts that
-    are neither series nor sums, sums that contain themselves, and parts that are counted twice.
-    """
+    """Return the parts of each sum that are not sums; ``group`` has the series by name."""
     if sums is None:
         return {}
     named = _read_sums(sums)
@@ -56,10 +52,7 @@ def _read_sums(sums: object) -> Parts:
 def _resolve(
     name: str, sums: Parts, group: Mapping[str, object], above: tuple[str, ...], parts: Parts
 ) -> list[str]:
-    """Return the parts of a sum that are no sums, and note them in ``parts``.
-
-    ``above`` has the sums from the first one to the one that contains ``name``.
-    """
+    """Return the parts of a sum that are no sums, and note them in ``parts``."""
     if name in above:
         circle = " -> ".join(map(repr, (*above[above.index(name) :], name)))
         raise ValueError(f"sums must not contain themselves, got {circle}: leave one name out.")
@@ -154,10 +147,7 @@ def reconciliation(
 def _joined(
     names: Sequence[str], rows: Mapping[str, SeriesRows], columns: Sequence[Array]
 ) -> tuple[Array, Array]:
-    """Return the times (T,) of all series, and a column (T, n) of each with NaN where it has none.
-
-    ``columns`` have an entry for each time of their series.
-    """
+    """Return the times (T,) of all series, and their columns (T, n) with NaN for no value."""
     times = np.unique(np.concatenate([rows[name].times for name in names]))
     table = np.full((len(times), len(names)), np.nan)
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):

@@ -102,15 +102,7 @@ class Future(NamedTuple):
 @register
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Conversion of the times of one series to numbers and back.
-
-    ``kind`` is the unit of the numbers, ``step`` the usual step between two times, or None if they
-    are irregular, and ``last`` the last time. For dates, ``stamp`` is the last date in nanoseconds
-    since 1970, in UTC, or in local time if dates are monthly; ``frequency`` is the text of the
-    offset from each date to the next, see `bochner.files.stamps`. Further fields are the zone and
-    the resolution of the pandas index. Months begin ``offset`` days after the first of the calendar
-    month.
-    """
+    """Conversion of the times of one series to numbers and back."""
 
     kind: Kind
     index: Index
@@ -139,10 +131,7 @@ class Timeline:
             from_text(self.frequency)
 
     def length(self, period: object) -> float:
-        """Return a period, a number in units of the times or a name such as "year", as a number.
-
-        Raises ValueError for names that the times do not have, and numbers that are not positive.
-        """
+        """Return a period, a number in units of the times or a name such as "year", as a number."""
         if not isinstance(period, str):
             return as_positive_scalar("periods", period)
         lengths = _NAMED_LENGTHS.get(self.kind, {})
@@ -163,10 +152,7 @@ class Timeline:
         return _counted(period, "step" if self.kind == "steps" else "unit")
 
     def future(self, horizon: Any) -> Future:
-        """Return the times of a number of steps after the last, or times that are given.
-
-        Raises TypeError or ValueError if these are not of the series' kind, or repeated.
-        """
+        """Return the times of a number of steps after the last, or times that are given."""
         if isinstance(horizon, Integral) and not isinstance(horizon, bool):
             return self._steps(int(horizon))
         if isinstance(horizon, bool | float) or np.ndim(horizon) == 0:
@@ -184,10 +170,7 @@ class Timeline:
         return Future(numbers, index if hasattr(index, "get_indexer") else None, clock)
 
     def follows_clock(self, period: float) -> bool:
-        """Return whether a period follows the local time of a zone, as days, weeks and years do.
-
-        Hours follow it if a day has a whole number of them. Other periods follow UTC.
-        """
+        """Return whether a period follows the local time of a zone, as days, weeks and years do."""
         if self.kind != "days" or self.zone is None:
             return False
         turns = max(period, 1.0 / period)
@@ -284,12 +267,7 @@ class Timeline:
 
 
 def timed(times: Any, *, infer: bool = True) -> Times:
-    """Return times (n,) as numbers with their timeline.
-
-    Times are numbers, ``datetime64`` or values convertible to it, or a pandas index of numbers,
-    dates or periods. With ``infer`` the calendar of dates is inferred. Raises TypeError or
-    ValueError if times have another type, or if there are no times.
-    """
+    """Return times (n,) as numbers with their timeline."""
     if getattr(times, "ndim", 1) == 2 and np.shape(times)[1] == 1:
         times = times.iloc[:, 0] if hasattr(times, "iloc") else np.asarray(times)[:, 0]
     times = times.array if hasattr(times, "iloc") else times  # A column of pandas, with its zone
@@ -383,10 +361,7 @@ _KINDS = {"steps": "positions", "numbers": "numbers", "days": "dates", "months":
 
 
 def labelled(values: Array, index: Any, name: Any = None) -> Any:
-    """Return values (n,) or (n, q) as a pandas series or data frame with an index, if it is one.
-
-    ``name`` is the name of the series, or a list of column names.
-    """
+    """Return values (n,) or (n, q) as a pandas series or data frame with an index, if it is one."""
     if index is None:
         return values
     import pandas as pd

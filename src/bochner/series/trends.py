@@ -97,9 +97,7 @@ class Slope(LevelProcess):
 
     The slope is an Ornstein-Uhlenbeck process with the rate of return :math:`\lambda` and the
     diffusion :math:`q`; the level is its integral. As :math:`\lambda \to 0` this is the integrated
-    Wiener process of smoothing splines. With ``has_line`` a straight line is added, and the
-    deviation of the slope from it starts at zero. Without it the slope starts in its stationary
-    law, and forecasts level off.
+    Wiener process of smoothing splines.
     """
 
     has_line: bool
@@ -173,11 +171,7 @@ def _integrated(x: RealOrComplex, decay: RealOrComplex) -> RealOrComplex:
 @register
 @dataclass(frozen=True, slots=True)
 class WalkWithDrift(LevelProcess):
-    """A random walk with a constant drift, a share of which goes on after the training rows.
-
-    With noise, forecasts are those of simple exponential smoothing with drift. With half of the
-    drift of a least-squares line they are those of the Theta method.
-    """
+    """A random walk with a constant drift, a share of which goes on after the training rows."""
 
     share: float
     name: str = "trend"

@@ -77,10 +77,7 @@ class Identity(MonotoneTransformation):
 
 
 class Floor(Identity):
-    """The identity with a floor at zero: forecasts below zero are zero.
-
-    The values are a normal law of which all below zero is at zero, as in a Tobit model.
-    """
+    """The identity with a floor at zero: forecasts below zero are zero."""
 
     least = 0.0
     has_floor = True
@@ -96,10 +93,7 @@ class Floor(Identity):
 
 
 class SquareRoot(MonotoneTransformation):
-    """The square root, for series such as counts, whose changes grow like the root of the level.
-
-    All transformed values below zero stand for a value of zero.
-    """
+    """The square root, for series such as counts, whose changes grow like the root of the level."""
 
     least = 0.0
     has_floor = True
@@ -184,10 +178,7 @@ def candidates(values: Array) -> list[str]:
 
 
 def positive(values: Array) -> Array:
-    """Return the values, with half of the least positive value in place of non-positive values.
-
-    The square root has an infinite slope at zero. A zero stands for values that round to zero.
-    """
+    """Return the values, with half of the least positive value in place of non-positive values."""
     # All values may be zero: they are replaced by one.
     above = values[values > 0.0]
     return np.maximum(values, 0.5 * above.min()) if len(above) else np.ones_like(values)
@@ -205,10 +196,7 @@ _LOG_TWO_PI = float(np.log(2.0 * np.pi))  # In the logarithm of a normal density
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictiveMixture:
-    """For each of h times, a mixture of normal laws of the transformed value.
-
-    ``means`` and ``variances`` are (S, h), and ``weights`` (S,) sum to one.
-    """
+    """For each of h times, a mixture of normal laws of the transformed value."""
 
     means: Array
     variances: Array
@@ -220,18 +208,11 @@ class PredictiveMixture:
         return TRANSFORMATIONS[self.transformation]
 
     def centre(self) -> Array:
-        """Return the values (h,) whose transform is the mean of the transformed value.
-
-        Without a transformation this is the mean. Otherwise it is close to the median.
-        """
+        """Return the values (h,) whose transform is the mean of the transformed value."""
         return self._function.back(self.weights @ self.means)
 
     def std(self) -> Array:
-        """Return standard deviations (h,), or half of the central 68.3 % interval.
-
-        Transformed values have the interval instead, because rare huge values dominate the
-        standard deviation of an exponential.
-        """
+        """Return standard deviations (h,), or half of the central 68.3 % interval."""
         if self.transformation != "none":
             lower, upper = self.quantiles(ndtr(np.array([-1.0, 1.0]))).T
             half: Array = 0.5 * (upper - lower)
@@ -269,11 +250,7 @@ class PredictiveMixture:
         return as_array(0.5 * (lower + upper))
 
     def log_density(self, values: Array) -> Array:
-        """Return log densities (h,) of values (h,); minus infinity outside the domain.
-
-        For a value of zero it is the logarithm of its probability, where forecasts below zero are
-        zero: with a floor and with a square root.
-        """
+        """Return log densities (h,) of values (h,); minus infinity outside the domain."""
         function = self._function
         possible = values > function.least
         safe = np.where(possible, values, 1.0)

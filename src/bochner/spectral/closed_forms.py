@@ -32,14 +32,7 @@ _TRANSLATION = PhaseFactor(0.0, 1.0, 1.0)  # exp(i t)
 
 
 def closed_form(kernel: object, dim: int) -> SpectralMeasure:
-    """Return the spectral measure of ``kernel`` on ``dim`` inputs in closed form.
-
-    Raises
-    ------
-    NoMeasureError
-        If the kernel has no known closed form; use :func:`bochner.register` to add one for a
-        custom kernel.
-    """
+    """Return the spectral measure of ``kernel`` on ``dim`` inputs in closed form."""
     registered = fact(type(kernel), "closed_form", "law")
     if registered is None:
         raise NoMeasureError(

@@ -17,13 +17,7 @@ from bochner.spectral.schemes import Scheme
 
 @dataclass(frozen=True, slots=True)
 class Convolution(Law):
-    r"""The law of a sum of independent frequencies: the spectrum of a product of kernels.
-
-    The product of two means of cosines is the mean of the cosine of the sum only if one mean of
-    the sines vanishes. If a law is not even, such as the law of a component of a spectral mixture,
-    its frequencies are therefore negated at random, together with their phases. One such law may
-    stay unchanged.
-    """
+    """The law of a sum of independent frequencies: the spectrum of a product of kernels."""
 
     laws: tuple[Law, ...]
 
@@ -172,9 +166,7 @@ def _grid(
 ) -> tuple[Draw, Draw]:
     r"""Return all pairs of few draws of either law: the paper's equation (6).
 
-    :math:`m = m_1 m_2` with sides that differ by a factor of four at most. If ``m`` has no such
-    factors, the first ``m`` cells of a sufficiently large square are used. Pairs are dependent, but
-    each pair follows the right law, so the estimate stays unbiased.
+    :math:`m = m_1 m_2` with sides that differ by a factor of four at most.
     """
     rows, columns = grid_sides(m)
     lag_rng, middle_rng, sign_rng = rng.spawn(3)

@@ -40,8 +40,6 @@ class DesignData:
 
     The data are rows ``left`` (n, d) and ``right`` (n2, d2), dense or sparse, where ``right=None``
     means ``left``, or ``distances`` between rows in the metric of the kernel, or unknown.
-    ``orthogonal`` means that directions are drawn in orthogonal blocks, ``fitted`` that weights are
-    fitted to the kernel. Pairs of rows are sampled with ``seed``.
     """
 
     dim: int
@@ -188,10 +186,7 @@ class Designed(Decomposition):
 @register
 @dataclass(frozen=True, slots=True)
 class Auto(Decomposition):
-    """Closed forms where they are positive or complex; designed measures where they are signed.
-
-    Term by term if need be.
-    """
+    """Closed forms where they are positive or complex; designed measures where they are signed."""
 
     def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
         closed_form = find_closed_form(kernel, data.dim)

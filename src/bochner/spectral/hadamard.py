@@ -69,10 +69,7 @@ class HadamardRows:
         return len(self.row_scale), len(self.column_scale)
 
     def angles(self, X: Any) -> Array:
-        """Return the products with rows ``X`` (n, d), dense or CSR, of shape (n, m).
-
-        The loop is compiled at the first call and cached on disk.
-        """
+        """Return the products with rows ``X`` (n, d), dense or CSR, of shape (n, m)."""
         # Numba takes half a second to import: not before it is needed.
         from bochner.spectral.hadamard_loops import fill_angles
 

@@ -59,10 +59,7 @@ class Student(RadialLaw):
 
 @dataclass(frozen=True, slots=True)
 class GammaMixture(RadialLaw):
-    r"""A Gaussian vector of variance :math:`\tau / \alpha`, :math:`\tau \sim \Gamma(\alpha, 1)`.
-
-    The rational quadratic kernel's law.
-    """
+    r"""A Gaussian vector of variance :math:`\tau / \alpha`, :math:`\tau \sim \Gamma(\alpha, 1)`."""
 
     alpha: float
 

@@ -33,10 +33,7 @@ class FittedWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Rows of either argument, (n, d) and (n2, d2), with their exact Gram matrix (n, n2).
-
-    ``right`` is the same array as ``left`` where a kernel is evaluated on one set of rows.
-    """
+    """Rows of either argument, (n, d) and (n2, d2), with their exact Gram matrix (n, n2)."""
 
     left: Array
     right: Array

@@ -32,12 +32,7 @@ class Allocation(ABC):
     def share(
         self, mass: Array, m: int, rng: np.random.Generator, most: Counts | None = None
     ) -> tuple[Counts, Array]:
-        """Return the number of frequencies of each part, and the weight each of them carries.
-
-        With fewer frequencies than :meth:`least`, parts are drawn at random in proportion to their
-        mass, so the estimate stays unbiased. ``most`` has the number of frequencies with which each
-        part is exact. No part gets more than this number as long as other parts can use the rest.
-        """
+        """Return the number of frequencies of each part, and the weight each of them carries."""
         if m < self.least(mass):
             counts = rng.multinomial(m, _proportions(mass))
             return counts, np.sign(mass) * np.abs(mass).sum() / m
@@ -64,11 +59,7 @@ class Allocation(ABC):
 
 @dataclass(frozen=True, slots=True)
 class HalfByMass(Allocation):
-    """Half of the frequencies by equal shares, half in proportion to mass.
-
-    No part starves, and, up to rounding, the variance is at most twice that of shares in
-    proportion to mass.
-    """
+    """Half of the frequencies by equal shares, half in proportion to mass."""
 
     def counts(self, mass: Array, m: int) -> Counts:
         return _rounded(m * (0.5 / len(mass) + 0.5 * _proportions(mass)), m)
@@ -87,21 +78,14 @@ class ByMass(Allocation):
 
 @dataclass(frozen=True, slots=True)
 class ByVariance(Allocation):
-    """Shares in proportion to mass times standard deviation, in whole orthogonal blocks.
-
-    ``single`` and ``blocked`` are variances that one frequency of each part contributes, alone and
-    in whole blocks of ``block`` directions.
-    """
+    """Shares in proportion to mass times standard deviation, in whole orthogonal blocks."""
 
     single: tuple[float, ...]
     blocked: tuple[float, ...]
     block: int
 
     def counts(self, mass: Array, m: int) -> Counts:
-        """Return whole blocks by proportional shares, then blocks where they gain most.
-
-        Equal shares instead, should their variance be less.
-        """
+        """Return whole blocks by proportional shares, then blocks where they gain most."""
         equal = _rounded(np.full(len(mass), m / len(mass)), m)
         proportional = self._proportional(mass, m)
         better = self.variances(mass, equal).sum() < self.variances(mass, proportional).sum()

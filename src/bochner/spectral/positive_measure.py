@@ -139,14 +139,6 @@ class PositiveMeasure:
 
     The maps and centres are those of :class:`PositiveFrequencies`; ``precision`` (q,) is the
     diagonal of ``S``, greater than zero and less than two, where one is the measure itself.
-
-    References
-    ----------
-    Likhosherstov, Choromanski, Dubey, Liu, Sarlos and Weller, "Chefs' random tables:
-    non-trigonometric random features", 2022, and "FAVOR#: sharp attention kernel approximations
-    via new classes of positive random features", 2023, for other Gaussians; the geometric mean of
-    covariances as the map, and the variance of opposite pairs, are derived in
-    :doc:`/mathematics/positive`.
     """
 
     left: Array
@@ -161,11 +153,8 @@ class PositiveMeasure:
     ) -> "PositiveMeasure":
         r"""Return the measure of :math:`e^{\langle x, y \rangle / T}` for rows (n, d) and (n2, d).
 
-        Centres are the means. Of all invertible ``M``, the root of the geometric mean
-        :math:`C_x^{-1} \# C_y` of covariances makes :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2`
-        least. Covariances are shrunk: the mean of a covariance's diagonal is added to it, because
-        directions in which the given rows hardly vary may matter in others. With ``reshaped`` the
-        precision is :func:`best_precision`, and else one.
+        Of all invertible ``M``, the root of the geometric mean :math:`C_x^{-1} \# C_y` of
+        covariances makes :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2` least.
         """
         means = X.mean(axis=0), Y.mean(axis=0)
         first, second = (_covariance(rows, mean) for rows, mean in zip((X, Y), means, strict=True))

@@ -24,16 +24,7 @@ _EQUAL_NORMS = 1e-5  # relative difference of norms on one sphere, as for kernel
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """A sample of pairs of rows, thinned to quantiles; hashable, so that designs are cached.
-
-    Every row also forms a pair with itself, as on the diagonal of a Gram matrix. ``distance`` is
-    ascending, in the metric of the kernel; for inner products it is Euclidean and in the order of
-    ``inner``, the inner products of the same pairs, descending, empty for kernels of a distance.
-    ``reach`` and ``least_inner`` are the greatest distance and the least inner product of all pairs
-    of the sample. ``squared_norms`` are those of some rows, ascending, and ``n_rows`` is the
-    number of rows. ``norm`` is the greatest Euclidean norm of all rows; ``spherical`` is true if
-    all rows have this norm. Fields of inner products are empty or zero for kernels of a distance.
-    """
+    """A sample of pairs of rows, thinned to quantiles; hashable, so that designs are cached."""
 
     distance: tuple[float, ...]
     inner: tuple[float, ...]
@@ -64,10 +55,7 @@ class Pairs:
 
     @classmethod
     def of_distances(cls, distances: ArrayLike, metric: Metric) -> "Pairs":
-        """Return the pairs with these distances, of any shape, finite and not negative.
-
-        Inner products are computed for rows on the unit sphere at these Euclidean distances.
-        """
+        """Return the pairs with these distances, of any shape, finite and not negative."""
         flat = np.asarray(distances, dtype=np.float64).ravel()
         if not (np.isfinite(flat).all() and (flat >= 0.0).all()):
             raise ValueError("distances must be finite and not negative.")

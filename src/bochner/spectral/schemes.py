@@ -281,10 +281,7 @@ def _within(ranks: NDArray[np.int64], rng: np.random.Generator) -> Array:
 def _spread(
     m: int, dim: int, rng: np.random.Generator, *, are_equal: bool = False
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Return evenly spread directions (m, dim), and the ranks (m,) of their radii.
-
-    The radii of a block come from evenly spaced strata. Rows are in random order.
-    """
+    """Return evenly spread directions (m, dim), and the ranks (m,) of their radii."""
     if dim > MOST_INPUTS:
         return haar_rows(m, dim, rng), rng.permutation(m)
     n_blocks = -(-m // MOST_ROWS)
@@ -303,17 +300,7 @@ def _spread(
 class ShiftedLattice(Scheme):
     r"""A rank-one lattice over all blocks jointly, shifted at random, on half of the cube.
 
-    The points come from :func:`~bochner.spectral.lattice_points.shifted_lattice`; each is uniform.
-    Directions and their radii come from normal vectors, with one coordinate for each input. Because
-    cosines are even, the points fill the half of the cube in which the first coordinate is above
-    one half, and each point is then reflected with probability one half. For a smooth integrand the
-    variance falls like :math:`m^{-2}` up to logarithms. Errors are smaller than with
-    :class:`MinimumEnergy` and :class:`QuasiMonteCarlo` for Laplacian kernels in few inputs and for
-    scale mixtures such as the rational quadratic kernel.
-
-    References
-    ----------
-    Dick, Kuo and Sloan, "High-dimensional integration: the quasi-Monte Carlo way", 2013.
+    For a smooth integrand the variance falls like :math:`m^{-2}` up to logarithms.
     """
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
@@ -377,10 +364,7 @@ def best_scheme(layout: Layout) -> Scheme:
 
 
 def transforms_pay(n_nonzero: float, dim: int, m: int) -> bool:
-    """Return whether ``m`` frequencies in Hadamard blocks are faster than in an array.
-
-    ``n_nonzero`` is the number of nonzero inputs of a row, of ``dim``.
-    """
+    """Return whether ``m`` frequencies in Hadamard blocks are faster than in an array."""
     order = 1 << (dim - 1).bit_length()
     additions = -(-m // order) * order * math.log2(order)
     return dim >= LEAST_TRANSFORMED and m * n_nonzero >= _LEAST_GAIN * additions
@@ -389,13 +373,7 @@ def transforms_pay(n_nonzero: float, dim: int, m: int) -> bool:
 @register
 @dataclass(frozen=True, slots=True)
 class Automatic(Scheme):
-    r"""The scheme that was measured to be best for the layout.
-
-    :class:`ShiftedLattice` for laws with independent coordinates in at most two inputs, and for
-    mixtures of scales in at most three; else :class:`MinimumEnergy` in at most 64 inputs and
-    :class:`Orthogonal` beyond. Estimators use :class:`Structured` if its draws are faster and as
-    accurate on the training rows (``bochner/features/hadamard_choice.py``).
-    """
+    """The scheme that was measured to be best for the layout."""
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         return best_scheme(layout).sample(layout, m, rng)

@@ -94,12 +94,7 @@ class PhaseFactor:
 
 
 class Component(Enum):
-    """Part of a modulated measure from which frequencies are drawn.
-
-    ``POLAR`` is the whole measure with its phases. The other members are the Jordan parts: the
-    positive and the negative part of the real measure, and the imaginary measure, whose positive
-    and negative parts are reflections of each other.
-    """
+    """Part of a modulated measure from which frequencies are drawn."""
 
     POLAR = "polar"
     POSITIVE = "positive"
@@ -205,13 +200,9 @@ class ShiftedGaussian(Law):
     The complex measure :math:`H(r \cdot \omega)\, N(0, \ell^{-2} I)(d\omega)`, divided by its total
     variation, with the ``factor`` :math:`H` and the ``shift`` :math:`r`, in the units of the
     inputs, whose first entry that is not zero is positive. In polar form each frequency has the
-    phase :math:`\arg H` and a weight in proportion to :math:`|H|`. Each half of the draws corrects
-    the error of the weights of the other half at lag zero (see :func:`correction`), without bias.
-
-    Jordan parts are drawn by acceptance and rejection (He et al., Algorithm 1 and Appendix B)
-    where points are independent: only :math:`t = r \cdot \omega` is rejected. Points that depend on
-    one another keep all but their component along ``r``, which is moved to the quantiles of its
-    law, unless that has more waves than a table can hold.
+    phase :math:`\arg H` and a weight in proportion to :math:`|H|`. Jordan parts are drawn by
+    acceptance and rejection (He et al., Algorithm 1 and Appendix B) where points are independent:
+    only :math:`t = r \cdot \omega` is rejected.
     """
 
     length_scale: LengthScale
@@ -332,10 +323,7 @@ class ShiftedGaussian(Law):
 def shifted_gaussian_parts(
     length_scale: LengthScale, shift: tuple[float, ...], factor: PhaseFactor
 ) -> tuple[tuple[float, Law], ...]:
-    """Return a modulated Gaussian measure as masses and laws, two where it is real and signed.
-
-    A measure and its transpose get shifts of the same sign; without a shift it is Gaussian.
-    """
+    """Return a modulated Gaussian measure as masses and laws, two where it is real and signed."""
     first = next((value for value in shift if value != 0.0), 0.0)
     if first == 0.0 or (factor.cosine == 0.0 and factor.sine == 0.0):
         return ((factor.mean(0.0), Isotropic(Chi(), len(shift), length_scale)),)

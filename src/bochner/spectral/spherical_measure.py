@@ -29,10 +29,7 @@ def spherical_polynomial_measure(
 
     The kernel is :math:`k(z) = (1 - z^2/a^2)^p` on distances :math:`z \leq 2`, with degree :math:`p
     \geq 1` and :math:`a \geq 2`, and zero beyond. Its measure is cut to :math:`\|\omega\| \leq`
-    ``truncation``, by default the range from which the paper draws, and split by its sign. There is
-    no negative part if the density has no zero below ``truncation``, as for many inputs (40 at the
-    default). Warns if the total mass of the whole measure is infinite; raises
-    ``ValueError`` if no mass is left below ``truncation``.
+    ``truncation``, by default the range from which the paper draws, and split by its sign.
     """
     masses = {sign: _table(degree, a, dim, truncation, sign).mass for sign in (1, -1)}
     if not masses[1] > 0.0:
@@ -137,10 +134,7 @@ def truncation_error(degree: int, a: float, dim: int, truncation: float = 10.0) 
 
 @dataclass(frozen=True, slots=True)
 class SignedRadial(RadialLaw):
-    """The norm of a frequency of the positive or negative Jordan part, truncated.
-
-    For a truncation at 10 the distribution function of its table is off by less than 1e-6.
-    """
+    """The norm of a frequency of the positive or negative Jordan part, truncated."""
 
     degree: int
     a: float

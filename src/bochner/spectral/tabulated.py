@@ -14,11 +14,9 @@ class Tabulated:
     """The positive (``sign=1``) or negative part (``sign=-1``) of a density on [0, upper].
 
     Bins, ``left`` to ``right`` (n_bins,), end at the zeros of the density and may have gaps between
-    them. Their masses come from the Gauss-Legendre rule with four nodes, and the density is linear
-    within each bin. Two zeros closer to each other than the width of a bin may be missed, with the
-    mass between them. ``cumulative`` (n_bins + 1,) is the mass to the left of each bin, followed by
-    the total mass; ``lean`` (n_bins,) is the density at the left edge divided by the sum of the
-    densities at both edges.
+    them. ``cumulative`` (n_bins + 1,) is the mass to the left of each bin, followed by the total
+    mass; ``lean`` (n_bins,) is the density at the left edge divided by the sum of the densities at
+    both edges.
     """
 
     def __init__(

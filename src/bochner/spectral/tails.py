@@ -35,11 +35,7 @@ _ROUNDING = 2.0**-53
 
 
 def sample_with_tails(measure: SpectralMeasure, n_frequencies: int, rng: Generator) -> Frequencies:
-    r"""Return frequencies with positive weights, an unbiased estimate of the measure's kernel.
-
-    Raises NoMeasureError for a measure that is not a single law of a direction and a radius, or of
-    independent coordinates that are never zero. ``n_frequencies`` is even.
-    """
+    """Return frequencies with positive weights, an unbiased estimate of the measure's kernel."""
     part = measure.parts[0]
     law = part.law
     if len(measure.parts) > 1 or not (
@@ -65,11 +61,7 @@ def sample_with_tails(measure: SpectralMeasure, n_frequencies: int, rng: Generat
 def sample_parts_with_tails(
     measure: SpectralMeasure, n_frequencies: int, rng: Generator, scheme: Scheme
 ) -> list[Frequencies]:
-    """Return frequencies of each part, by :func:`sample_with_tails` where its law allows it.
-
-    The parts of a positive measure have at least two frequencies, and about ``n_frequencies``
-    together. Parts of no more atoms have all of them.
-    """
+    """Return frequencies of each part, by :func:`sample_with_tails` where its law allows it."""
     mass = np.array([part.mass for part in measure.parts])
     counts = 2 * np.maximum(np.rint(0.5 * n_frequencies * mass / mass.sum()), 1.0).astype(int)
     frequencies = []

@@ -138,14 +138,9 @@ def write_waves(
 ) -> None:
     r"""Write :math:`r_j \cos(\alpha_{ij} + \theta_j)` and the sines of every angle, row by row.
 
-    Angles :math:`\alpha` (r, c) are in radians; cosines go to ``out[:, 0]`` and sines to
-    ``out[:, 1]`` of ``out`` (r, 2, c). Both are float32 or float64, in C order. Phases
-    :math:`\theta` (c,) are float64; the amplitude :math:`r` is rounded to the type of ``out``.
-
-    Angles are reduced to within :math:`\pi / 4` in float64. Errors for an amplitude of one are at
-    most 2.3e-16 for float64 and 1.2e-7 for float32, up to 1e5 radians; NumPy's functions compute an
-    array with angles beyond. The loop is compiled at the first call and cached on disk. Raises
-    ValueError for arrays of other shapes.
+    Angles :math:`\alpha` (r, c) are in radians; cosines go to ``out[:, 0]`` and sines to ``out[:,
+    1]`` of ``out`` (r, 2, c). Phases :math:`\theta` (c,) are float64; the amplitude :math:`r` is
+    rounded to the type of ``out``. Angles are reduced to within :math:`\pi / 4` in float64.
     """
     n_rows, n_angles = angle.shape
     shift = 0.0 if phase is None else phase

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from learned.learned_kernel_fit_fits import (
+from learned.learned_fits import (
     NEW,
     THREE,
     X,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learned.learned_kernel_fit_fits import THREE, X, Y, classifier, regressor
+from learned.learned_fits import THREE, X, Y, classifier, regressor
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 

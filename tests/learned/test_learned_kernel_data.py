@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from learned.learned_kernel_fit_fits import THREE, X, Y, classifier, regressor
+from learned.learned_fits import THREE, X, Y, classifier, regressor
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from learned.learned_kernel_fit_fits import THREE, X, Y, classifier, regressor
+from learned.learned_fits import THREE, X, Y, classifier, regressor
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.optimize import minimize_scalar
@@ -41,7 +41,7 @@ def of_one_chain(model, index):
     one._scale, one._softmax, one.learned_ = 1.0, None, []
     for learned in model.learned_:
         draws = learned.draws
-        n_kept = draws.n_draws // model.n_chains
+        n_kept = draws.n_draws // model.chains.n_chains
         names = ("omega", "coef", "precision", "noise_variance", "log_density")
         parts = {
             name: getattr(draws, name)[index * n_kept : (index + 1) * n_kept] for name in names
@@ -141,7 +141,7 @@ def test_many_rows_pool_the_draws():
     rng = np.random.default_rng(0)
     inputs = rng.uniform(-2.0, 2.0, size=(600, 2))
     f = np.sin(2.0 * inputs[:, 0]) * inputs[:, 1]
-    short = {"n_burn_in": 5, "n_samples": 4, "n_chains": 4, "random_state": 0}
+    short = {"chains": Chains(n_burn_in=5, n_samples=4, n_chains=4), "random_state": 0}
     model = LearnedKernelRegressor(20, **short).fit(inputs, f + 0.1 * rng.normal(size=600))
     assert model.learned_[0].draws.omega.shape == (1, 20 * 4, 2)
     new = rng.uniform(-2.0, 2.0, size=(400, 2))
