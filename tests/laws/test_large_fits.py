@@ -5,7 +5,7 @@ import pytest
 from flat_parameters import flat
 from laws.head_laws import plant_signs
 from laws.test_row_sources import Again
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from test_memory import peak_bytes
