@@ -22,7 +22,6 @@ from tables import (
 )
 
 from bochner.comparison import forecast_errors as forecasts
-from bochner.comparison import outcomes as coverage
 from bochner.comparison import study, verdict
 from bochner.features import positive_features as positive
 from bochner.features import stats
@@ -71,7 +70,7 @@ def edit_property(owner, name, old, new):
 plant_edits(
     ResidualLaw,
     "with_variances",
-    test_estimator_laws.check_variances,
+    test_estimator_laws.test_misfit_and_noise_have_factors_of_their_own,
     noise_that_follows_the_misfit=("of_noise / of_function", "of_noise"),
 )
 plant_edits(
@@ -155,7 +154,7 @@ plant_edits(
 plant_edits(
     widths,
     "_left_out",
-    patched(test_widths.check_unseen),
+    patched(test_widths.test_factors_are_those_of_rows_left_out),
     trees_know_the_rows_left_out=("fitted(outside, *terms)(", "fitted(rows, *terms)("),
 )
 plant_edits(
@@ -172,12 +171,6 @@ plant_edits(
     the_scale_of_later_values=("series[name].values[before]", "series[name].values"),
 )
 
-plant_edits(
-    coverage,
-    "_independent",
-    test_outcomes.assert_independent_values,
-    covered_rows_are_independent=("        return n_clusters\n", "        return n\n"),
-)
 plant_edits(
     residuals,
     "drifts",
@@ -196,7 +189,7 @@ plant_edits(
 plant_edits(
     Game,
     "shapley_values",
-    test_shapley.check_enough_evaluations,
+    test_shapley.test_as_many_evaluations_as_coalitions_are_enough,
     all_coalitions_are_not_enough=("<= n_evaluations", "< n_evaluations"),
 )
 planted(test_ridge_plan.check_worth, name="one_reason_for_passes_is_enough")(

@@ -82,17 +82,9 @@ planted(check_verdict, name="the_mean_of_the_other_is_ours")(
         forecasts,
     )
 )
-planted(test_origins.test_the_sentence_on_coverage_counts_all_values, name="coverage_is_the_rest")(
-    edit(forecasts, "forecast_coverage", "percent(coverage.observed)",
-         "percent(1 - coverage.observed)", test_origins)
-)  # fmt: skip
 planted(
     test_origins.test_times_are_shown_as_people_write_them, name="one_midnight_hides_all_times"
 )(edit(forecasts, "shown_times", "normalize()).all()", "normalize()).any()", test_origins))
-planted(
-    test_origins.test_values_have_as_many_decimals_as_their_intervals_deserve,
-    name="decimals_do_not_depend_on_intervals",
-)(edit(forecasts.SeriesForecast, "shown", "np.log10(width)", "np.log10(largest)"))
 
 plant_edits(
     holidays,
