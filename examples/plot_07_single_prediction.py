@@ -10,7 +10,6 @@ from sklearn.datasets import load_diabetes
 
 from bochner import TableRegressor, plot
 
-# sphinx_gallery_thumbnail_number = 3
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 names = {
     **{"bmi": "body mass", "bp": "blood pressure", "s1": "cholesterol", "s2": "LDL", "s3": "HDL"},
@@ -29,15 +28,17 @@ plot.relevance(model)
 # %%
 # Shapley values split the difference between one prediction and the average prediction among the
 # columns. Contributions and the average prediction add up to the prediction.
-contributions = model.contributions(patient, random_state=0)
-plot.waterfall(contributions, patient, label="progression")
+print(model.contributions(patient, random_state=0))
 
 # %%
 # Contributions of several rows share their evaluations, so that many rows cost little more than
-# one. Each point is a patient; a high body mass index (orange) raises the prediction:
+# one. Their table has the mean absolute contributions:
 rows = X[300:]
-many = model.contributions(rows, random_state=0)
-plot.beeswarm(many, rows, label="progression", most=6)
+print(model.contributions(rows, random_state=0))
+
+# %%
+# The package shap draws them: ``shap.plots.beeswarm(contributions.to_shap(rows))``, or
+# ``shap.plots.waterfall(contributions.to_shap(rows)[0])`` for the first row.
 
 # %%
 # Contributions describe the model and not causes: correlated columns share what either could

@@ -37,7 +37,6 @@ plant_edits(
     users=(test_origins,),
     seasons_are_repeated_backwards=("[season - 1 - step :: season]", "[step::season]"),
     unknown_values_are_repeated=("same = same[np.isfinite(same)]", "pass"),
-    steps_without_values_have_the_first=("known_values[-1]", "known_values[0]"),
 )
 plant_edits(
     origins,
@@ -51,7 +50,6 @@ plant_edits(
         "seasonal_scale(values[:origin], season)",
         "seasonal_scale(values, season)",
     ),
-    scaled_errors_are_not_scaled=("error / scale for", "error for"),
 )
 
 
@@ -84,17 +82,9 @@ planted(check_verdict, name="the_mean_of_the_other_is_ours")(
         forecasts,
     )
 )
-planted(test_origins.test_the_sentence_on_coverage_counts_all_values, name="coverage_is_the_rest")(
-    edit(forecasts, "forecast_coverage", "percent(coverage.observed)",
-         "percent(1 - coverage.observed)", test_origins)
-)  # fmt: skip
 planted(
     test_origins.test_times_are_shown_as_people_write_them, name="one_midnight_hides_all_times"
 )(edit(forecasts, "shown_times", "normalize()).all()", "normalize()).any()", test_origins))
-planted(
-    test_origins.test_values_have_as_many_decimals_as_their_intervals_deserve,
-    name="decimals_do_not_depend_on_intervals",
-)(edit(forecasts.SeriesForecast, "shown", "np.log10(width)", "np.log10(largest)"))
 
 plant_edits(
     calendars,

@@ -1,6 +1,8 @@
 """Contributions of a table's columns to predictions, against predictions of mixed tables."""
 
+import sys
 from itertools import permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -115,3 +117,17 @@ def test_what_is_refused(fitted):
         model.contributions(X.drop(columns="day"))
     with pytest.raises(ValueError, match="n_evaluations must be"):
         model.contributions(X, n_evaluations=0)
+
+
+def test_shap_receives_the_contributions_and_names(fitted, monkeypatch):
+    model, X = fitted
+    found = model.contributions(X[:2])
+    monkeypatch.setitem(sys.modules, "shap", None)
+    with pytest.raises(ImportError, match="pip install shap"):
+        found.to_shap()
+    explanation = SimpleNamespace(Explanation=lambda *parts, **names: (*parts, names))
+    monkeypatch.setitem(sys.modules, "shap", explanation)
+    values, base, data, names = found.to_shap(X[:2])
+    np.testing.assert_allclose(base + values.sum(axis=1), outputs(model, X[:2]), rtol=1e-9)
+    assert data.shape == (2, 4)
+    assert names["feature_names"] == ["height", "day", "kind", "same"]

@@ -158,7 +158,6 @@ def explain(
     skip: o.Skip = None,
     table: o.TableName = None,
     out: o.ContributionsOut = None,
-    picture: o.Picture = None,
     as_json: o.Json = False,
 ) -> None:
     """Show what a model file holds, or why predictions of a table are as they are.

@@ -19,22 +19,19 @@ from bochner.cli.model_files import Fresh, load_any, load_model, read_for, targe
 from bochner.cli.output import (
     cells_table,
     check_csv_output,
-    check_picture,
     facts_table,
     is_standard_output,
     plain,
     write_csv,
     write_json,
-    write_picture,
 )
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares
-from bochner.comparison.forecast_errors import model_facts
+from bochner.comparison.forecast_errors import model_facts, shown_times
 from bochner.comparison.study import Model
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.files.columns import read_column
 from bochner.files.errors import InputError
-from bochner.plot.contribution_plots import entry_text
 from bochner.series.forecaster import Forecaster
 from bochner.tables.contributions import Contributions
 from bochner.tables.sensitivity import Effect
@@ -86,7 +83,7 @@ def explain_model(options: SimpleNamespace) -> None:
     if options.file is not None:
         explain_table(options)
         return
-    asked = ("row", "out", "picture", "as_json")
+    asked = ("row", "out", "as_json")
     if given := [name for name in asked if getattr(options, name)]:
         name = given[0].removeprefix("as_")
         raise InputError(f"--{name} is for predictions of a table: name its FILE after the model.")
@@ -114,10 +111,6 @@ def print_analysis(console: Console, model: Model) -> None:
 def explain_table(options: SimpleNamespace) -> None:
     """Show or write the contributions of columns to the predictions of rows."""
     check_csv_output(options.out, options.model, options.file)
-    if options.picture is not None:
-        check_picture(options.picture, options.model, options.file)
-        if len(options.row or ()) > 1:
-            raise InputError("--picture draws one row or all of them: give --row once, or not.")
     writes_rows = is_standard_output(options.out)  # Standard output is a table then, without words
     if writes_rows and options.as_json:
         raise InputError("--json and --out - both write standard output: give one of them.")
@@ -128,9 +121,6 @@ def explain_table(options: SimpleNamespace) -> None:
         rows = _chosen(len(fresh.features), options)
         progress(f"explaining {len(rows)} predictions")
         contributions = model.contributions(fresh.features.iloc[rows], random_state=0)
-        if options.picture is not None:
-            progress("drawing")
-            _draw(model, contributions, fresh.features.iloc[rows], options)
     if options.out is not None:
         write_csv(_frame(model, contributions, rows), options.out)
         if writes_rows:
@@ -146,19 +136,8 @@ def explain_table(options: SimpleNamespace) -> None:
         print_analysis(console, model)
         command = f"bochner explain {options.model} {options.file} --row 1"
         console.print(Text(f"\nFor single predictions: {plain(command)}"))
-    for written in filter(None, (options.out, options.picture)):
-        console.print(Text(f"Wrote {plain(str(written))}"))
-
-
-def _draw(
-    model: Model, contributions: Contributions, rows: pd.DataFrame, options: SimpleNamespace
-) -> None:
-    """Draw the contributions to one prediction, or to those of all rows."""
-    from bochner import plot
-
-    draw = plot.waterfall if options.row else plot.beeswarm
-    label = target_names(model)[0] if contributions.classes is None else None
-    write_picture(draw(contributions, rows, label=label).figure_, options.picture)
+    if options.out is not None:
+        console.print(Text(f"Wrote {plain(str(options.out))}"))
 
 
 def _chosen(n_rows: int, options: SimpleNamespace) -> Any:
@@ -222,8 +201,18 @@ def _print_row(
         console.print()
 
 
-def _entry(column: pd.Series, row: int) -> str:
-    return entry_text(read_column(str(column.name), column.iloc[[row]]), 0).replace("−", "-")
+def _entry(series: pd.Series, row: int) -> str:
+    column = read_column(str(series.name), series.iloc[[row]])
+    if not column.present[0]:
+        return "missing"
+    if column.is_time_of_day and column.clock is not None:
+        return str(column.clock[0]).split("T")[1].split(".")[0]
+    if column.kind == "date":
+        return shown_times(pd.DatetimeIndex(column.wall_times()))[0]
+    raw = column.raw[0]
+    if column.kind != "numeric" or isinstance(raw, bool | np.bool_):
+        return str(raw)
+    return entry(float(column.values[0]))
 
 
 def _signed(value: float) -> str:

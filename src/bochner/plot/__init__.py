@@ -14,7 +14,6 @@ changed.
 
 from bochner.plot.calibration_curves import calibration
 from bochner.plot.class_errors import confusion, roc
-from bochner.plot.contribution_plots import beeswarm, waterfall
 from bochner.plot.display import Display, PanelLayout, to_svg
 from bochner.plot.effects import effect
 from bochner.plot.kernel_curves import envelope, kernel
@@ -26,7 +25,6 @@ from bochner.plot.spectra import spectrum
 __all__ = [
     "Display",
     "PanelLayout",
-    "beeswarm",
     "calibration",
     "comparison",
     "components",
@@ -42,5 +40,4 @@ __all__ = [
     "roc",
     "spectrum",
     "to_svg",
-    "waterfall",
 ]

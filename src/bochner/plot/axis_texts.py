@@ -52,8 +52,8 @@ _HANDLE = 1.8 + 0.5 + 1.4
 _HEAD = 0.6
 """Share of a cut name that is its beginning; the rest is its end, where numbered names differ."""
 
-_TIMES, EQUALS = " × ", " = "
-"""Separators of the names of a pair, and of the name of a column and its entry."""
+_TIMES = " × "
+"""Separator of the names of a pair."""
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that neither XML nor fonts have, and that names from files may have."""
@@ -85,14 +85,12 @@ def fitted(text: str, points: float, size: float = SMALL) -> str:
     text = drawable(" ".join(text.split()))
     if text_width(text, size) <= points:
         return text
-    for separator in (_TIMES, EQUALS):  # Both names of a pair are cut
-        if separator not in text:
-            continue
-        first, _, second = text.partition(separator)
-        points_of_names = points - text_width(separator, size)
+    if _TIMES in text:  # Both names of a pair are cut
+        first, _, second = text.partition(_TIMES)
+        points_of_names = points - text_width(_TIMES, size)
         half = max(0.5 * points_of_names, points_of_names - text_width(second, size))
         cut = fitted(first, half, size)
-        pair = f"{cut}{separator}{fitted(second, points_of_names - text_width(cut, size), size)}"
+        pair = f"{cut}{_TIMES}{fitted(second, points_of_names - text_width(cut, size), size)}"
         if text_width(pair, size) <= points:
             return pair
     for n_letters in range(len(text) - 1, 1, -1):

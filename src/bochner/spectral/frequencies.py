@@ -60,7 +60,7 @@ class Frequencies:
     Examples
     --------
     >>> import numpy as np
-    >>> from bochner.spectral import Frequencies
+    >>> from bochner import Frequencies
     >>> f = Frequencies(omega=[[0.0], [np.pi]], weight=[0.5, 0.5])
     >>> f.gram([[0.0]], [[0.0], [1.0]]).round(12)
     array([[1., 0.]])
@@ -272,7 +272,7 @@ class Frequencies:
 
         Examples
         --------
-        >>> from bochner.spectral import Frequencies
+        >>> from bochner import Frequencies
         >>> f = Frequencies(omega=[[2.0]], weight=[1.0])
         >>> f.gradient([[0.0]], [[0.0], [1.0]])  # of sin(2 x)
         array([[[2.]]])

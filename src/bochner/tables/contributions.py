@@ -175,6 +175,24 @@ class Contributions:
     prediction: Array
     classes: NDArray[Any] | None = None
 
+    def to_shap(self, X: Any = None) -> Any:
+        """Return a ``shap.Explanation``, for the pictures of the package shap.
+
+        ``shap.plots.waterfall(contributions.to_shap(X)[0])`` draws the contributions to the first
+        prediction. ``X`` are the explained rows, whose entries pictures then show. With classes, a
+        class is chosen by the last index.
+        """
+        try:
+            import shap
+        except ImportError as error:
+            raise ImportError("to_shap needs the package shap: pip install shap.") from error
+        base = np.broadcast_to(self.base, self.prediction.shape)
+        names, labels = list(self.columns), None
+        if self.classes is not None:
+            labels = [str(label) for label in self.classes.tolist()]
+        data = None if X is None else np.asarray(X)
+        return shap.Explanation(self.values, base, data, feature_names=names, output_names=labels)
+
     def averaged(self, n_rows: int, parts: Sequence[tuple[Index, Index]]) -> "Contributions":
         """Return contributions to averages of predictions.
 
