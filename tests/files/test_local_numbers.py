@@ -9,8 +9,6 @@ from files.written import column, read_text, refusal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bochner.files.local_numbers import find_quantities
-
 FILES = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -267,11 +265,3 @@ def test_what_pandas_writes_is_read_bit_for_bit(tmp_path, values, decimal):
         values
     )
     np.testing.assert_array_equal(found.to_numpy(dtype=float), values)
-
-
-def test_half_a_pair_of_brackets_is_no_number():
-    pa = pytest.importorskip("pyarrow")
-    texts = [*(f"{i}.5 kg" for i in range(60)), "(7 kg)", "(7 kg", "8 kg)"]
-    found = find_quantities(pa.array(texts), (".", ","))
-    assert np.flatnonzero(found.unread).tolist() == [61, 62]
-    assert found.numbers.texts.to_pylist()[59:] == ["59.5", "-7", None, None]
