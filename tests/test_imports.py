@@ -143,7 +143,9 @@ def test_a_model_file_imports_the_class_of_its_model(tmp_path):
     path = tmp_path / "rows.bochner"
     model = bochner.KreinRidge("tanh", 8, random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 2])
     save(model, path)
-    done = run(f"from bochner.files import load; print(load({str(path)!r}).predict([[0.5]])[0])")
+    done = run(
+        f"from bochner.files.model_file import load; print(load({str(path)!r}).predict([[0.5]])[0])"
+    )
     assert done.stdout == f"{model.predict([[0.5]])[0]}\n", done.stderr
 
 

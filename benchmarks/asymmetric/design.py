@@ -15,7 +15,8 @@ from bochner._base.arrays import Array
 from bochner.features.nystroem import AsymmetricNystroem
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
-from bochner.spectral import SpectralMeasure, spectral_measure
+from bochner.spectral import SpectralMeasure
+from bochner.spectral.decompositions import spectral_measure
 
 SIGMA = 2.0  # The paper's length scale of all kernels, for inputs in [0, 1]
 TRIALS = 10  # The paper's number of trials

@@ -11,7 +11,7 @@ from benchmarks.rows import Rows, liblinear_accuracy
 from bochner._base.arrays import Array
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
-from bochner.spectral import spectral_measure
+from bochner.spectral.decompositions import spectral_measure
 
 _SUBSET = 10  # Points to which masses are fitted, the paper's N_s
 # Nodes for each quarter of a period: the masses of a series differ by 4e-16 at most.

@@ -17,7 +17,7 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, round
 from bochner._base.checks import validated_with_numbers
 from bochner.features.stats import feature_sums
 from bochner.kernels import SpectralMixture
-from bochner.spectral import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 
 class ALaCarteRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -17,7 +17,8 @@ from bochner.features.nystroem import KernelFeatures
 from bochner.features.parameters import count_frequencies, median_distance
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import named_kernel
-from bochner.spectral import Frequencies, spectral_measure
+from bochner.spectral.decompositions import spectral_measure
+from bochner.spectral.frequencies import Frequencies
 
 # Default length scales, in median distances of standardised rows.
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -18,7 +18,7 @@ from benchmarks.baselines.mixture_frequencies import (
 )
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_positive_scalar
 from bochner._base.checks import shown, validated_with_labels
-from bochner.spectral import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 
 class RandomFrequencyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

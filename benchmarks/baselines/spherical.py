@@ -15,7 +15,8 @@ from bochner._base.warn import warn_user
 from bochner.features.nystroem import KernelFeatures, resolved_kernel
 from bochner.features.parameters import count_frequencies
 from bochner.kernels import Kernel
-from bochner.spectral import Directions, Frequencies, Iid
+from bochner.spectral import Directions, Iid
+from bochner.spectral.frequencies import Frequencies
 
 # Amplitudes of a mixture are positive; a clipped sum has any, since its negative part is cut off.
 _LOWEST_AMPLITUDE = MappingProxyType({"clipped": -np.inf, "mixture": 0.0})

@@ -19,8 +19,9 @@ from bochner import FourierFeatures, kernels, spectral_measure
 from bochner._base.arrays import Array
 from bochner.features.parameters import median_distance
 from bochner.kernels import Kernel
-from bochner.spectral import Frequencies, Scheme
+from bochner.spectral import Scheme
 from bochner.spectral.energy import spread_directions
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.lattice_points import generating_vector
 from bochner.spectral.laws import BlockLaw
 

@@ -13,7 +13,8 @@ from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import Array
 from bochner.kernels import Kernel
-from bochner.spectral import Frequencies, spectral_measure
+from bochner.spectral.decompositions import spectral_measure
+from bochner.spectral.frequencies import Frequencies
 
 _PILOT = 4_096
 """Draws for the coefficient, which are not used again."""

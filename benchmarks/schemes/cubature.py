@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import gammainc, ndtr, ndtri, roots_hermitenorm
 
 from bochner._base.arrays import Array
-from bochner.spectral import Directions, Frequencies
+from bochner.spectral import Directions
 from bochner.spectral.energy import haar_rows, normalised
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import BlockLaw
 
 _MOST_NODES = (

@@ -7,7 +7,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from bochner._base.arrays import Array
 from bochner.kernels import Kernel
-from bochner.spectral import Frequencies, spectral_measure
+from bochner.spectral.decompositions import spectral_measure
+from bochner.spectral.frequencies import Frequencies
 
 _POOL = 4
 """Draws in the pool for each frequency that is selected from it."""

@@ -20,7 +20,8 @@ from benchmarks.speed.part import DOUBLE, SINGLE, Place, by_method, speed_part, 
 from bochner._base.arrays import Array
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian
-from bochner.spectral import Frequencies, spectral_measure
+from bochner.spectral.decompositions import spectral_measure
+from bochner.spectral.frequencies import Frequencies
 
 OURS, RBF_SAMPLER, NUMPY, TORCH = "bochner", "RBFSampler", "NumPy", "torch"
 PRODUCT, WRITING = "the product alone", "writing alone"

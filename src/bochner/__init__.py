@@ -34,7 +34,6 @@ __version__ = version("bochner")
 
 if TYPE_CHECKING:
     from bochner import datasets as datasets
-    from bochner import gaussian_process as gaussian_process
     from bochner import kernels as kernels
     from bochner import papers as papers
     from bochner import plot as plot
@@ -52,10 +51,10 @@ if TYPE_CHECKING:
     from bochner.gaussian_process.gaussian_process_regressor import (
         GaussianProcessRegressor as GaussianProcessRegressor,
     )
-    from bochner.gaussian_process.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
-    from bochner.gaussian_process.kernel_glm_classifier import (
+    from bochner.gaussian_process.kernel_glm import (
         KernelGLMClassifier as KernelGLMClassifier,
     )
+    from bochner.gaussian_process.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
     from bochner.learned.learned_kernel_classifier import (
         LearnedKernelClassifier as LearnedKernelClassifier,
     )
@@ -78,7 +77,7 @@ if TYPE_CHECKING:
     from bochner.linear.krein_ridge import KreinRidge as KreinRidge
     from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier as KreinRidgeClassifier
     from bochner.series.forecaster import Forecaster as Forecaster
-    from bochner.spectral import spectral_measure as spectral_measure
+    from bochner.spectral.decompositions import spectral_measure as spectral_measure
     from bochner.spectral.frequencies import Frequencies as Frequencies
     from bochner.tables.encoder import TableEncoder as TableEncoder
     from bochner.tables.table_classifier import TableClassifier as TableClassifier
@@ -89,11 +88,10 @@ else:
         {
             "bochner.datasets": (),
             "bochner.kernels": (),
-            "bochner.gaussian_process": (),
             "bochner.papers": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
-            "bochner.linear": ("Diagnosis", "diagnose"),
+            "bochner.linear.diagnosis": ("Diagnosis", "diagnose"),
             "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
             "bochner.learned.learned_kernel_classifier": ("LearnedKernelClassifier",),
@@ -106,8 +104,7 @@ else:
             ),
             "bochner.gaussian_process.gaussian_process_classifier": ("GaussianProcessClassifier",),
             "bochner.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
-            "bochner.gaussian_process.kernel_glm": ("KernelGLMRegressor",),
-            "bochner.gaussian_process.kernel_glm_classifier": ("KernelGLMClassifier",),
+            "bochner.gaussian_process.kernel_glm": ("KernelGLMClassifier", "KernelGLMRegressor"),
             "bochner.linear.krein_ridge": ("KreinRidge",),
             "bochner.linear.krein_ridge_classifier": ("KreinRidgeClassifier",),
             "bochner.tables.table_classifier": ("TableClassifier",),
@@ -115,9 +112,10 @@ else:
             "bochner.features.positive_features": ("PositiveFeatures",),
             "bochner.features.transformer": ("FourierFeatures",),
             "bochner.adapters.onnx": ("export_onnx",),
-            "bochner.files": ("load", "save"),
+            "bochner.files.model_file": ("load", "save"),
             "bochner._base.registry": ("register",),
-            "bochner.spectral": ("Frequencies", "spectral_measure"),
+            "bochner.spectral.decompositions": ("spectral_measure",),
+            "bochner.spectral.frequencies": ("Frequencies",),
             "bochner.tables.encoder": ("TableEncoder",),
             "bochner.files.table_reading": ("read_table",),
         },

@@ -25,8 +25,3 @@ def test_the_loop_multiplies_with_signs_and_hadamard_matrices(order, dim, m, n_r
     assert_allclose(
         HadamardRows(signs, scale, np.ones(dim)).angles(X), expected, rtol=0.0, atol=4e-14
     )
-
-
-def test_no_rows():
-    signs = np.ones((1, 3, 4), dtype=np.int8)
-    assert HadamardRows(signs, np.ones(2), np.ones(3)).angles(np.empty((0, 3))).shape == (0, 2)

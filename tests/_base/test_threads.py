@@ -53,23 +53,6 @@ def test_linear_algebra_has_one_thread_inside_and_its_own_again():
         assert blas_threads() == before
 
 
-def test_a_context_may_end_in_another_thread():
-    """As that of a generator: the limit is lifted all the same."""
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        context = single_threaded_blas()
-        assert context.__enter__() == 2
-        other = Thread(target=context.__exit__, args=(None, None, None))
-        other.start()
-        other.join(20.0)
-        assert blas_threads() == before
-
-
-def test_the_users_own_limit_counts():
-    with threadpool_limits(1, user_api="blas"), single_threaded_blas() as n_threads:
-        assert n_threads == 1
-
-
 def test_threads_that_overlap_leave_things_as_they_were():
     """One comes while the other is there and goes after it: no limit of either stays."""
     first_in, second_in, first_out = Barrier(2), Barrier(2), Barrier(2)
@@ -94,40 +77,3 @@ def test_threads_that_overlap_leave_things_as_they_were():
         for thread in threads:
             thread.join(20.0)
         assert blas_threads() == before
-
-
-@pytest.mark.parametrize("again", [1, 2])
-def test_limits_of_other_threads_count_after_threads_that_overlap(again):
-    """The first to hold the limit leaves first, so that another thread lifts it."""
-
-    def overlap():
-        first_in, both_in, one_out = Barrier(2), Barrier(2), Barrier(2)
-
-        def first():
-            with single_threaded_blas():
-                first_in.wait(10.0)
-                both_in.wait(10.0)
-            one_out.wait(10.0)
-
-        def second():
-            first_in.wait(10.0)
-            with single_threaded_blas():
-                both_in.wait(10.0)
-                one_out.wait(10.0)
-
-        threads = [Thread(target=each) for each in (first, second)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    before = blas_threads()
-    for _ in range(again):
-        overlap()
-    assert blas_threads() == before
-    for count in (1, 3):
-        with threadpool_limits(count, user_api="blas"):
-            assert blas_threads() == {count}
-            with single_threaded_blas() as n_threads:
-                assert n_threads == count
-                assert blas_threads() == {1}

@@ -10,13 +10,10 @@ pytest.importorskip("botorch")
 import torch
 from botorch.acquisition import (
     UpperConfidenceBound,
-    qKnowledgeGradient,
     qLogExpectedImprovement,
 )
-from botorch.acquisition.objective import ScalarizedPosteriorTransform
 from botorch.generation import MaxPosteriorSampling
 from botorch.optim import optimize_acqf
-from botorch.sampling import SobolQMCNormalSampler
 from scipy.linalg import block_diag
 
 from bochner import FourierFeatures, KreinRidge, kernels
@@ -92,22 +89,6 @@ def test_one_target_and_batches():
     assert posterior.rsample(torch.Size([7])).shape == (7, 3, 5, 4, 1)
 
 
-def test_outputs_noise_and_transforms():
-    adapted = FeatureModel(fitted("intercept"))
-    points = double(FRESH)
-    both = adapted.posterior(points)
-    second = adapted.posterior(points, output_indices=[1])
-    assert_allclose(second.mean[:, 0], both.mean[:, 1], atol=1e-14)
-    assert_allclose(second.variance[:, 0], both.variance[:, 1], rtol=1e-9)
-    extra = torch.stack([torch.arange(6.0), torch.ones(6)], dim=-1).double()
-    noisy = adapted.posterior(points, observation_noise=extra)
-    assert_allclose(noisy.variance - both.variance, extra, atol=1e-12)
-    scalarized = adapted.posterior(
-        points, posterior_transform=ScalarizedPosteriorTransform(double([2.0, -1.0]))
-    )
-    assert_allclose(scalarized.mean[:, 0], both.mean @ double([2.0, -1.0]), atol=1e-12)
-
-
 def test_gradients_are_finite_differences():
     adapted = FeatureModel(fitted("intercept", Y[:, 0]))
     points = double(FRESH[:3]).requires_grad_()
@@ -134,28 +115,6 @@ def test_observations_condition_the_joint_law(name):
     posterior = adapted.posterior(double(FRESH))
     assert_allclose(posterior.mean, mean, atol=1e-8)
     assert_allclose(posterior.distribution.covariance_matrix, blocks(cov), atol=1e-8)
-
-
-def test_batches_of_observations():
-    adapted = FeatureModel(fitted("plain"))
-    points, values = double(RNG.uniform(size=(5, 3, 2))), double(RNG.normal(size=(4, 5, 3, 2)))
-    conditioned = adapted.condition_on_observations(points, values)
-    assert conditioned.batch_shape == torch.Size([4, 5])
-    found = conditioned.posterior(double(FRESH))
-    alone = adapted.condition_on_observations(points[3], values[2, 3]).posterior(double(FRESH))
-    assert_allclose(found.mean[2, 3], alone.mean, atol=1e-12)
-    assert_allclose(found.variance[2, 3], alone.variance, atol=1e-12)
-
-
-def test_fantasies_are_observations_drawn_from_the_posterior():
-    adapted = FeatureModel(fitted("plain"))
-    sampler = SobolQMCNormalSampler(torch.Size([3]), seed=0)
-    points = double(MORE)
-    fantasies = adapted.fantasize(points, sampler)
-    values = sampler(adapted.posterior(points, observation_noise=True))
-    conditioned = adapted.condition_on_observations(points, values)
-    assert_allclose(fantasies.mean, conditioned.mean, atol=1e-12)
-    assert fantasies.batch_shape == torch.Size([3])
 
 
 def peak(points):
@@ -187,14 +146,6 @@ def test_maxima_are_found(name):
     assert best > 0.98
 
 
-def test_knowledge_gradients_optimise():
-    adapted = FeatureModel(fitted("plain", Y[:, 0]))
-    acquisition = qKnowledgeGradient(adapted, num_fantasies=4)
-    point, value = optimize_acqf(acquisition, BOUNDS, 1, num_restarts=2, raw_samples=16)
-    assert point.shape == (1, 2)
-    assert torch.isfinite(value)
-
-
 def test_refusals():
     with pytest.raises(TypeError, match="model must be a fitted KreinRidge"):
         FeatureModel(kernels.Gaussian())
@@ -210,10 +161,3 @@ def test_refusals():
         FeatureModel(KreinRidge(n_components=32, solver="cg").fit(X, Y))
     with pytest.raises(ValueError, match="inputs must have shape"):
         FeatureModel(fitted("plain")).posterior(double(np.zeros((3, 5))))
-
-
-def test_features_of_landmarks_are_refused():
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    model = KreinRidge(n_components=16, residual=5, random_state=0).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="residual=None"):
-        FeatureModel(model)

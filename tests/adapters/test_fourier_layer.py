@@ -15,11 +15,10 @@ pytest.importorskip("torch")
 import torch
 from spectral.few_designs import design_roughly
 
-from bochner import FourierFeatures, Frequencies, KreinRidge, kernels
+from bochner import FourierFeatures, Frequencies, kernels
 from bochner.adapters.torch import TRAINABLE, FourierLayer
 from bochner.spectral import NoMeasureError
 
-UNIT_ROUNDOFF = 2.0**-24  # float32
 X = np.random.default_rng(1).normal(size=(20, 3))
 
 
@@ -94,21 +93,6 @@ def test_seeds_are_those_of_numpy(kernel):
     assert (again.omega != layer.omega).any()
 
 
-def test_torch_seeds_layers_without_one():
-    torch.manual_seed(3)
-    first, second = FourierLayer("gaussian", 2, 8), FourierLayer("gaussian", 2, 8)
-    assert (first.omega != second.omega).any()
-    torch.manual_seed(3)
-    assert_array_equal(FourierLayer("gaussian", 2, 8).omega, first.omega)
-
-
-def test_models_have_their_features():
-    y = np.sin(X[:, 0])
-    model = KreinRidge(n_components=16, random_state=0).fit(X, y)
-    mean = layer_of(model)(double(X)) @ double(model.coef_)
-    assert_allclose(mean, model.predict(X), atol=1e-12)
-
-
 @pytest.mark.parametrize("name", PARTS)
 def test_gradients_are_finite_differences(name):
     f = PARTS[name]
@@ -153,23 +137,6 @@ def test_length_scales_divide_the_inputs():
     assert_allclose(layer(double(X)), narrower.features(X), atol=1e-12)
 
 
-def test_what_is_trainable():
-    everything = layer_of(PARTS["mapped envelope"], trainable=tuple(TRAINABLE))
-    assert {name for name, _ in everything.named_parameters()} == {
-        "omega",
-        "nu",
-        "log_scale",
-        "amplitude",
-    }
-    assert not list(layer_of(PARTS["phases"]).parameters())
-    assert [
-        name for name, _ in layer_of(PARTS["phases"], trainable="frequencies").named_parameters()
-    ] == ["omega"]
-    assert repr(layer_of(PARTS["phases"], trainable="frequencies")) == (
-        "FourierLayer(3, 12, trainable=('frequencies',))"
-    )
-
-
 @pytest.mark.parametrize("trainable", [(), "frequencies", ("length_scale", "amplitudes")])
 def test_states_go_from_layer_to_layer(trainable, tmp_path):
     first = layer_of(PARTS["both factors"], trainable=trainable)
@@ -183,43 +150,6 @@ def test_states_go_from_layer_to_layer(trainable, tmp_path):
     check(copied, PARTS["both factors"], X, X)
     with pytest.raises(RuntimeError, match="envelope_rate"):
         layer_of(PARTS["phases"]).load_state_dict(first.state_dict())
-
-
-def test_a_frequency_is_learned():
-    rows = torch.linspace(0.0, 3.0, 50, dtype=torch.float64)[:, None]
-    target = torch.sin(2.3 * rows)
-    layer = layer_of(Frequencies([[2.0]], [1.0]), trainable="frequencies")
-    model = torch.nn.Sequential(layer, torch.nn.Linear(2, 1).double())
-    optimiser = torch.optim.LBFGS(model.parameters(), max_iter=200, line_search_fn="strong_wolfe")
-
-    def loss():
-        optimiser.zero_grad()
-        value = torch.nn.functional.mse_loss(model(rows), target)
-        value.backward()
-        return value
-
-    optimiser.step(loss)
-    assert layer.omega.item() == pytest.approx(2.3, abs=1e-3)
-
-
-def test_single_precision_is_within_the_rounding_of_angles():
-    f, rng = PARTS["phases"], np.random.default_rng(0)
-    rows = (10.0 ** rng.uniform(-1.0, 3.0, size=(200, 1)) * rng.normal(size=(200, 3))).astype("f4")
-    layer = FourierLayer.from_model(f)
-    assert layer.omega.dtype == torch.float32
-    error = np.abs(layer(torch.as_tensor(rows)).numpy() - f.features(rows.astype(float)))
-    terms = np.abs(rows.astype(float)) @ np.abs(f.omega.T) + np.abs(f.phase)
-    # Frequencies and phases are rounded, products of them, and four sums.
-    bound = np.sqrt(np.abs(f.weight)) * UNIT_ROUNDOFF * (6.0 * terms + 4.0)
-    assert (error <= np.tile(bound, 2)).all()
-    check(layer_of(f).float().double(), Frequencies(*rounded(f)), X, X)
-
-
-def rounded(f):
-    """Return the frequencies in float32, with the weights of rounded amplitudes."""
-    amplitude = np.sqrt(np.abs(f.weight)).astype("f4").astype(float)
-    weight = np.sign(f.weight) * amplitude**2
-    return f.omega.astype("f4"), weight, f.phase.astype("f4")
 
 
 def test_the_import_changes_no_global_state():

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from bochner import KreinRidge, TableRegressor
 
@@ -59,11 +57,3 @@ def test_tables_have_their_own_intervals_and_quantiles():
     np.testing.assert_array_equal(found.to_numpy(), np.column_stack([lower, upper]))
     quantiles = adapted.predict_quantiles(table[:9], alpha=[0.1, 0.9])
     np.testing.assert_array_equal(quantiles, own.predict_quantiles(table[:9], [0.1, 0.9]))
-
-
-def test_pipelines_are_regressors_too():
-    adapted = BochnerRegressor(make_pipeline(StandardScaler(), RIDGE)).fit(X, Y)
-    own = make_pipeline(StandardScaler(), RIDGE).fit(X, Y["y"])
-    mean, std = own.predict(NEW, return_std=True)
-    np.testing.assert_array_equal(adapted.predict(NEW).to_numpy()[:, 0], mean)
-    np.testing.assert_array_equal(adapted.predict_var(NEW).to_numpy()[:, 0], std**2)

@@ -45,29 +45,6 @@ def test_classes_have_equal_shares_in_random_rows():
     assert split.weight is split.groups is split.time is None
 
 
-def test_a_class_of_test_rows_alone_is_refused():
-    late = pd.Series(np.where(np.arange(N) < 90, TARGET, 2))
-    with pytest.raises(InputError, match="No row to fit has the class 2, which"):
-        split_rows(FEATURES, late, "classification", 0.1, 0, time=np.arange(N))
-
-
-def check_fewest():
-    """Two rows to fit are enough for a regression, and one is not."""
-    n_fitted = []
-    for n in (3, 4):
-        frame, y = FEATURES[:n], pd.Series(np.arange(float(n)))
-        try:
-            n_fitted.append(len(split_rows(frame, y, "regression", 0.5, 0).y))
-        except InputError as error:
-            n_fitted.append(str(error))
-    assert n_fitted[1] == 2
-    assert "leaves 1 to fit and 2 to test: expected at least 2" in n_fitted[0]
-
-
-def test_two_rows_are_enough_to_fit():
-    check_fewest()
-
-
 def dated(n=40, **columns):
     days = pd.date_range("2021-01-01", periods=n)
     parts = {"day": days, "a": np.arange(n), "who": list("pqrs") * (n // 4)}
@@ -126,15 +103,3 @@ def test_contradictions(frame, kind, roles, message):
     with pytest.raises(InputError) as error:
         chosen(frame, kind, **roles)
     assert message in str(error.value)
-
-
-def check_fewest_dates():
-    """Ten different dates are a course in time, and nine are not."""
-    for n_dates, kind in ((9, "random"), (10, "time"), (11, "time")):
-        days = pd.date_range("2021-01-01", periods=n_dates).repeat(4)
-        frame = pd.DataFrame({"day": days, "a": np.arange(len(days))})
-        assert chosen(frame.assign(y=frame["a"] % 7.0)).kind == kind
-
-
-def test_ten_dates_are_a_course_in_time():
-    check_fewest_dates()

@@ -70,9 +70,3 @@ def test_the_commands_of_a_page_run(page, tmp_path, monkeypatch):
         for option in ("--out", "--report"):
             if option in words:
                 assert (tmp_path / words[words.index(option) + 1]).stat().st_size > 0
-
-
-def test_pages_print_commands():
-    names = {page.name: {words[0] for words in found} for page, found in PAGES.items()}
-    assert {"fit", "predict", "evaluate", "explain", "diagnose"} <= names["commands.md"]
-    assert {"fit", "predict"} <= names["README.md"] & names["tables.md"]

@@ -55,9 +55,3 @@ def test_series_are_compared_with_the_best_other_method():
         ours = means.pop("bochner")
         assert other == min(means, key=means.get)
         assert ratio == pytest.approx(ours / means[other])
-
-
-def test_the_table_of_methods_has_versions():
-    table = measured.BLOCKS["verdict_opponents"]().splitlines()
-    assert len(table) == len(verdicts.OPPONENTS) + 2
-    assert sum("not recorded" in line for line in table) <= 1  # The runs of statsforecast

@@ -40,16 +40,3 @@ def test_functions_have_the_covariance_of_their_kernel():
     functions = kernel_pictures.draws(kernel, 20_000)
     found = functions @ functions.T / 20_000
     np.testing.assert_allclose(found, kernel(kernel_pictures.PLACES), atol=0.06)  # Six deviations
-
-
-def test_an_indefinite_kernel_has_no_functions():
-    difference = next(one for one in kernel_pictures.STATIONARY if one.name == "Difference")
-    assert kernel_pictures.draws(difference.kernel) is None
-    assert kernel_pictures.density(difference.kernel, FREQUENCIES[:1])[0] < 0.0
-
-
-def test_a_strip_has_three_pictures_in_the_colours_of_the_page():
-    text = kernel_pictures.strips(kernel_pictures.STATIONARY[:1], is_stationary=True)
-    assert text.count("<svg") == 3
-    assert "currentColor" in text
-    assert "var(--chart-blue" in text

@@ -85,13 +85,6 @@ def test_page(page, tmp_path, monkeypatch):
         assert not failed, failed
 
 
-@pytest.mark.parametrize(
-    "code", [">>> 1 + 1\n3\n", ">>> unknown\n", ">>> 1.2\n1.5\n", ">>> print('a 1.0')\nb 1.0\n"]
-)
-def test_a_wrong_session_is_noticed(code):
-    assert failures(code, {}, "planted")
-
-
 def test_files_of_the_architecture():
     files = re.compile(r"`((?:\w+/)+[\w*]+\.py)`").findall
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")

@@ -5,8 +5,6 @@ import pickle
 import signal
 from pathlib import Path
 
-import numpy as np
-
 
 class InProcess:
     """An executor whose functions and values are pickled, as if they were sent."""
@@ -78,16 +76,3 @@ def visit(log):
 
 def visits(log):
     return len(Path(log).read_text().splitlines())
-
-
-def generated(index, n=100_000):
-    """Rows and targets of a partition of ten million rows."""
-    rng = np.random.default_rng(index)
-    X = rng.normal(size=(n, 10))
-    return X, np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=n)
-
-
-def deadly(which, log, index):
-    """Return a generated partition; one of them kills its worker as :class:`Deadly` does."""
-    part = generated(index)
-    return revived(part, log) if index == which else part

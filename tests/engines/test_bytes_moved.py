@@ -11,7 +11,7 @@ from bochner import KreinRidge, KreinRidgeClassifier
 from bochner.engines import PartitionedRows, dask
 from bochner.features.chunks import Chunk, Numbers
 from bochner.features.stats import chunk_sums
-from bochner.spectral import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 
 class Counting(InProcess):

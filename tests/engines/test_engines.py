@@ -11,7 +11,6 @@ from flat_parameters import flat
 
 from bochner import KreinRidge, KreinRidgeClassifier
 from bochner.engines import PartitionedRows, collected
-from bochner.kernels import DeltaGaussian
 
 EXACT = 1e-10
 CUTS = (0, 50, 57, 170, 200, 240)
@@ -44,23 +43,12 @@ CASES = {
     "two targets": ({}, (X, BOTH)),
     "float32": ({}, (X.astype(np.float32), Y)),
 }
-PLAIN_CASES = {
-    "evidence": ({"length_scale": "evidence"}, (X, Y)),
-    "a designed measure": ({"kernel": DeltaGaussian(1.0, 3.0)}, (X, Y, WEIGHT)),
-}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_sums_of_partitions_give_the_fit_in_memory(case, engine):
     parameters, columns = CASES[case]
     there = ridge(**parameters).fit(placed(engine, cut(*columns)))
-    assert_same_fit(there, ridge(**parameters).fit(*columns))
-
-
-@pytest.mark.parametrize("case", PLAIN_CASES)
-def test_kernels_are_chosen_on_all_rows_if_they_are_few(case):
-    parameters, columns = PLAIN_CASES[case]
-    there = ridge(**parameters).fit(placed(InProcess(), cut(*columns)))
     assert_same_fit(there, ridge(**parameters).fit(*columns))
 
 
@@ -125,17 +113,9 @@ def test_errors_name_the_partition_and_leave_the_model(engine):
 ODD = X[:10], Y[:10]
 BAD = {
     "fewer targets": ((X[:10], Y[:9]), {}, "In partition 1: X has 10 rows and y has 9"),
-    "weights": ((*ODD, Y[:9]), {}, "In partition 1: X has 10 rows and sample_weight has 9"),
     "negative": ((*ODD, -np.ones(10)), {}, "In partition 1: sample_weight .* not negative"),
-    "no targets": ((X[:10], None), {}, "In partition 1: y must be an array"),
     "an array": (X[:10], {}, r"In partition 1: Expected a tuple \(X, y\).* got ndarray"),
     "columns": ((X[:10, :2], Y[:10]), {}, "Partition 1 has 2 columns and one target, and part"),
-    "targets": ((X[:10], BOTH[:10]), {}, r"Partition 1 has 3 columns and targets \(n, 2\)"),
-    "names": (
-        (pd.DataFrame(X[:10], columns=["a", "b", "c"]), Y[:10]),
-        {},
-        "Partition 1 has 3 columns named 'a', 'b', 'c'",
-    ),
     "no frame": (ODD, {"target": "y"}, "a data frame was expected, got tuple"),
 }
 
@@ -145,12 +125,6 @@ def test_bad_parts_are_refused(case):
     part, names, message = BAD[case]
     with pytest.raises((TypeError, ValueError), match=message):
         ridge().fit(PartitionedRows(InProcess(), [ODD, part, ODD], **names))
-
-
-def test_frames_without_the_columns_are_refused():
-    table = pd.DataFrame(X, columns=["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"In partition 0: There is no column 'y'; .* 'a', 'b'"):
-        ridge().fit(PartitionedRows(InProcess(), [table], target="y"))
 
 
 def test_rows_that_do_not_belong_there_are_refused():

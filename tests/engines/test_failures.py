@@ -1,10 +1,5 @@
 """Workers that pause, run out of memory, or are restarted: the same result, or an error."""
 
-import os
-import signal
-import threading
-import time
-
 import numpy as np
 import pytest
 from engines.engines import visits
@@ -39,31 +34,9 @@ def rows(n=60_000):
     return X, X[:, 0] ** 2
 
 
-def later(seconds, action):
-    def act():
-        time.sleep(seconds)
-        action()
-
-    thread = threading.Thread(target=act)
-    thread.start()
-    return thread
-
-
 def assert_same(found, expected):
     """Sums of partitions may be added in another order."""
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
-
-
-@pytest.mark.slow
-def test_a_worker_that_pauses_changes_nothing(client):
-    X, y = rows()
-    expected = ridge().fit(X, y).coef_
-    worker = next(iter(client.run(os.getpid).values()))
-    later(0.1, lambda: os.kill(worker, signal.SIGSTOP))
-    end = later(2.0, lambda: os.kill(worker, signal.SIGCONT))
-    found = ridge().fit(X, y).coef_
-    end.join()
-    assert_same(found, expected)
 
 
 # Whether a worker ends depends on how fast the system fills its memory, and on other processes.
@@ -76,28 +49,6 @@ def test_workers_without_memory_end_in_an_error_that_says_so(client):
     with pytest.raises((KilledWorker, MemoryError), match=r"memory|died|restart|worker"):
         model.fit(hungry, y)
     np.testing.assert_array_equal(model.coef_, expected)
-    assert_same(ridge().fit(X, y).coef_, expected)
-
-
-def fitted_or_refusal(X, y):
-    """Return the coefficients, or ``None`` and what the error says."""
-    try:
-        return ridge().fit(X, y).coef_, ""
-    except Exception as error:
-        return None, repr(error).lower()
-
-
-@pytest.mark.slow
-def test_a_restart_gives_the_result_or_an_error(client):
-    X, y = rows(300_000)
-    expected = ridge().fit(X, y).coef_
-    restart = later(0.3, client.restart)
-    found, refusal = fitted_or_refusal(X, y)
-    if found is None:
-        assert "restart" in refusal or "cancel" in refusal, refusal
-    else:
-        assert_same(found, expected)
-    restart.join()
     assert_same(ridge().fit(X, y).coef_, expected)
 
 

@@ -4,7 +4,6 @@ from copy import deepcopy
 
 import dask.array as da
 import dask.bag as db
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +16,7 @@ from bochner import (
     KreinRidgeClassifier,
 )
 from bochner.engines import PartitionedRows, collected
-from bochner.engines.dask import collect, partitions_of
+from bochner.engines.dask import collect
 from bochner.features.chunks import Chunk
 
 MODEL = KreinRidge(n_components=8, random_state=0)
@@ -35,30 +34,15 @@ BAD = {
     ),
     "targets in memory": (lambda: (frames(Y)[0], Y, None), "column of it"),
     "other partitions": (lambda: (frames(Y)[0], frames(Y, None, 2)[1], None), "repartition"),
-    "other divisions": (
-        lambda: (frames(Y)[0], frames(Y)[1].repartition(divisions=(0, 5, 9, 239)), None),
-        "repartition",
-    ),
-    "one dimension": (lambda: (da.from_array(Y), da.from_array(Y), None), "two dimensions"),
     "a missing number": (
         lambda: (da.from_array(np.where(X > 2.0, np.nan, X), chunks=(90, 3)), *arrays(Y)[1:]),
         r"In partition \d: .*NaN",
-    ),
-    "a missing target": (
-        lambda: (arrays(Y)[0], da.from_array(np.where(Y > 1.0, np.nan, Y), chunks=90), None),
-        "not finite",
     ),
     "a masked target": (
         lambda: (arrays(Y)[0], da.from_array(np.ma.masked_greater(Y, 1.0), chunks=90), None),
         r"In partition \d: y must not have masked entries",
     ),
-    "a masked weight": (
-        lambda: arrays(Y, np.ma.array(WEIGHT, mask=Y > 1.0)),
-        "sample_weight must not have masked entries",
-    ),
-    "text": (lambda: (da.from_array(X.astype(str), chunks=(90, 3)), *arrays(Y)[1:]), "got '"),
     "a negative weight": (lambda: arrays(Y, WEIGHT - 1.0), "not negative"),
-    "no weight": (lambda: arrays(Y, 0.0 * WEIGHT), "no rows|weight|zero"),
 }
 
 
@@ -88,22 +72,6 @@ HIDDEN = arrays(np.ma.array(Y > 0.0, mask=Y > 1.0))
 def test_fits_that_cannot_be_made_are_refused(fit, message):
     with pytest.raises((TypeError, ValueError), match=message):
         fit()
-
-
-def test_targets_in_memory_go_with_an_array():
-    parts = partitions_of(arrays(Y)[0], Y.tolist())
-    assert [len(part.compute()[1]) for part in parts] == [90, 90, 60]
-
-
-def test_frames_of_one_partition_and_many_are_alike():
-    table = pd.DataFrame(X, columns=["a", "b", "c"])
-    fits = [
-        KreinRidge(n_components=8, random_state=0)
-        .fit(dd.from_pandas(table, npartitions=k), dd.from_pandas(pd.Series(Y), npartitions=k))
-        .coef_
-        for k in (1, 7)
-    ]
-    assert np.allclose(*fits, rtol=1e-11)
 
 
 @pytest.mark.parametrize("make", [arrays, frames])

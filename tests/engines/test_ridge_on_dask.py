@@ -21,10 +21,7 @@ from bochner.kernels import DeltaGaussian
 
 EXACT = 1e-10
 RIDGES = {
-    "plain": ({}, Y, None),
-    "intercept": ({"fit_intercept": True}, Y + 5.0, None),
     "weights": ({"fit_intercept": True}, Y + 5.0, WEIGHT),
-    "evidence of scales": ({"length_scale": "evidence"}, Y, None),
     "indefinite": ({"kernel": DeltaGaussian(1.0, 3.0)}, Y, WEIGHT),
     "two targets": ({}, np.column_stack((Y, SIGNAL)), None),
 }
@@ -63,22 +60,6 @@ def test_data_frames_are_fitted_by_their_partitions(dask_place):
     assert there.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-def test_conjugate_gradients_take_passes_over_partitions(dask_place):
-    parameters = {"solver": "cg", "tol": 1e-6, "alpha": 1e-5}
-    here = ridge(alpha=1e-5).fit(X, Y)
-    there = ridge(**parameters).fit(*arrays(Y))
-    assert relative_error(there.predict(X), here.predict(X)) < 1e-4
-    assert there.n_iter_ >= 1
-
-
-def test_conjugate_gradients_draw_their_sample_among_rows_of_weight(dask_place):
-    weight = np.zeros(len(X))
-    weight[::40] = 1.0
-    cut = [da.from_array(part, chunks=60) for part in (X, Y, weight)]
-    there = ridge(solver="cg", tol=1e-8, alpha=0.1).fit(*cut)
-    assert relative_error(there.predict(X), ridge(alpha=0.1).fit(X, Y, weight).predict(X)) < 1e-6
-
-
 @pytest.mark.parametrize("weight", [None, WEIGHT])
 def test_classes_are_those_of_all_partitions(weight, dask_place):
     made = KreinRidgeClassifier(n_components=64, random_state=1)
@@ -93,12 +74,6 @@ def test_classes_are_those_of_all_partitions(weight, dask_place):
     assert relative_error(there, here.predict_proba(NEW)) < 1e-7
 
 
-def test_labels_of_data_frames_may_be_text(dask_place):
-    made = KreinRidgeClassifier(n_components=64, random_state=1)
-    there = made.fit(*frames(LABELS)).predict(X)
-    assert np.array_equal(there, made.fit(X, LABELS).predict(X))
-
-
 def test_partitions_without_rows_or_weight_count_for_nothing(dask_place):
     weight = np.where(np.arange(len(X)) < 60, 0.0, 1.0)
     cut = da.from_array(weight, chunks=60)
@@ -110,22 +85,3 @@ def test_partitions_without_rows_or_weight_count_for_nothing(dask_place):
     assert relative_error(ridge().fit(table[few], y[few]).coef_, ridge().fit(X, Y).coef_) < EXACT
     with pytest.raises(ValueError, match="no rows"):
         ridge().fit(table[far], y[far])
-
-
-def test_partitions_are_predicted_one_by_one(dask_place):
-    model = ridge().fit(*arrays(Y))
-    table = frames(Y)[0]
-    there = table.map_partitions(model.predict, meta=np.empty(0))
-    assert relative_error(there.compute(), model.predict(table.compute())) < EXACT
-
-
-def test_many_rows_choose_the_kernel_by_a_sample(monkeypatch, dask_place):
-    from bochner.engines import collected
-
-    monkeypatch.setattr(collected, "SAMPLE_ROWS", 50)
-    there = ridge(length_scale=1.0).fit(*arrays(Y))
-    assert relative_error(there.coef_, ridge(length_scale=1.0).fit(X, Y).coef_) < EXACT
-    scales = ridge().fit(*arrays(Y)).kernel_.length_scale
-    ratio = np.divide(scales, ridge().fit(X, Y).kernel_.length_scale)
-    assert ratio.min() > 0.5
-    assert ratio.max() < 2.0

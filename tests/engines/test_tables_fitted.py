@@ -1,6 +1,5 @@
 """Models of tables in partitions: those in memory, or a sample with sums over all others."""
 
-import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +8,6 @@ from engines.rows import relative_error
 from engines.tables import (
     BOTH,
     LABELS,
-    NEW,
     TABLE,
     WEIGHT,
     Counting,
@@ -60,22 +58,6 @@ def test_partitions_of_an_engine_are_fitted_as_in_memory(engine, monkeypatch):
     assert relative_error(answer(regressor().fit(rows)), answer(here)) < 1e-10
 
 
-def test_arrays_are_fitted_by_chunks(monkeypatch):
-    few_rows(monkeypatch)
-    X = TABLE[["a", "b", "c"]].to_numpy(object)
-    there = regressor().fit(da.from_array(X, chunks=(250, 2)), Y)
-    here = regressor().fit(X, Y)
-    np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=1e-10)
-
-
-def test_rows_without_weight_are_left_out(monkeypatch):
-    few_rows(monkeypatch)
-    weight = np.where(np.arange(N) % 3 == 0, 0.0, WEIGHT)
-    there = regressor().fit(*on_dask(Y, weight))
-    assert relative_error(answer(there), answer(regressor().fit(TABLE, Y, weight))) < 1e-10
-    assert there.record_["n_samples"] == np.count_nonzero(weight)
-
-
 def sampled_numbers():
     """The documented sample: so many of all rows, drawn without replacement, by their number."""
     return np.sort(np.random.default_rng(N).choice(N, size=SAMPLE, replace=False))
@@ -106,13 +88,6 @@ def test_beyond_the_sample_laws_are_fitted_to_all_rows(case, dask_place, monkeyp
     model = check_normal_equations(y, weight, *on_dask(y, weight))
     assert model.record_["n_samples"] == N
     assert len(model.head_.scores) == SAMPLE - 60
-
-
-def test_units_are_those_of_the_sample(monkeypatch):
-    few_rows(monkeypatch, SAMPLE)
-    model, rows = regressor().fit(*on_dask(Y)), sampled_numbers()
-    assert np.isclose(model.target_mean_, Y[rows].mean())
-    assert np.isclose(model.target_scale_, Y[rows].std())
 
 
 def test_rows_of_the_sample_have_level_means_without_their_own_targets(monkeypatch):
@@ -186,13 +161,6 @@ def test_no_other_rows_come_to_the_client(monkeypatch):
         assert total.shape == (40 * 41 // 2 + 2 * 40,)
 
 
-def test_fits_repeat_to_the_last_bit(monkeypatch):
-    few_rows(monkeypatch, SAMPLE)
-    given = on_dask(Y)
-    first, second = (regressor().fit(*given).predict(NEW) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
 ODD = TABLE[:60], Y[:60]
 BAD = {
     "a missing column": (
@@ -203,10 +171,6 @@ BAD = {
         (TABLE[:60].assign(a="many"), Y[:60]),
         r"column 'a': numbers in partition 0 \(row 1: .*\), text in partition 1 \(row 1: 'many'\)",
     ),
-    "some text": (
-        (TABLE[:60].astype({"a": object}).replace({"a": {TABLE["a"][3]: "many"}}), Y[:60]),
-        "In partition 1: Mixed types in column 'a'.*row 4: 'many'",
-    ),
     "an infinite number": (
         (TABLE[:60].assign(a=np.inf), Y[:60]),
         "In partition 1: Infinite numbers .*'a'",
@@ -215,11 +179,6 @@ BAD = {
         (TABLE[:60], np.where(np.arange(60) == 5, np.nan, Y[:60])),
         "In partition 1: y contains numbers that are not finite",
     ),
-    "text as a target": ((TABLE[:60], LABELS[:60]), "In partition 1: y must hold numbers"),
-    "fewer targets": ((TABLE[:60], Y[:59]), "In partition 1: X has 60 rows and y has 59"),
-    "two targets": ((TABLE[:60], BOTH[:60]), r"Partition 1 has .* targets \(n, 2\)"),
-    "an array": ((TABLE[:60].to_numpy(), Y[:60]), "Partition 1 has 5 columns and one target"),
-    "one dimension": ((Y[:60], Y[:60]), r"In partition 1: Expected the rows .* shape \(60,\)"),
     "equal names": (
         (pd.concat([TABLE[:60], TABLE[:60]], axis=1), Y[:60]),
         "In partition 1: .*'a'",
@@ -269,12 +228,3 @@ def test_targets_of_two_kinds_and_rare_classes_are_refused(monkeypatch):
 def test_what_needs_rows_in_memory_is_refused(fit, message):
     with pytest.raises(ValueError, match=message):
         fit()
-
-
-def test_a_refused_partition_leaves_the_model(monkeypatch):
-    few_rows(monkeypatch)
-    model = regressor().fit(TABLE, Y)
-    before = model.head_
-    with pytest.raises(ValueError, match="In partition 1"):
-        model.fit(PartitionedRows(InProcess(), [ODD, BAD["a missing target"][0]]))
-    assert model.head_ is before

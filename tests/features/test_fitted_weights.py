@@ -13,9 +13,9 @@ from scipy.spatial.distance import cdist, pdist
 from bochner import FourierFeatures, kernels, spectral_measure
 from bochner.features import fitted_weights
 from bochner.features.fitted_weights import fitted_frequencies
-from bochner.spectral import Frequencies
 from bochner.spectral.decompositions import DesignData
 from bochner.spectral.design import broad_proposal
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.schemes import resolve_scheme
 
 RNG = np.random.default_rng(0)

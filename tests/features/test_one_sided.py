@@ -6,7 +6,8 @@ from laws.registry import late
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import FourierFeatures, kernels
-from bochner.spectral import Envelope, Frequencies
+from bochner.spectral import Envelope
+from bochner.spectral.frequencies import Frequencies
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

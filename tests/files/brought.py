@@ -84,8 +84,8 @@ def sheet(*rows: Sequence[Any]) -> Callable[[Path], None]:
 CELLS = [[i + 0.5, f"t{i % 3}", (7 * i) % 40 + 0.25] for i in range(N)]
 
 UNITS = [
-    quantity("a unit after a space", ["6.37 kg", "2 kg"], [6.37, 2], "amounts in kg (6.37 kg is read",
     quantity("a unit after a space", ["6.37 kg", "2 kg"], [6.37, 2], "amounts in kg (6.37 kg is",
+             later={lines("3 kg"): [3], lines("3000 g"): "had the unit kg", lines("3"): "had the",
                     lines("heavy"): "numbers with the unit kg"}),
     quantity("a unit without a space", ["12.5km/h", "3km/h"], [12.5, 3], "amounts in km/h"),
     quantity("a unit with decimal commas", ["1,5 kg", "2,25 kg"], [1.5, 2.25], "decimal commas"),

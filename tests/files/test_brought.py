@@ -96,18 +96,6 @@ def test_files_that_people_bring(tmp_path, case):
     check_layout(tmp_path, case)
 
 
-def test_names_are_used_once():
-    names = [case.name for case in BROUGHT]
-    assert len(set(names)) == len(names)
-
-
-def test_layouts_of_earlier_versions_are_read():
-    record = {"decimal": ",", "dates": "iso", "types": {"a": "text"}, "table": None}
-    layout = ReadOptions.from_record(record)
-    assert (layout.decimal, layout.types, layout.units) == (",", {"a": "text"}, {})
-    assert (layout.missing, layout.skip, layout.header) == ((), None, None)
-
-
 def test_times_of_day_are_cyclic():
     times = [time(i % 24, i) for i in range(60)]
     frame = pd.DataFrame({"a": [*times, time(23, 59), time(0, 0), None]})
@@ -122,12 +110,6 @@ def test_times_of_day_are_cyclic():
     numbers = TableEncoder().fit(pd.DataFrame({"a": [1.5, 2.5]}))
     with pytest.raises(ValueError, match="numbers at fit, now times of day"):
         numbers.transform(frame)
-
-
-def test_a_column_of_a_file_without_names_may_be_named_by_its_first_entry(tmp_path):
-    case = case_named("a first line of data")
-    found = read(write(tmp_path, case, case.content, "t"), keep=["0.125"])
-    assert found.first == ("0.5", "0.25", "0.125")
 
 
 @pytest.mark.parametrize(

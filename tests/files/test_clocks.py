@@ -7,11 +7,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from files.written import column as written
-from files.written import read_text
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.comparison.study import table_facts
 from bochner.files.clocks import clock_times, is_fixed, zone_name, zone_of
 from bochner.files.columns import read_column
 from bochner.tables.encoder import TableEncoder
@@ -82,16 +79,6 @@ def test_dates_of_other_zones_are_taken_to_the_clock_of_the_fit(form, zone, by_c
     assert_allclose(features[:, 1:], by_clock[1][:, 1:], atol=1e-9)
 
 
-def test_offsets_alone_are_the_clock_of_each_entry(by_clock):
-    """With offsets at fit no zone is known: later dates have the clocks that they came with."""
-    encoder = TableEncoder(clip=9.0).fit(table(FORMS["text"](LOCAL)))
-    for form in FORMS:
-        features = encoder.transform(table(FORMS[form](LOCAL)))
-        assert_allclose(features[:, 1:], by_clock[1][:, 1:], atol=1e-9)
-    naive = encoder.transform(table(pd.Series(LOCAL.tz_localize(None))))
-    assert_allclose(naive[:, 1:], by_clock[1][:, 1:], atol=1e-9)
-
-
 def test_missing_dates_and_mixed_offsets():
     entries = ["2021-01-03T08:00:00+01:00", None, "2021-07-04 08:00+02:00", "2021-07-05T08:00Z"]
     found = read_column("t", pd.Series(entries))
@@ -106,20 +93,6 @@ def test_missing_dates_and_mixed_offsets():
     assert read_column("t", pd.Series(["2021-01-03T08:00:00"] * 2)).clock is None
 
 
-def test_states_of_older_versions_have_cycles_in_utc():
-    encoder, _ = encoded(FORMS["pandas"](LOCAL))
-    del encoder.columns_[0]["zone"]
-    old = encoder.transform(table(FORMS["pandas"](LOCAL)))
-    _, in_utc = encoded(pd.Series(HOURS.tz_localize(None)))
-    assert_allclose(old[:, 1:], in_utc[:, 1:], atol=1e-9)
-
-
-def test_a_file_with_offsets_has_the_cycles_of_one_without(tmp_path, by_clock):
-    frame = read_text(tmp_path, written(*FORMS["text"](LOCAL))).frame
-    features = TableEncoder(clip=9.0).fit_transform(frame[["a"]])
-    assert_allclose(features[:, 1:], by_clock[1][:, 1:], atol=1e-9)
-
-
 def test_columns_of_parquet_keep_their_clock(tmp_path, by_clock):
     from bochner.files.table_reading import read
 
@@ -127,13 +100,6 @@ def test_columns_of_parquet_keep_their_clock(tmp_path, by_clock):
     frame = read(tmp_path / "t.parquet").frame
     features = TableEncoder(clip=9.0).fit_transform(frame)
     assert_allclose(features[:, 1:], by_clock[1][:, 1:], atol=1e-9)
-
-
-def test_facts_of_a_table_are_days_by_the_clock():
-    """A local midnight is the evening before in UTC."""
-    days = pd.date_range("2023-03-01", periods=90, tz=BERLIN)
-    facts = table_facts(pd.DataFrame({"t": days}), "a").columns[0]
-    assert facts.summary == "2023-03-01 to 2023-05-29"
 
 
 ZONES = [BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC", "UTC-03:30"]

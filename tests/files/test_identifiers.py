@@ -1,7 +1,6 @@
 """Columns that only tell rows apart are left out, and no others."""
 
 import uuid
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -53,16 +52,6 @@ class TestIndex:
     def test_other_entries_stay(self, tmp_path, entries):
         rows = "".join(f"{entry},{i}.5,{i}.25\n" for i, entry in enumerate(entries))
         assert left_out(tmp_path, f"index,x,y\n{rows}")[0] == []
-
-    def test_pandas_saves_one(self, tmp_path):
-        frame = pd.DataFrame({"x": [0.5, 2.0], "y": [1.0, 4.5]})
-        assert left_out(tmp_path, frame.to_csv())[0] == ["Unnamed: 0"]
-        frame.to_csv(tmp_path / "once.csv")
-        pd.read_csv(tmp_path / "once.csv").to_csv(tmp_path / "twice.csv")
-        found = read(tmp_path / "twice.csv")
-        assert list(found.frame.columns) == ["x", "y"]
-        (note,) = found.notes
-        assert note == "'Unnamed: 0.1' and 'Unnamed: 0' count the rows and are left out."
 
     def test_a_type_keeps_it(self, tmp_path):
         text = "index,x,y\n0,1.5,2\n1,2.5,3\n"
@@ -116,10 +105,6 @@ class TestWholeNumbers:
         assert left_out(tmp_path, f"id,x,y\n{rows}")[0] == []
         assert left_out(tmp_path, f"id,x,y\n{rows}19,5,5\n")[0] == ["id"]
 
-    def test_a_curve_keeps_its_only_input(self, tmp_path):
-        rows = "".join(f"{i},{i * i % 17}.5\n" for i in range(N))
-        assert left_out(tmp_path, f"n,y\n{rows}")[0] == []
-
 
 class TestText:
     @pytest.mark.parametrize(
@@ -139,16 +124,6 @@ class TestText:
         assert found == ["who"] * gone
         words = "'who' differs in nearly every row and is left out"
         assert notes == (f"{words}{KEEPS}",) * gone
-
-    @pytest.mark.parametrize(("n_levels", "gone"), [(256, False), (299, False), (301, True)])
-    def test_many_levels_as_for_the_encoder(self, tmp_path, n_levels, gone):
-        n = 600
-        frame = pd.DataFrame({"who": [f"w{i % n_levels}" for i in range(n)]})
-        frame["x"], frame["y"] = RNG.normal(size=(2, n)).round(3)
-        found = read_text(tmp_path, frame.to_csv(index=False))
-        assert ("who" not in found.frame) == gone
-        with warnings.catch_warnings(action="error"):  # nothing is said twice
-            TableEncoder().fit(found.frame)
 
     def test_text_with_errors_is_shown_to_the_checks(self, tmp_path):
         found = read_text(tmp_path, table(a=[f"{i}.5" for i in range(N - 4)] + ["1.2.3"] * 4))
@@ -174,28 +149,6 @@ class TestConstantColumns:
         (note,) = left_out(tmp_path, table(k=[7] * N))[1]
         assert note == "'k' has the same entry in every row and is not used (7)."
 
-    def test_chosen_columns_and_gaps_are_not(self, tmp_path):
-        with_gaps = table(k=[7, None] * (N // 2))
-        assert left_out(tmp_path, with_gaps)[1] == ()
-        assert left_out(tmp_path, table(k=[7] * N), keep=["k"])[1] == ()
-        assert left_out(tmp_path, "k,x,y\n7,1,2\n7,2,4\n")[1] == ()  # Equal by chance
-
-    def test_the_encoder_agrees(self, tmp_path):
-        frame = read_text(tmp_path, table(k=[7] * N, who=["a"] * N)).frame
-        check_table(frame)
-        kinds = {state["name"]: state["kind"] for state in TableEncoder().fit(frame).columns_}
-        assert kinds["k"] == kinds["who"] == "constant"
-
-
-def test_several_columns_share_a_note(tmp_path):
-    gone, notes = left_out(tmp_path, table(id=np.arange(N), n=np.arange(N)))
-    assert gone == ["id", "n"]
-    assert notes == (f"'id' and 'n' count the rows and are left out{KEEPS}",)
-
-
-def test_the_last_column_stays(tmp_path):
-    assert left_out(tmp_path, "index\n0\n1\n2\n")[0] == []
-
 
 def test_warnings_in_python_name_parameters_of_python(tmp_path):
     """They named options of the command."""
@@ -206,44 +159,9 @@ def test_warnings_in_python_name_parameters_of_python(tmp_path):
     assert "--" not in str(caught[0].message)
 
 
-def test_row_numbers_stay_if_all_other_inputs_are_constant():
-    frame = pd.DataFrame({"x": range(31), "y": np.arange(31.0) ** 2 % 7.0, "t": "q"})
-    read_frame = read(frame, keep=("y",))
-    assert list(read_frame.frame) == ["x", "y", "t"]
-    assert list(read(frame.assign(t=frame["y"] + 0.5), keep=("y",)).frame) == ["y", "t"]
-
-
 @pytest.mark.parametrize("entry", [[1, 2], {"a": 1}, np.ones(2)], ids=["list", "dict", "array"])
 def test_nested_columns_are_named(entry):
     frame = pd.DataFrame({"c": [entry] * 40, "a": np.arange(40.0) ** 2, "y": np.arange(40.0) % 7.0})
     nested = read(frame, keep=("y",)).frame
     with pytest.raises(TypeError, match="Unreadable column 'c'"):
         TableEncoder().fit(nested[["c", "a"]], nested["y"])
-
-
-def assert_half(folder):
-    """Text of which exactly half are numbers is a column with errors, and is kept."""
-    for n_numbers in (49, 50, 51):
-        entries = [str(1000 + 7 * i) for i in range(n_numbers)]
-        words = [f"word {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(100 - n_numbers)]
-        text = pd.DataFrame({"note": entries + words, "y": RNG.normal(size=100)})
-        gone, _ = left_out(folder, text.to_csv(index=False))
-        assert (gone == []) == (n_numbers >= 50)
-
-
-def assert_levels_are_compared(folder):
-    """Levels that differ by case are named up to 256 levels."""
-    for n_levels in (255, 256, 257):
-        levels = [f"level {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(n_levels - 1)]
-        rows = [*levels, levels[0].upper()] * 2
-        text = pd.DataFrame({"note": rows, "y": RNG.normal(size=len(rows))}).to_csv(index=False)
-        _, notes = left_out(folder, text)
-        assert ("differ only by case" in " ".join(notes)) == (n_levels <= 256)
-
-
-def test_half_of_a_column_of_text_are_numbers(tmp_path):
-    assert_half(tmp_path)
-
-
-def test_256_levels_are_compared(tmp_path):
-    assert_levels_are_compared(tmp_path)

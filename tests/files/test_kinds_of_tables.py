@@ -1,6 +1,5 @@
 """Models do not depend on the kind of the table: pandas, polars, Arrow, dictionary, array, list."""
 
-import datetime
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +13,6 @@ from numpy.testing import assert_array_equal
 
 from bochner import TableClassifier, TableEncoder, TableRegressor, load, save
 from bochner.files import ModelFileError
-from bochner.series.series_rows import several
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -106,16 +104,6 @@ def test_groups_weights_and_contributions_read_every_kind(kind):
     assert "</html>" in model.report(NAMED[kind](frame), classes).html
 
 
-def test_categories_and_zones_of_arrow_are_those_of_pandas():
-    zoned = pd.date_range("2021-03-01", periods=N, freq="7h", tz="Europe/Berlin")
-    frame = pd.DataFrame({"code": pd.Categorical(np.arange(N) % 3), "at": zoned})
-    first = TableEncoder().fit(frame)
-    second = TableEncoder().fit(pa.Table.from_pandas(frame))
-    assert first.columns_ == second.columns_
-    times = pa.table({"t": [datetime.time(hour % 24) for hour in range(N)]})
-    assert TableEncoder().fit(times).columns_[0]["name"] == "t"
-
-
 @pytest.mark.parametrize(
     ("table", "error", "message"),
     [
@@ -131,12 +119,6 @@ def test_other_collections_are_refused(table, error, message):
         TableEncoder().fit(table)
     with pytest.raises(error, match=message):
         TableRegressor().fit(table, [1.0, 2.0])
-
-
-def test_arrow_tables_are_series_by_name():
-    series = several(pa.table({"north": [1.0, 2.0], "south": [3.0, 4.0]}))
-    assert list(series) == ["north", "south"]
-    assert_array_equal(series["south"], [3.0, 4.0])
 
 
 def check_refusal():

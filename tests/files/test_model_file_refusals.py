@@ -421,20 +421,6 @@ def test_functions_are_not_saved(kernel, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def exponential(A, B):
-    return np.exp(-np.linalg.norm(A[:, None] - B[None], axis=-1))
-
-
-@pytest.mark.filterwarnings("ignore:The features approximate the kernel badly")
-def test_a_model_fitted_to_a_function_is_not_saved(tmp_path):
-    model = FourierFeatures(exponential, 8, weights="least_squares", random_state=0).fit(X)
-    with pytest.raises(
-        ModelFileError, match=r"^FourierFeatures\.kernel_ is the function exponential, .* code"
-    ):
-        bochner.save(model, tmp_path / "model")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     "function", [None, "cos", {"$": "type", "name": "float64"}, {"$": "tuple", "items": []}]
 )

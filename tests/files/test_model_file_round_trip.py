@@ -22,7 +22,6 @@ from bochner import (
     KernelGLMRegressor,
     KreinRidge,
     KreinRidgeClassifier,
-    LearnedKernelClassifier,
     LearnedKernelRegressor,
     LocallyStationaryClassifier,
     LocallyStationaryRegressor,
@@ -35,13 +34,11 @@ from bochner import (
 )
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
 from bochner.kernels.levels import Levels
-from bochner.learned import Chains, LearnedEnvelope
-from bochner.spectral import Iid
+from bochner.learned import Chains
 from bochner.spectral.hadamard import HadamardRows
 from bochner.spectral.schemes import SCHEMES
 from bochner.tables.encoder import TableEncoder
 
-TAYLOR = papers.digmm.Taylor(1.2)
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
 NEW = RNG.normal(size=(57, 3))
@@ -66,17 +63,14 @@ KERNELS = [
     kernels.Matern(0.1 + 0.2, nu=np.pi),
     kernels.Cauchy(2),
     kernels.RationalQuadratic(1.0, alpha=0.3),
-    SpectralMixture([1.0, 0.5], RNG.normal(size=(2, 3)), [0.1, 0.2]),
     SpectralMixture([1.0], [[0.0, 1.0, 2.0]], [np.diag([1.0, 2.0, 3.0])]),
     Anova(Matern((1.0, 2.0, 3.0)), inclusion=(0.1, 0.5, 1.0)),
     Gaussian() + Matern(),
     Gaussian() * Matern(),
     -0.5 * Gaussian(),
-    2.0 * (Gaussian(0.3) + 0.5 * Anova(Matern(), 0.2)) * (Matern(nu=7.0) - 0.1 * Gaussian()),
     kernels.DeltaGaussian(1, np.float32(0.1)),
     kernels.TL1(2.1),
     kernels.SphericalPolynomial(np.int64(3), 2.5),
-    kernels.ArcCosine(0),
     kernels.ArcCosine(order=1),
     kernels.NTK(),
     kernels.ModulatedWaves(
@@ -86,7 +80,6 @@ KERNELS = [
     kernels.Polynomial(3, -0.5),
     kernels.Tanh(1 / 3),
     kernels.Hellinger(),
-    kernels.NTK() - 0.5 * (kernels.Hellinger() * kernels.TL1(1)),
     kernels.ShiftGaussian((0.5, 1.0, 2.0), shift=1 / 3),
     kernels.SinhGaussian(2, beta=(0.1, -0.2, 0.0)),
     kernels.CoshGaussian(0.1 + 0.2, beta=np.float32(0.1)),
@@ -95,8 +88,6 @@ KERNELS = [
     kernels.ShiftGaussian().symmetrised,
     kernels.Bilinear(kernels.ShiftGaussian(), RNG.normal(size=(3, 40)).round(3)),
     kernels.Bilinear(Gaussian((1.0, 2.0)), RNG.normal(size=(3, 2)), RNG.normal(size=(3, 2))),
-    2.0
-    * kernels.Bilinear(kernels.Tanh(), np.asfortranarray(np.eye(3)[:, :2]), -np.eye(3)[:, 1:]).T,
     Gaussian((0.5, 1 / 3)).on([-1, 0]),
     (kernels.White(0.1).on(["a", "ç"]) + kernels.Constant(2)).resolved(["a", "ç", "d"]),
     kernels.Periodic(24, (1.0, 1 / 3, 0.1 + 0.2)),
@@ -177,19 +168,15 @@ def bank(cls, structure):
 FITTED = {
     "one target": lambda: (ridge().fit(X, Y), NEW),
     "several targets": lambda: (ridge(fit_intercept=True).fit(X, np.c_[Y, -Y, X]), NEW),
-    "a column of one target": lambda: (ridge().fit(X, Y[:, None]), NEW),
     "by evidence": lambda: (ridge(alpha="evidence", length_scale="evidence").fit(X, Y), NEW),
-    "many features": lambda: (ridge(n_components=600).fit(X, Y), NEW),
     "float32": lambda: (ridge().fit(X.astype("f4"), Y), NEW.astype("f4")),
     "named columns": lambda: (ridge().fit(FRAME, Y), FRAME[::-1]),
     "kernels on columns": lambda: (ridge(kernel=ON_COLUMNS).fit(CODED, Y), CODED[::-1]),
     "weights": lambda: (ridge().fit(X, Y, np.arange(120.0)), NEW),
-    "kernel object": lambda: (ridge(kernel=KERNELS[8] + KERNELS[7], scheme=Iid()).fit(X, Y), NEW),
     "landmarks": lambda: (ridge(residual=20).fit(X, Y), NEW),
     "krein space": lambda: (ridge(kernel=SIGNED).fit(X, Y), NEW),
     "associated space": lambda: (ridge(kernel=SIGNED, associated=True).fit(X, Y), NEW),
     "conjugate gradients": lambda: (ridge(solver="cg").fit(X, Y), NEW),
-    "classes in a krein space": lambda: (classifier(SIGNED).fit(X, COLOURS), NEW),
     "counts": lambda: (
         KernelGLMRegressor("negative_binomial", n_components=32, random_state=0).fit(
             X, np.arange(120) % 5, exposure=1.0 + np.arange(120)
@@ -203,19 +190,12 @@ FITTED = {
         NEW,
     ),
     "two classes": lambda: (classifier().fit(X, Y > 0), NEW),
-    "integer classes": lambda: (classifier().fit(X, np.digitize(Y, [-0.5, 0.5]) - 1), NEW),
     "text classes": lambda: (classifier().fit(X, COLOURS.astype("U40")), NEW),
-    "object classes": lambda: (classifier().fit(X, COLOURS.astype(object)), NEW),
     "features": lambda: (features().fit(X), NEW),
     "features of type": lambda: (features(dtype=np.float32).fit(X), NEW),
-    "features of dtype": lambda: (features(dtype=np.dtype("float64")).fit(X), NEW),
     "designed features": lambda: (features(kernel=kernels.Tanh()).fit(X), X),
     "fitted weights": lambda: (features(kernel=kernels.Tanh(), weights="least_squares").fit(X), X),
-    "features of the sphere": lambda: (features(kernel="ntk").fit(ON_THE_SPHERE), ON_THE_SPHERE),
     "Jordan parts": lambda: (features(kernel=SIGNED, decomposition="jordan").fit(X), NEW),
-    "a product": lambda: (features(kernel=kernels.TL1(3.0) * Gaussian()).fit(X), X),
-    "a head on a designed measure": lambda: (ridge(kernel=kernels.Tanh()).fit(X, Y), X),
-    "one feature": lambda: (features(n_components=1).fit(X), NEW),
     "data frames": lambda: (features(n_components=2).set_output(transform="pandas").fit(X), NEW),
     "two mixtures": lambda: (digmm(Gaussian(2.0) - 0.5 * Gaussian(), n_sketch=30).fit(X), NEW),
     "a mixture of one sign": lambda: (digmm("gaussian", truncation=1).fit(FRAME), FRAME[::-1]),
@@ -223,13 +203,8 @@ FITTED = {
         digmm(kernels.TL1(2.0), inference=papers.digmm.Taylor()).fit(X),
         NEW,
     ),
-    "mixtures of similarities": lambda: (
-        digmm("precomputed", inference=TAYLOR).fit(X, similarity=X @ X.T - 2.0),
-        NEW,
-    ),
     "positive features": lambda: (PositiveFeatures(16, random_state=0).fit(X, right=NEW), NEW),
     "table": lambda: (TableEncoder().fit(TABLE), TABLE[::-1]),
-    "table by quantiles": lambda: (TableEncoder(numeric="normal_quantile").fit(TABLE), TABLE),
     "table regressor": lambda: (table_model(TableRegressor).fit(TABLE, Y), TABLE[::-1]),
     "table classifier": lambda: (table_model(TableClassifier).fit(TABLE, COLOURS), TABLE[::-1]),
     "sparse learned kernel": lambda: (bank(LearnedKernelRegressor, "sparse").fit(X, Y), NEW),
@@ -237,28 +212,13 @@ FITTED = {
         bank(LearnedKernelRegressor, "dense").fit(FRAME, Y),
         FRAME[::-1],
     ),
-    "learned kernels of classes": lambda: (
-        bank(LearnedKernelClassifier, "auto").fit(X, COLOURS),
-        NEW,
-    ),
     "amplitudes and noise": lambda: (bank(LocallyStationaryRegressor, "sparse").fit(X, Y), NEW),
-    "shared amplitudes": lambda: (
-        bank(LocallyStationaryRegressor, "dense")
-        .set_params(envelope=LearnedEnvelope(n_shared=2))
-        .fit(FRAME, Y),
-        FRAME[::-1],
-    ),
-    "amplitudes of classes": lambda: (
-        bank(LocallyStationaryClassifier, "dense").fit(X, COLOURS),
-        NEW,
-    ),
     "paper's classes": lambda: (
         bank(LocallyStationaryClassifier, "auto")
         .set_params(sampler=papers.gabasr.sampler(2))
         .fit(X, Y > 0),
         NEW,
     ),
-    "process": lambda: (bochner.GaussianProcessRegressor().fit(X, Y), NEW),
     "process of scikit-learn's kernel": lambda: (
         bochner.GaussianProcessRegressor(2.0 * RBF() + WhiteKernel(0.1)).fit(X, Y),
         NEW,
@@ -360,23 +320,6 @@ def test_partial_fit_goes_on_after_loading(case, tmp_path):
     model.partial_fit(X[80:], y[80:])
     loaded.partial_fit(X[80:], y[80:])
     assert outputs(loaded, NEW) == outputs(model, NEW) != first
-
-
-def test_loaded_arrays_can_be_written_to_where_the_saved_could(tmp_path):
-    loaded = round_trip(ridge().fit(X, Y), tmp_path)
-    assert loaded.posterior_.coef.flags.writeable
-    assert not loaded.frequencies_.omega.flags.writeable
-
-
-@pytest.mark.parametrize("state", [np.random.default_rng(3), np.random.RandomState(3)])
-def test_a_generator_is_saved_as_none(state, tmp_path):
-    assert round_trip(ridge(random_state=state), tmp_path).random_state is None
-
-
-def test_metadata_requests_are_left_out(tmp_path):
-    model = ridge()
-    model._metadata_request = object()
-    assert "_metadata_request" not in vars(round_trip(model, tmp_path))
 
 
 def test_saving_changes_nothing_and_is_reproducible(tmp_path):

@@ -30,10 +30,6 @@ class TestTypes:
         path = write(tmp_path, name, content)
         assert read_types(str(path)) == {"zip": "text", "size": "number"}
 
-    def test_names_with_commas(self, tmp_path):
-        assert read_types(write(tmp_path, "t.csv", '"a, b",text\n')) == {"a, b": "text"}
-        assert read_types(write(tmp_path, "t.csv", "")) == {}
-
     @pytest.mark.parametrize(
         ("content", "parts"),
         [
@@ -53,12 +49,6 @@ class TestTypes:
             read_types(write(tmp_path, "types.csv", content))
         for part in ["types.csv", *parts]:
             assert part in str(caught.value)
-
-    def test_no_file(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match="There is no file"):
-            read_types(tmp_path / "none.csv")
-        with pytest.raises(InputError, match="no types of columns"):
-            read_types(tmp_path)
 
     def test_each_kind_overrules(self, tmp_path):
         text = "a,b,c,d,e\n1,007,20210131,x,2021-01-31\n2,008,20210201,y,2021-02-01\n"
@@ -91,17 +81,6 @@ class TestOptions:
     def test_other_values(self, options, match):
         with pytest.raises(InputError, match=match):
             ReadOptions(**options)
-
-    def test_they_do_not_follow_a_changed_dictionary(self):
-        types = {"a": "text"}
-        options = ReadOptions(types=types)
-        types["b"] = "text"
-        assert options.types == {"a": "text"}
-
-    def test_records_are_json(self):
-        layout = ReadOptions(",", "dayfirst", {"a": "text", "é": "ignore"}, "one", recorded=True)
-        record = json.loads(json.dumps(layout.to_record()))
-        assert ReadOptions.from_record(record) == layout
 
     def test_text_files_have_no_tables(self, tmp_path):
         assert "is for Excel and SQLite" in refusal(tmp_path, "a,b\n1,2\n", table="x")
@@ -160,25 +139,12 @@ class TestLayout:
             assert row["flag"] == "-"
             assert row["long"] == "5"
 
-    def test_alone_it_would_be_read_otherwise(self, tmp_path):
-        frame = read_text(tmp_path, LATER.to_csv(index=False, sep="\t")).frame
-        assert frame["price"][0] == 1.234
-        assert frame["code"][0] == "001"
-        assert frame["long"][0] == 5
-        assert "flag" not in frame
-
     def test_columns_may_be_missing_or_count(self, tmp_path, layout):
         later = TRAIN[["n", "price"]].assign(n=range(60), z=range(60))
         text = later.to_csv(sep=";")  # with an index, this time
         found = read_text(tmp_path, text, layout=layout)
         assert list(found.frame.columns) == ["n", "price", "z"]
         assert "'Unnamed: 0' counts the rows and is left out." in found.notes
-
-    def test_an_index_that_stayed_stays(self, tmp_path):
-        text = "index,x,y\n" + "".join(f"{i * i},{i}.5,{i}.25\n" for i in range(9))
-        layout = read_text(tmp_path, text).layout
-        later = read_text(tmp_path, "index,x,y\n0,1,2\n1,3,4\n", layout=layout)
-        assert list(later.frame.columns) == ["index", "x", "y"]
 
     def test_a_layout_reads_itself(self, tmp_path, layout):
         text = TRAIN.to_csv(index=False, sep=";")
@@ -238,12 +204,6 @@ def test_read_table_warns_of_what_was_guessed(tmp_path):
     pd.testing.assert_frame_equal(frame, read(path).frame)
     kept = read_table(path, decimal=",", types={"a": "text"})
     assert kept["a"].tolist() == ["1,5", "2,5"]
-
-
-def test_text_columns_are_text(tmp_path):
-    found = read_text(tmp_path, "a,b\n007,1\n2021-01-01,2\n", text_columns=["a", "none"])
-    assert found.frame["a"].tolist() == ["007", "2021-01-01"]
-    assert found.frame["b"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("form", ["frame", "xlsx", "parquet", "csv"])

@@ -7,7 +7,6 @@ import lzma
 import sys
 import zipfile
 
-import numpy as np
 import pandas as pd
 import pytest
 from files.written import column, read_text, refusal, write
@@ -42,23 +41,10 @@ class TestEncodings:
         assert_names(found)
         assert found.notes == ("The file is not UTF-8: read as Windows-1252.",)
 
-    def test_signs_of_windows_and_bytes_it_lacks(self, tmp_path):
-        found = read_text(tmp_path, "a,b\n\u201cx\u201d,5 \u20ac\n".encode("cp1252"))
-        assert found.frame["a"].tolist() == ["\u201cx\u201d"]
-        assert found.frame["b"].tolist() == [5]
-        assert read_text(tmp_path, b"a,b\n\x81\xe9,1\n").frame["a"].tolist() == ["\x81é"]
-
     def test_damaged_utf_16(self, tmp_path):
         message = refusal(tmp_path, b"\xff\xfea\x00,\x00\x00\xd8")
         assert "damaged UTF-16" in message
         assert "not text: a zero byte at offset 1" in refusal(tmp_path, "a,b\n".encode("utf-16-le"))
-
-    @given(st.text(st.characters(codec="cp1252", exclude_categories=["C"]), min_size=1))
-    @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-    def test_no_bytes_of_a_western_file_fail(self, tmp_path, text):
-        entry = '"' + text.replace('"', '""') + '"'
-        found = read_text(tmp_path, f"a,b\n{entry},ÿÿ\nx,1\n".encode("cp1252"), keep=["a", "b"])
-        assert found.frame.shape == (2, 2)
 
 
 class TestDelimiters:
@@ -86,22 +72,6 @@ class TestDelimiters:
     )
     def test_lines_that_agree_decide(self, tmp_path, text, shape):
         assert read_text(tmp_path, text).frame.shape == shape
-
-    def test_tabs_are_preferred_in_their_files(self, tmp_path):
-        assert read_text(tmp_path, "a,b\tc,d\n1,2\t3,4\n", name="t.tsv").frame.shape == (1, 2)
-        assert read_text(tmp_path, "a;b\n1;2\n", name="t.tsv").frame.shape == (1, 2)
-
-    def test_a_semicolon_file_with_decimal_commas_holds_numbers(self, tmp_path):
-        rng = np.random.default_rng(0)
-        frame = pd.DataFrame({"x": rng.normal(size=500), "y": rng.normal(size=500)})
-        frame.to_csv(tmp_path / "t.csv", sep=";", decimal=",", index=False)
-        found = read(tmp_path / "t.csv").frame
-        pd.testing.assert_frame_equal(found, frame, check_exact=True)
-
-    def test_a_header_longer_than_the_sample(self, tmp_path):
-        names = [f"a long name of a column {i}" for i in range(5000)]
-        text = ";".join(names) + "\n" + ";".join(["1,5"] * 5000) + "\n"
-        assert read_text(tmp_path, text).frame.shape == (1, 5000)
 
     def test_white_space_around_names_and_entries(self, tmp_path):
         found = read_text(tmp_path, "a , b,c\n1, x ,2\n3,x, 4\n")
@@ -164,11 +134,6 @@ class TestLines:
         slow = read_text(tmp_path, f"n,x,t,m,e\n{slow}\n", keep=["n", "t"])
         pd.testing.assert_frame_equal(slow.frame.iloc[:300], quick.frame)
         assert slow.frame["t"][300] == '5" pipe'
-
-    def test_columns_without_name_and_entries_are_left_out(self, tmp_path):
-        found = read_text(tmp_path, "a,b,\n1,2,\n3,4,\n")
-        assert list(found.frame.columns) == ["a", "b"]
-        assert found.notes == ("'Unnamed: 2' has no name and no entries and is left out.",)
 
 
 def packed(kind, content, name="t.csv"):
@@ -250,12 +215,6 @@ class TestStandardInput:
                 given(content)
 
 
-def test_names_with_control_characters_are_harmless(tmp_path):
-    found = read_text(tmp_path, "a\x1b[31m[red],b\n?,x\x07\n1,X\x07\n")
-    assert len(found.notes) == 2
-    assert all(note.isprintable() for note in found.notes)
-
-
 @given(st.binary(max_size=60))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_give_a_table_or_one_clear_error(tmp_path, content):
@@ -279,9 +238,3 @@ def test_missing_packages(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'bochner\[cli\]'"):
         read(write(tmp_path, "t.csv", "a,b\n1,2\n"))
-
-
-def test_inputs_are_left_alone(tmp_path):
-    path = write(tmp_path, "t.csv", TEXT)
-    read(path)
-    assert path.read_bytes() == TEXT

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pandas as pd
 import pytest
 from fuzz.subjects import SUBJECTS
 from sklearn.exceptions import ConvergenceWarning
@@ -108,22 +107,6 @@ def test_units_of_targets(name, factor):
     assert_same(found / factor, usual(name), tolerance(name))
 
 
-def test_units_of_a_table_of_two_kinds_of_columns():
-    """Flat optima of more rows make a thousandth of the predictions of the ninth digit."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"a": rng.normal(size=120), "b": rng.choice(["x", "y", "z"], 120)})
-    y = 2.0 * table["a"] + (table["b"] == "x") + 0.3 * rng.normal(size=120)
-
-    def predicted(rows, targets):
-        return (
-            bochner.TableRegressor(effort="quick", random_state=0).fit(rows, targets).predict(rows)
-        )
-
-    expected = predicted(table, y)
-    assert_same(predicted(table, 10.0 * y) / 10.0, expected, 1e-6)
-    assert_same(predicted(table.assign(a=1e-3 * table["a"]), y), expected, 1e-6)
-
-
 @pytest.mark.parametrize("name", LABELLED)
 def test_names_of_classes(name):
     subject = SUBJECTS[name]
@@ -167,19 +150,6 @@ def test_a_weight_of_two_is_a_row_twice(name):
     expected = answers(subject, X[repeated], y[repeated], X[:7])
     found = answers(subject, X, y, X[:7], sample_weight=times.astype(float))
     assert_same(found, expected, tolerance(name))
-
-
-def test_weights_of_more_rows_than_a_search_takes():
-    """Its first stage draws 1,000 of the distinct rows, whatever their number with repetitions."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1100, 2))
-    y, times = np.sin(2.0 * X[:, 0]) + 0.3 * rng.normal(size=1100), rng.integers(1, 4, 1100)
-    model = bochner.KreinRidge(
-        n_components=32, alpha="evidence", length_scale="evidence", random_state=0
-    )
-    expected = model.fit(X, y, sample_weight=times).predict(X[:9])
-    repeated = np.repeat(np.arange(1100), times)
-    assert_same(model.fit(X[repeated], y[repeated]).predict(X[:9]), expected, 1e-6)
 
 
 RIDGES = {

@@ -1,21 +1,16 @@
 """Changed model files with a right checksum: refused in one line, or a model that answers."""
 
 import warnings
-from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
-import pandas as pd
 import pytest
 from fuzz.mutation import mutated, shortened
 from fuzz.oracle import bounded
 from fuzz.saved import NAMES, saved
-from laws.registry import AnyDim
 
 import bochner
 from bochner.files import ModelFileError, container
-from bochner.files.model_file import try_out
-from bochner.kernels import Gaussian
 
 
 def _check(name, path, number):
@@ -125,32 +120,3 @@ def test_files_cut_off(name, tmp_path):
     for length in np.unique(np.geomspace(1, len(whole) - 1, 60).astype(int)).tolist():
         with pytest.raises(ModelFileError, match=r"cut off|not a model file|does not begin"):
             bochner.load(_written(path, whole[:length]))
-
-
-@dataclass(frozen=True)
-class Loggaussian(AnyDim):
-    """A kernel of positive numbers: a Gaussian of their logarithms."""
-
-    def evaluate(self, X, Y):
-        return Gaussian()(np.log(X), np.log(Y))
-
-    def check_inputs(self, X):
-        if (X <= 0.0).any():
-            raise ValueError("positive numbers are expected")
-
-
-def test_kernels_are_not_tried_outside_their_domain():
-    """A row that they are not defined at says nothing about the file."""
-    features = bochner.FourierFeatures(n_components=8, random_state=0).fit(np.ones((3, 2)))
-    features.kernel_ = Loggaussian()
-    try_out(features, 1000)
-    with pytest.raises(ValueError, match="positive"):
-        features.kernel_.check_inputs(np.eye(1, 2))
-
-
-def test_a_table_whose_columns_are_numbers_comes_back(tmp_path):
-    table = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)))
-    model = bochner.TableRegressor(effort="quick", random_state=0).fit(table, table[0])
-    bochner.save(model, tmp_path / "model")
-    found = bochner.load(tmp_path / "model").predict(table)
-    np.testing.assert_array_equal(found, model.predict(table))

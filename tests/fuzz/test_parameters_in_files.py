@@ -87,8 +87,3 @@ def test_a_fitted_model_with_an_unusable_parameter_is_not_saved(tmp_path):
     with pytest.raises(TypeError, match="residual must be a positive integer"):
         bochner.save(_with(model, "residual", []), tmp_path / "model")
     bochner.save(bochner.KreinRidge(residual=[]), tmp_path / "model")  # Its fit refuses it
-
-
-def test_every_estimator_checks_its_parameters():
-    for kind in KINDS:
-        assert hasattr(kind, "_check_parameters")

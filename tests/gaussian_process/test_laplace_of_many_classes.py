@@ -10,7 +10,7 @@ from bochner.gaussian_process import laplace as laplace
 from bochner.gaussian_process import laplace_evidence as laplace_slopes
 from bochner.gaussian_process.laplace import LatentCovariances, LatentPoint
 from bochner.gaussian_process.latent_rows import LatentRows
-from bochner.spectral import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 N, L = 30, 6
 RNG = np.random.default_rng(0)

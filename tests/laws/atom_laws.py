@@ -13,7 +13,7 @@ from laws.registry import Streams
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from bochner.spectral import Envelope, Frequencies, Iid
+from bochner.spectral import Envelope, Iid
 from bochner.spectral.atoms import (
     Atoms,
     CityBlockExponentials,
@@ -21,6 +21,7 @@ from bochner.spectral.atoms import (
     Shells,
     sphere_mean,
 )
+from bochner.spectral.frequencies import Frequencies
 
 FAMILY_ALPHA = 1e-3
 N_PAIRS = 6

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
-from bochner.spectral import Envelope, Frequencies, least_squares
+from bochner.spectral import Envelope, least_squares
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.least_squares import Sample, least_squares_weights
 
 M, DIM = 12, 3

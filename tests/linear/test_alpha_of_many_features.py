@@ -8,7 +8,7 @@ from bochner import kernels, spectral_measure
 from bochner.features import feature_sums
 from bochner.linear import ridge_posterior as ridge
 from bochner.linear.ridge_posterior import best_alpha
-from bochner.spectral import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 2))

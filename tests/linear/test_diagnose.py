@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 
 from bochner import FourierFeatures, KreinRidge, diagnose, features, kernels
-from bochner.linear import Diagnosis
+from bochner.linear.diagnosis import Diagnosis
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

@@ -22,7 +22,7 @@ from bochner.kernels import (
 from bochner.linear import feature_evidence
 from bochner.linear.feature_evidence import evidence_gradient
 from bochner.linear.kernel_families import parameterised
-from bochner.spectral import Frequencies
+from bochner.spectral.frequencies import Frequencies
 
 RNG = np.random.default_rng(0)
 N, D, M = 30, 3, 5

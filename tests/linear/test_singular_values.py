@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bochner.linear import singular_values_of, spectrum_of
+from bochner.linear.singular_values import singular_values_of, spectrum_of
 
 
 def planted(values, seed=0):

@@ -18,7 +18,6 @@ from bochner.linear import ridge_posterior as ridge
 from bochner.spectral import (
     Coordinates,
     Directions,
-    Frequencies,
     Uniforms,
     closed_forms,
     composite_laws,
@@ -26,6 +25,7 @@ from bochner.spectral import (
     measure,
     schemes,
 )
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import GammaMixture
 from bochner.spectral.measure import HalfByMass
 

@@ -11,15 +11,10 @@ from laws.phase_factor_laws import LAWS, MODULATIONS
 from mutants.registry import changes, deferred, planted, replaces
 
 from bochner import kernels
-from bochner.spectral import (
-    Draw,
-    Elliptical,
-    Frequencies,
-    SpectralMeasure,
-    closed_forms,
-    shifted_gaussian,
-)
+from bochner.spectral import Elliptical, SpectralMeasure, closed_forms, shifted_gaussian
 from bochner.spectral.composite_laws import Convolution, Mapped
+from bochner.spectral.frequencies import Frequencies
+from bochner.spectral.laws import Draw
 from bochner.spectral.shifted_gaussian import Component, PhaseFactor, ShiftedGaussian
 
 SMALL_ALPHA = 1e-4

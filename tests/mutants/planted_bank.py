@@ -175,7 +175,6 @@ plant_edits(
     test_learned_kernel_left_out.assert_regression,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
     error_of_other_weights=("left_out.mean(new * ratio))", "left_out.mean(residual**2))"),
-    scale_of_weights_of_one=(", left_out.units.weights[rows])", ")"),
 )
 plant_edits(
     LearnedClassification,

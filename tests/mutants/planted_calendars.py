@@ -4,8 +4,8 @@ import numpy as np
 from mutants.registry import changes, edit, plant_edits, planted
 from series import test_calendars
 from series import test_forecaster_calendars as forecasts
+from series.test_calibration import assert_calibration
 from series.test_law import LATER, assert_predictions
-from series.test_learning import assert_calibration
 from series.test_series_model import assert_evidence
 
 from bochner.files import stamps as offsets
@@ -60,7 +60,7 @@ planted(test_calendars.test_months_by_their_last_business_day, name="months_are_
 planted(
     lambda: test_calendars.test_an_index_knows_its_holidays(test_calendars.WEEKDAYS),
     name="offsets_are_known_by_their_short_names",
-)(edit(offsets, "as_text", "to_offset(name) == offset", "to_offset(name)", calendars))
+)(edit(offsets, "as_text", "to_offset(name) == offset", "to_offset(name)"))
 
 
 @changes(
@@ -97,7 +97,6 @@ plant_edits(
     lambda: assert_evidence("clock"),
     phases_turn_back=("np.sin(angle)", "-np.sin(angle)"),
     harmonics_turn_together=("[:, None] * self._harmonics", "[:, None] * 1.0"),
-    the_clock_is_not_read=("clock is None or not self.by_clock", "True"),
 )
 
 planted(

@@ -35,16 +35,6 @@ planted(
     name="the_zone_of_the_fit_is_forgotten",
 )(edit(encodings, "encode", 'column.wall_times(state["zone"])', "column.wall_times()", encoder))
 
-planted(test_clocks.test_states_of_older_versions_have_cycles_in_utc, name="old_cycles_move")(
-    edit(
-        encodings,
-        "encode",
-        'column.wall_times(state["zone"]) if "zone" in state else column.times()',
-        'column.wall_times(state.get("zone"))',
-        encoder,
-    )
-)
-
 planted(
     followed("datetimes"),
     followed("own offsets"),
@@ -83,8 +73,3 @@ def files_with_zones_are_read_in_utc(right, name, series, kind, options):
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
     return right(name, series, kind, options)
-
-
-@changes(columns.Column, "wall_times", test_clocks.test_facts_of_a_table_are_days_by_the_clock)
-def clocks_show_utc(right, column, zone=None):
-    return column.times()

@@ -55,8 +55,6 @@ plant_edits(
     check_exact(PERIODIC),
     lines_in_cycles=("2.0 * np.pi / period", "1.0 / period"),
     lines_not_doubled=("np.where(orders == 0, 1.0, 2.0)", "1.0"),
-    a_length_scale_not_squared=("length_scale**-2", "length_scale**-1"),
-    half_of_the_rate=("rate = length_scale**-2", "rate = 0.5 * length_scale**-2"),
 )
 
 

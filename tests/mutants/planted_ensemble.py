@@ -48,7 +48,7 @@ check_gradient = test_length_scales.assert_gradient
 plant_edits(
     fit_plan.Effort,
     "landmarks",
-    test_efforts.check_landmarks,
+    test_efforts.test_landmarks_do_not_fall_with_rows,
     landmarks_of_exact_fits=("n_rows <= self.most_exact", "n_rows < self.most_exact"),
 )
 plant_edits(
@@ -57,9 +57,10 @@ plant_edits(
     test_efforts.test_rows_too_many_for_the_limit_are_represented_by_landmarks,
     exact_fits_whatever_the_limit=("most_exact=most_exact", "most_exact=self.most_exact"),
 )
-planted(test_parts.assert_choice, name="parts_where_landmarks_are_better")(
-    edit(parts, "is_part_better", "return error <=", "return error >", learner)
-)
+planted(
+    test_parts.test_noise_decides_between_parts_and_landmarks,
+    name="parts_where_landmarks_are_better",
+)(edit(parts, "is_part_better", "return error <=", "return error >", learner))
 plant_edits(
     FitPlan,
     "rows_of_laws",
@@ -72,9 +73,10 @@ plant_edits(
     test_kernel_laws.assert_exact,
     one_signal_of_all_targets=("squares[in_signal], axis=0)", "squares[in_signal])"),
 )
-planted(test_kernel_laws.check_memory, name="memory_that_is_read_as_it_is")(
-    edit(linalg, "upper_triangle", "np.zeros((size, size)", "np.empty((size, size)", kernel_laws)
-)
+planted(
+    test_kernel_laws.test_memory_that_is_not_written_is_not_read,
+    name="memory_that_is_read_as_it_is",
+)(edit(linalg, "upper_triangle", "np.zeros((size, size)", "np.empty((size, size)", kernel_laws))
 plant_edits(
     kernel_laws,
     "_left_out",
@@ -84,7 +86,7 @@ plant_edits(
 plant_edits(
     kernel_laws,
     "exact",
-    test_kernel_laws.assert_last_rows,
+    test_kernel_laws.test_the_last_rows_may_be_scored_alone,
     rows_without_the_others=("lower[first:, first:]", "lower[:-first, :-first]"),
 )
 plant_edits(
@@ -122,7 +124,6 @@ plant_edits(
         "by_noise = 0.0",
     ),
     diagonals_of_whole_rows=("share * by_left", "by_left"),
-    repeats_that_count_once=("scale * self.counts", "scale * np.ones(len(self.counts))"),
 )
 plant_edits(
     Observations,
@@ -139,20 +140,20 @@ plant_edits(
 plant_edits(
     weighted_sum,
     "_with_parts",
-    test_sum_of_laws.check_parts,
+    test_sum_of_laws.test_weights_tell_noise_from_function,
     noise_that_stays_as_stated=("noise=of_noise * models.noise", "noise=models.noise"),
     laws_that_stay_as_stated=("law.with_variances(of_function, of_noise)", "law"),
 )
 plant_edits(
     KernelLaw,
     "with_variances",
-    test_sum_of_laws.check_parts,
+    test_sum_of_laws.test_weights_tell_noise_from_function,
     noise_that_follows_the_function=("of_noise / of_function", "of_noise"),
 )
 plant_edits(
     Trees,
     "of",
-    test_tree_laws.check_scikit_learn,
+    test_tree_laws.test_trees_are_those_of_scikit_learn,
     levels_by_their_rank=("goes_left[of_input.astype(np.intp)]", "goes_left[: len(of_input)]"),
     levels_without_rows_to_the_right=(
         'goes_left[:] = bool(nodes["missing_go_to_left"][node])',
@@ -162,7 +163,7 @@ plant_edits(
 plant_edits(
     Trees,
     "fitted",
-    test_tree_laws.check_many_levels,
+    test_tree_laws.test_more_levels_than_trees_take_are_numbers,
     inputs_in_the_order_of_the_table=(
         "replace(trees, feature=feature, threshold=threshold)",
         "trees",
@@ -171,19 +172,19 @@ plant_edits(
 plant_edits(
     trees,
     "_add_values",
-    test_tree_laws.check_scikit_learn,
+    test_tree_laws.test_trees_are_those_of_scikit_learn,
     trees_without_their_last_leaves=("range(depth[tree])", "range(depth[tree] - 1)"),
 )
 plant_edits(
     TreeInputs,
     "__call__",
-    test_tree_laws.check_cycles,
+    test_tree_laws.test_trees_have_phases_of_cycles,
     beginnings_of_a_cycle_at_its_end=("turns < -_SAME_PHASE", "turns < 0.0"),
 )
 plant_edits(
     TreeLearner,
     "trees",
-    test_tree_laws.check_line,
+    test_tree_laws.test_lines_go_on_beyond_the_rows_of_trees,
     trees_of_targets_with_the_line=("Y = rounded(Y - self._of_rows(line, data, rows))", "pass"),
 )
 plant_edits(
@@ -241,7 +242,7 @@ plant_edits(
 plant_edits(
     kernel_laws,
     "_without",
-    test_kernel_laws.check_blocks,
+    test_kernel_laws.test_rows_are_left_out_in_blocks,
     groups_of_their_last_block=(
         "inner -= half @ half.T",
         "inner = np.eye(len(half)) - half @ half.T",
@@ -251,7 +252,7 @@ plant_edits(
 plant_edits(
     kernel_laws,
     "_factor",
-    test_kernel_laws.assert_variance_of_landmarks,
+    test_kernel_laws.test_variances_of_landmarks_have_what_the_approximation_lacks,
     variance_of_the_prior_alone=("values / (values + learned.alpha)", "values / values"),
 )
 plant_edits(
@@ -261,7 +262,6 @@ plant_edits(
     users=(length_scales,),
     gradient_without_the_ranks_of_groups=("left.T, right.T, 0.5)", "left.T, right.T, 0.0)"),
     rows_of_all_later_groups=("rows.groups[:, None, None] ==", "rows.groups[:, None, None] >="),
-    noise_that_does_not_move=("/ rows.weights)) * alpha", "/ rows.weights)) * 0.0"),
 )
 plant_edits(
     leave_one_out,
@@ -292,7 +292,7 @@ plant_edits(
 plant_edits(
     leave_one_out,
     "error_across",
-    test_length_scales.assert_halves,
+    test_length_scales.test_each_part_of_the_rows_predicts_the_other,
     parts_that_predict_themselves=("parts, parts[::-1]", "parts, parts"),
 )
 plant_edits(
@@ -312,7 +312,7 @@ plant_edits(
 plant_edits(
     kernel_search,
     "mapped",
-    test_length_scales.assert_stationary,
+    test_length_scales.test_the_penalised_error_of_a_map_is_stationary,
     map_without_its_pull=("2.0 * pull * away", "0.0 * away"),
     map_in_units_of_the_inputs=("to_origin @ end[:-1]", "end[:-1]"),
 )
@@ -323,15 +323,14 @@ planted(
 plant_edits(
     Learner,
     "_fitted",
-    test_sum_of_laws.assert_halves,
+    test_sum_of_laws.test_kernels_of_one_half_judge_the_other,
     halves_that_predict_themselves=("== FIRST + SECOND - part", "== part"),
 )
 plant_edits(
     length_scales,
     "with_length_scales",
-    test_length_scales.check_second_start,
+    test_length_scales.test_searches_without_noise_start_twice,
     the_last_search_is_kept=("if second_error < error else", "if True else"),
-    the_first_search_is_kept=("if second_error < error else", "if False else"),
 )
 plant_edits(
     Rows,
@@ -363,7 +362,7 @@ plant_edits(
 plant_edits(
     leave_one_out,
     "left_out_latent",
-    test_kernel_laws.check_left_out_latent,
+    test_kernel_laws.test_variances_by_landmarks_are_those_of_fits_without_the_observation,
     rows_that_are_left_as_landmarks=("latent[chosen] =", "unused ="),
     rows_that_are_left_in_the_sums=("remainder[cell] / (1.0 - share)", "remainder[cell]"),
 )
@@ -388,7 +387,7 @@ plant_edits(
 plant_edits(
     base_laws,
     "suffices_single",
-    test_kernel_sums.check_kernels,
+    test_kernel_sums.test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs,
     single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"),
 )
 plant_edits(
@@ -400,7 +399,7 @@ plant_edits(
 plant_edits(
     landmark_fits._Passes,
     "sampled",
-    test_kernel_passes.check_sample,
+    test_kernel_passes.test_the_sample_represents_all_rows,
     landmarks_that_count_for_many_rows=("steps(m, _ROWS_OF_PRODUCTS)]", "steps(0, 1)]"),
     sampled_rows_that_count_once=("(len(rows) - m) / (n_rows - m)", "1.0"),
 )
@@ -414,7 +413,7 @@ plant_edits(
 plant_edits(
     landmark_fits,
     "_descended",
-    test_kernel_passes.check_tolerance,
+    test_kernel_passes.test_few_steps_suffice,
     iterations_that_end_at_once=("_TOLERANCE**2 * squares", "squares"),
 )
 plant_edits(
@@ -426,14 +425,14 @@ plant_edits(
 plant_edits(
     estimator_laws,
     "with_left_out",
-    test_tree_laws.check_negligible,
+    test_tree_laws.test_very_few_scored_observations_are_left_out_of_the_law,
     users=(tree_laws,),
     two_fits_to_nearly_the_same=("> _NEGLIGIBLE * len(order)", "> 0"),
 )
 plant_edits(
     TreeLearner,
     "trees",
-    test_tree_laws.check_line_rows,
+    test_tree_laws.test_lines_of_many_rows_are_those_of_some,
     lines_of_the_first_rows=("rows[:: max(1, len(rows) // _LINE_ROWS)]", "rows[:_LINE_ROWS]"),
 )
 plant_edits(
@@ -446,19 +445,18 @@ plant_edits(
 plant_edits(
     landmark_fits,
     "_descended",
-    test_kernel_passes.check_end,
+    test_kernel_passes.test_iterations_end_in_time,
     passes_that_take_no_time=("+ seconds > end", "- 60.0 > end"),
 )
 plant_edits(
     fit_plan.Effort,
     "sizes_within",
-    test_efforts.check_rest,
+    test_efforts.test_the_rest_of_a_limit_decides_the_landmarks,
     seconds_of_any_machine=("seconds * rate", "seconds"),
 )
 plant_edits(
     landmark_fits,
     "solved_by_passes",
-    test_kernel_passes.check_noise,
+    test_kernel_passes.test_precision_is_that_of_the_noise,
     noise_of_all_rows_together=("/ len(rows))[:-1]", ")[:-1]"),
-    noise_of_the_constant=("/ len(rows))[:-1]", "/ len(rows))[1:]"),
 )

@@ -45,32 +45,31 @@ plant_edits(
     partial(test_estimator_laws.check_left_out, None, WEIGHTS),
     estimators_without_weights=('{"sample_weight": data.weights}', "{}"),
     weights_of_other_rows=("w[rows]", "w[: len(rows)]"),
-    one_target_for_all=("data.Y[rows].T.copy()", "data.Y[rows].T[[0, 0]]"),
 )
 plant_edits(
     EstimatorLearner,
     "_seeded",
-    test_estimator_laws.check_seeds,
+    test_estimator_laws.test_seeds_follow_the_model_where_they_are_none,
     seeds_of_the_user_replaced=("if v is None", ""),
     seeds_of_steps_left_open=('k.endswith("random_state")', 'k == "random_state"'),
 )
 plant_edits(
     estimator_laws,
     "_log_odds",
-    partial(test_estimator_laws.check_classes, 2),
+    partial(test_estimator_laws.test_classes_are_those_of_logistic_regression, 2),
     odds_of_the_first_class=("logs[:, 1:] - logs[:, :1]", "logs[:, :1] - logs[:, 1:]"),
     votes_as_certain_as_rounding_allows=("_LEAST_PROBABILITY", "1e-15"),
 )
 plant_edits(
     estimator_laws,
     "_log_odds",
-    partial(test_estimator_laws.check_classes, 3),
+    partial(test_estimator_laws.test_classes_are_those_of_logistic_regression, 3),
     log_probabilities_without_a_centre=("logs - logs.mean(axis=1, keepdims=True)", "logs"),
 )
 plant_edits(
     Learner,
     "fit",
-    test_estimator_laws.check_columns,
+    test_estimator_laws.test_estimators_have_the_standardised_columns,
     base_models_on_all_encodings=(
         "self._estimators(plan, base_models, encodings[0]",
         "self._estimators(plan, base_models, encodings[-1]",
@@ -79,13 +78,13 @@ plant_edits(
 plant_edits(
     Learner,
     "_estimators",
-    test_estimator_laws.check_limit,
+    test_estimator_laws.test_no_base_model_starts_late,
     base_models_after_the_limit=("self._is_late(began, _TREES_SHARE)", "False"),
 )
 plant_edits(
     EstimatorLearner,
     "fit",
-    test_estimator_laws.check_first_fit,
+    test_estimator_laws.test_an_estimator_that_would_be_late_is_left_out_after_its_first_fit,
     estimators_begin_all_their_fits=("if taken and started", "if False and started"),
     time_of_one_more_fit=("(total - len(taken)) * ", ""),
 )
@@ -93,20 +92,30 @@ plant_edits(
     EstimatorLaw,
     "_checked",
     partial(
-        test_estimator_laws.check_blamed, test_estimator_laws.transposed, 2, "an array of shape"
+        test_estimator_laws.test_wrong_predictions_are_blamed,
+        test_estimator_laws.transposed,
+        2,
+        "an array of shape",
     ),
     probabilities_of_any_shape=("values.shape != shape or", ""),
 )
 plant_edits(
     EstimatorLaw,
     "_checked",
-    partial(test_estimator_laws.check_blamed, test_estimator_laws.percentages, 2, "sum to one"),
+    partial(
+        test_estimator_laws.test_wrong_predictions_are_blamed,
+        test_estimator_laws.percentages,
+        2,
+        "sum to one",
+    ),
     probabilities_of_any_sum=("elif len(shape) == 2 and", "elif False and"),
 )
 plant_edits(
     EstimatorLaw,
     "_checked",
-    partial(test_estimator_laws.check_blamed, test_estimator_laws.huge, 0, "beyond"),
+    partial(
+        test_estimator_laws.test_wrong_predictions_are_blamed, test_estimator_laws.huge, 0, "beyond"
+    ),
     predictions_of_any_size=("> LARGEST_TARGET", "> np.inf"),
 )
 plant_edits(

@@ -74,8 +74,6 @@ plant_edits(
     one_by_one,
     old_determinant_dropped=("(lost_determinant + gained_determinant)", "gained_determinant"),
     old_determinant_inverted=("(lost_determinant + ", "(-lost_determinant + "),
-    explained_with_the_lost_features=("reached[0] - lost + gained", "reached[0] + gained"),
-    prior_ratio_dropped=(" + log_ratio[index]", ""),
 )
 for name, function, line in (
     ("mean_with_the_lost_features", "_take_out", "_add(-room.weights[a], left[a], without)"),
@@ -145,7 +143,6 @@ plant_edits(
     parameters,
     means_of_the_wrong_spread=("np.sqrt(variance / strength)", "np.sqrt(variance / n.clip(1))"),
     variances_without_half_the_frequencies=("hyper.shape + 0.5 * n", "hyper.shape + n"),
-    inclusion_of_active_frequencies_only=("b + len(omega) - counts", "b + counts"),
 )
 planted(test_hamiltonian.assert_order, name="force_without_the_prior")(
     edit(hamiltonian, "_force", " - position", "")

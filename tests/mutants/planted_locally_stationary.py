@@ -6,9 +6,10 @@ import numpy as np
 from laws import locally_stationary_laws as laws
 from mutants.registry import changes, planted
 
-from bochner.spectral import CosineFactors, Frequencies, frequencies
+from bochner.spectral import CosineFactors, frequencies
 from bochner.spectral import composite_laws as composite
 from bochner.spectral.composite_laws import TwoFrequency
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Draw
 
 PLAIN, MIXED = (case for case in laws.CASES if case.dim == 2 and case.name in ("plain", "mixed"))

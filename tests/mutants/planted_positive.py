@@ -38,7 +38,6 @@ plant_edits(
     features.assert_formula,
     centre_of_the_other_side=("mapped @ other_shift", "mapped @ shift"),
     weight_on_both_sides=("0.5 * self.log_weight", "self.log_weight"),
-    envelope_doubled=('0.5 * np.einsum("ij,ij->i", u, u)', 'np.einsum("ij,ij->i", u, u)'),
 )
 plant_edits(
     PositiveFrequencies,

@@ -13,7 +13,7 @@ from bochner.tables.table_predictions import NumberPredictor, ScaledTargets
 plant_edits(
     ScoreLaw,
     "of",
-    test_predictive.check_ranks,
+    test_predictive.test_quantiles_are_ranks_among_one_more_score,
     absolute_scores=("np.sort(columns, axis=0)", "np.sort(np.abs(columns), axis=0)"),
 )
 plant_edits(
@@ -25,19 +25,19 @@ plant_edits(
 plant_edits(
     predictive,
     "_with_tails",
-    test_predictive.check_ranks,
+    test_predictive.test_quantiles_are_ranks_among_one_more_score,
     ranks_among_the_scores_alone=("/ (n_scores + 1)\n    if", "/ n_scores\n    if"),
 )
 plant_edits(
     predictive,
     "_tail",
-    test_predictive.check_tails,
+    test_predictive.test_means_of_exponentials_are_those_of_normal_tails,
     tails_without_a_scale=("excesses[1:] / mean", "excesses[1:]"),
 )
 plant_edits(
     predictive,
     "_interpolated",
-    test_predictive.check_distribution,
+    test_predictive.test_the_distribution_is_the_inverse_of_the_quantiles,
     the_lowest_level_of_ties=('side="right"', 'side="left"'),
 )
 plant_edits(
@@ -49,7 +49,7 @@ plant_edits(
 plant_edits(
     Predictive,
     "_distribution",
-    test_predictive.check_mixtures,
+    test_predictive.test_quantiles_of_mixtures_have_their_level,
     quantiles_of_equal_components=("weight * probabilities", "0.25 * probabilities"),
 )
 plant_edits(
@@ -61,7 +61,7 @@ plant_edits(
 plant_edits(
     ScoreLaw,
     "sample",
-    test_predictive.check_correlations,
+    test_predictive.test_draws_keep_the_correlations_of_targets,
     targets_in_one_order=(
         "(self.ranks[rows] + places[",
         "(np.sort(self.ranks, axis=0)[rows] + places[",

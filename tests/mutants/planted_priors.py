@@ -12,8 +12,6 @@ plant_edits(
     test_priors.assert_definition,
     the_common_term_is_left_out=("+ np.outer(loadings, loadings)", ""),
     powers_of_the_unit_are_one=("[one.power for one in own]", "[1 for one in own]"),
-    lengths_are_left_out=("* self.length", "* 0.0"),
-    variances_are_deviations=("np.diag(np.square(std))", "np.diag(std)"),
 )
 plant_edits(
     SeriesPriors,
@@ -37,5 +35,4 @@ plant_edits(
     test_priors.test_series_without_dates,
     periods_of_the_user_are_ignored=("max(lengths, default=0.0) / step", "0.0"),
     every_series_is_of_years=("if n_rows <= _MOST_YEARS else 0.0", ""),
-    months_are_left_out=("_STEPS_OF_YEAR.items()", "{'year': 1.0, 'quarter': 4.0}.items()"),
 )

@@ -21,9 +21,8 @@ from bochner.gaussian_process import covariance, gaussian_process_regressor
 from bochner.gaussian_process import covariance as exact
 from bochner.gaussian_process import process_base as process_kernels
 from bochner.gaussian_process import process_base as search
-from bochner.gaussian_process.full_scale import FullScaleProcess
+from bochner.gaussian_process.full_scale import FullScaleProcess, Residuals
 from bochner.gaussian_process.process_base import ScikitProcess
-from bochner.gaussian_process.residual_process import Residuals
 from bochner.kernels import adapter as foreign
 from bochner.linear.reparameterised import LengthScales
 
@@ -64,7 +63,6 @@ plant_edits(
         "np.sqrt(variance)",
     ),
     covariances_lack_the_noise=("+= covariance.noise(rows)", "+= 0.0"),
-    means_lack_their_mean=("* scale + self._y_train_mean", "* scale"),
 )
 plant_edits(
     GaussianProcessRegressor,
@@ -170,10 +168,6 @@ plant_edits(
     check_conversions,
     factors_of_noise_are_lost=("White(one.value * other.noise)", "White(other.noise)"),
     constants_are_added=("Constant(one.value * other.value)", "Constant(one.value + other.value)"),
-    factors_reach_the_first_term=(
-        "Sum(tuple(_product(one, term) for term in other.terms))",
-        "Sum((_product(one, other.terms[0]), *other.terms[1:]))",
-    ),
 )
 planted(check_conversions, name="length_scales_are_reversed")(
     edit(foreign, "_scale", "tuple(values.tolist())", "tuple(values[::-1].tolist())")

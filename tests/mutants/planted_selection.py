@@ -34,7 +34,6 @@ plant_edits(
     check_gradient,
     slope_without_the_fit=("slope += residuals @ posterior.coef.T", "pass"),
     slope_of_one_target=("-float(Y.shape[1])", "-1.0"),
-    slope_not_centred=("centred = Z - posterior.centre", "centred = Z"),
 )
 plant_edits(
     feature_evidence,
@@ -70,7 +69,6 @@ plant_edits(
         "by_logit = by_weight",
     ),
     slope_of_a_mean_in_other_units=("(by_mean / self.unit).ravel()", "by_mean.ravel()"),
-    slope_of_a_scale=("by_stretch * stretch", "by_stretch"),
 )
 plant_edits(
     FeatureSums,

@@ -11,7 +11,7 @@ from bochner.tables.sensitivity import Dependence
 plant_edits(
     Dependence,
     "_shares",
-    partial(test_sensitivity.assert_shares, "Ishigami"),
+    partial(test_sensitivity.test_shares_are_those_of_closed_forms, "Ishigami"),
     signs_of_subsets_lost=("(-1) ** len(v) * values_of", "values_of"),
     errors_of_rows_and_not_of_the_ratio=("terms - share[:, None] * spread", "terms"),
 )

@@ -4,7 +4,7 @@ from functools import partial
 
 from mutants.registry import edit, plant_edits, planted
 from series import test_calibration, test_forecaster_rows, test_law
-from series import test_predictive_mixture as test_mixture
+from series import test_value_transformations as test_mixture
 
 from bochner.series import calibration, fitted_series, series_rows
 from bochner.series import component_search as learning

@@ -31,7 +31,9 @@ plant_edits(
 plant_edits(
     Game,
     "_sampled",
-    partial(test_shapley.assert_errors, "all background rows"),
+    partial(
+        test_shapley.test_standard_errors_are_those_of_repeated_estimates, "all background rows"
+    ),
     background_rows_as_if_drawn_with_replacement=("(1.0 - m / size) * between", "between"),
 )
 plant_edits(

@@ -1,7 +1,7 @@
 """Bugs of draws, of standard errors and of the ends of columns, each with its test."""
 
-from gaussian_process import test_laplace, test_small_counts
-from learned import test_noise_field
+from gaussian_process import test_laplace
+from learned import test_noise_field, test_small_counts
 from mutants.registry import edit, plant_edits, planted
 from report import test_drift
 from tables import test_encodings

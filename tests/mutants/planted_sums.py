@@ -37,9 +37,7 @@ plant_edits(
     check_projection,
     check_conditioning,
     weights_are_standard_deviations=("(relative**2)[:, None]", "relative[:, None]"),
-    all_series_have_one_weight=("(relative**2)[:, None]", "(0.0 * std + 1.0)[:, None]"),
     gaps_are_halved=("@ inverse @ gaps", "@ inverse @ gaps / 2.0"),
-    gaps_have_the_wrong_sign=("np.eye(n)[parts] - joint", "np.eye(n)[parts] + joint"),
 )
 plant_edits(
     Reconciliation,

@@ -12,16 +12,15 @@ from bochner.tables.width_terms import WidthTerms
 plant_edits(
     origins,
     "over_stretches",
-    test_origins.check_stretches,
+    test_origins.test_stretches_are_predicted_from_the_rows_before_them,
     users=(learner,),
     stretches_that_predict_themselves=("replace(observations, groups=groups)", "observations"),
     stretches_that_know_later_rows=("stretches <= number", "stretches >= 0"),
-    targets_of_another_stretch=("for each in all_units]", "for each in all_units[::-1]]"),
 )
 plant_edits(
     origins,
     "effective_number",
-    test_origins.check_effective_number,
+    test_origins.test_errors_that_are_shared_count_once,
     users=(test_origins,),
     rows_in_the_order_of_the_table=("np.lexsort((times, stretches))", "np.arange(len(errors))"),
     errors_that_all_count=("ratio = max(ratio, ", "ratio = min(ratio, "),
@@ -29,7 +28,7 @@ plant_edits(
 plant_edits(
     origins,
     "widened",
-    test_origins.check_widening,
+    test_origins.test_few_independent_scores_widen_intervals,
     users=(weighted_sum,),
     scores_as_if_rows_shared_nothing=(
         "as_array(scores * factors",
@@ -39,19 +38,19 @@ plant_edits(
 plant_edits(
     weighted_sum,
     "_widths",
-    test_origins.check_widths_of_stretches,
+    test_origins.test_widths_of_later_rows_are_fitted_to_stretches,
     widths_without_stretches=("models.times is not None", "False"),
 )
 plant_edits(
     WidthTerms,
     "fitted",
-    test_widths.check_stretches,
+    test_widths.test_widths_do_not_follow_errors_that_a_stretch_shares,
     widths_that_know_the_stretch=("if stretches is not None", "if False"),
 )
 plant_edits(
     later_stretches,
     "fit_averaged",
-    test_origins.check_average,
+    test_origins.test_probabilities_are_averages_over_what_constants_may_be,
     users=(test_origins,),
     constants_that_are_known=("fitted.biases + moves[:, 1:]", "fitted.biases + 0.0 * moves[:, 1:]"),
     covariances_for_precisions=(
@@ -62,7 +61,7 @@ plant_edits(
 plant_edits(
     later_stretches,
     "fit_over_stretches",
-    test_origins.check_constants,
+    test_origins.test_constants_of_classes_do_not_know_the_stretch,
     users=(test_origins,),
     constants_that_know_the_stretch=("np.where(rows, 0.0, factor * weight)", "factor * weight"),
 )

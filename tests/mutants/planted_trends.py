@@ -1,8 +1,8 @@
 """Bugs in random walks with drift and in floors, with the tests that notice them."""
 
 from mutants.registry import plant_edits
-from series import test_predictive_mixture as test_mixture
 from series import test_trends
+from series import test_value_transformations as test_mixture
 
 from bochner.series.component_search import Searcher
 from bochner.series.priors import SeriesPriors

@@ -13,7 +13,7 @@ from bochner.tables.table_rows import TableRows
 plant_edits(
     table_rows,
     "table_rows",
-    test_table_weights.check_one_observation,
+    test_table_weights.test_a_row_is_one_observation_whatever_the_unit_of_its_weight,
     whole_weights_are_counts=(
         "weights is not None and are_counts",
         "weights is not None and (weights == np.rint(weights)).all()",
@@ -24,7 +24,7 @@ plant_edits(
 @replaces(
     TableRows,
     "noise_unit",
-    test_table_weights.check_one_observation,
+    test_table_weights.test_a_row_is_one_observation_whatever_the_unit_of_its_weight,
     name="noise_of_weight_one",
 )
 @property
@@ -35,7 +35,7 @@ def unit_of_weights(self):
 plant_edits(
     TableRegressor,
     "_weighted_rows",
-    test_table_weights.check_unit_of_new_rows,
+    test_table_weights.test_new_rows_have_weights_in_the_unit_of_the_fit,
     new_weights_in_another_unit=("weight / self.weight_unit_", "weight"),
 )
 

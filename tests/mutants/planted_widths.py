@@ -10,13 +10,13 @@ from bochner.tables.width_terms import WidthTerms
 plant_edits(
     widths,
     "fitted_widths",
-    test_widths.check_left_out,
+    test_widths.test_groups_are_left_out_as_a_whole,
     widths_that_know_their_group=("fold_numbers(groups, n", "fold_numbers(None, n"),
 )
 plant_edits(
     widths._Scores,
     "with_trees",
-    test_widths.check_interactions,
+    test_widths.test_trees_add_interactions,
     trees_of_scores_with_the_curves=(
         "self.scores[rows] / smooth(self.moments.part(rows), self.X[rows])",
         "self.scores[rows]",
@@ -37,13 +37,13 @@ plant_edits(
 plant_edits(
     width_terms,
     "penalised",
-    test_widths.check_penalties,
+    test_widths.test_penalties_are_those_of_the_spread_of_levels,
     penalties_that_stay=("sizes = dispersion *", "sizes = sizes + 0.0 * dispersion *"),
 )
 plant_edits(
     width_terms,
     "least_loss",
-    test_widths.check_optimum,
+    test_widths.test_curves_are_most_likely,
     steps_without_the_penalty=("+ penalty @ coef)", ")"),
 )
 plant_edits(
@@ -56,6 +56,6 @@ plant_edits(
 plant_edits(
     SumOfLaws,
     "_joint_moments",
-    test_widths.check_covariances,
+    test_widths.test_covariances_have_the_widths_of_predictions,
     covariances_without_widths=("cov * factors * factors[:, None]", "cov"),
 )

@@ -79,8 +79,3 @@ def test_models_with_it_are_saved_and_loaded(kind, y, tmp_path):
     assert "acceptance_joint" in model.trace_.records
     bochner.save(model, tmp_path / "m.bochner")
     assert_array_equal(bochner.load(tmp_path / "m.bochner").predict(X), model.predict(X))
-
-
-def test_what_is_no_move_is_refused():
-    with pytest.raises(TypeError, match="sampler must be"):
-        LearnedKernelRegressor(**SHORT, sampler=[JointStep(), "pcn"]).fit(X, Y)

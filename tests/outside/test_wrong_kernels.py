@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bochner
-from bochner.kernels import Correlation, Gaussian, Kernel
-from bochner.kernels.kernel_names import KERNELS_BY_DIMENSION, NAMED_KERNELS, kernel_called
+from bochner.kernels import Correlation, Gaussian
+from bochner.kernels.kernel_names import KERNELS_BY_DIMENSION, NAMED_KERNELS
 from bochner.spectral import Chi
 
 X = np.random.default_rng(0).normal(size=(20, 2))
@@ -39,13 +39,6 @@ def test_names_of_the_library_are_refused(name):
         np.testing.assert_array_equal(after.fit_transform(X), before.fit_transform(X))
 
 
-def test_a_class_is_defined_again_as_in_a_notebook():
-    for _ in range(2):
-        cls = fresh_kernel()
-        assert bochner.register(cls, name="fresh") is cls
-    assert type(kernel_called("fresh", 2)) is cls
-
-
 @dataclass(frozen=True, slots=True)
 class Column(Correlation):
     """Forgets all rows of Y but one."""
@@ -62,26 +55,11 @@ class ByInput(Correlation):
         return np.exp(-np.abs(X[:, None] - Y[None]))
 
 
-@dataclass(frozen=True, slots=True)
-class Plain(Kernel):
-    """Has no length scale, and forgets all rows of Y but one."""
-
-    def evaluate(self, X, Y):
-        return bell(X, Y)[:, 0]
-
-    def diag(self, X):
-        return np.ones(len(X))
-
-    def check_dim(self, dim):
-        pass
-
-
 @pytest.mark.parametrize(
     ("kernel", "method", "shape"),
     [
         (Column(0.5), "Column.correlation", r"\(20,\)"),
         (ByInput(0.5), "ByInput.correlation", r"\(20, 20, 2\)"),
-        (Plain(), "Plain.evaluate", r"\(20,\)"),
     ],
 )
 def test_values_of_another_shape_are_refused(kernel, method, shape):

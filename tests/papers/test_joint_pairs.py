@@ -9,7 +9,6 @@ from scipy import optimize, stats
 from scipy.special import expit, log_expit
 
 from bochner.learned.chain_state import StepSizes
-from bochner.learned.draws import stacked
 from bochner.learned.frequency_priors import FrequencyPrior, SparseHyper, SparsePrior, Suggestion
 from bochner.learned.moves import LogNormalPrecision
 from bochner.learned.training_data import TrainingData
@@ -32,12 +31,6 @@ def problem(n=40, k=2, seed=0):
 def negative_log_posterior(beta, Z, target, offset, precision):
     sign = 2.0 * target
     return -np.sum(log_expit(sign * (offset + beta @ Z))) + 0.5 * precision * beta @ beta
-
-
-def test_the_likelihood_is_that_of_the_logistic_law():
-    _, target, activation = problem()
-    exact = np.sum(log_expit(2.0 * target * activation))
-    assert_allclose(log_likelihood(target, activation), exact, rtol=1e-13)
 
 
 def test_the_likelihood_survives_extreme_log_odds():
@@ -67,28 +60,6 @@ def test_far_offsets_do_not_defeat_newtons_method():
         law = laplace(Z, target, 40.0 * np.ones(40), 1e-3, n_newton=200, tolerance=1e-14)
     gradient = Z @ (target + 0.5 - expit(40.0 + law.mode @ Z)) - 1e-3 * law.mode
     assert np.max(np.abs(gradient)) < 1e-5
-
-
-@pytest.mark.parametrize("correlation", [0.0, 0.95])
-def test_its_density_and_its_draws_are_gaussian(correlation):
-    Z, target, offset = problem()
-    Z[1] = correlation * Z[0] + np.sqrt(1.0 - correlation**2) * Z[1]
-    law = laplace(Z, target, offset, 0.5, 20)
-    covariance = np.linalg.inv(law.lower @ law.lower.T)
-    beta = np.array([0.3, -1.0])
-    exact = stats.multivariate_normal(law.mode, covariance)
-    assert_allclose(law.log_density(beta), exact.logpdf(beta), rtol=1e-10)
-    rng, n = np.random.default_rng(5), 4000
-    drawn = np.array([law.sample(rng) for _ in range(n)])
-    # The squared distance of all draws has n k degrees of freedom.
-    inside = (
-        n
-        * (drawn.mean(axis=0) - law.mode)
-        @ np.linalg.solve(covariance, drawn.mean(axis=0) - law.mode)
-    )
-    assert inside < stats.chi2(2).isf(FAMILY_ALPHA / 2)
-    p = stats.chi2(2 * n).sf(np.sum(((drawn - law.mode) @ law.lower) ** 2))
-    assert FAMILY_ALPHA / 4 < p < 1 - FAMILY_ALPHA / 4
 
 
 @dataclass(frozen=True)
@@ -191,15 +162,6 @@ def test_activations_are_those_of_the_weights(q):
     assert state.steps.n_adapted == 5
 
 
-def test_single_precision_inputs_lead_the_same_way():
-    runs = []
-    for dtype in (np.float64, np.float32):
-        rng, _, chain, state = small_chain(dtype=dtype)
-        chain.step(rng, state)
-        runs.append(state)
-    assert_allclose(runs[1].beta, runs[0].beta, atol=1e-3)
-
-
 def test_the_precision_given_weights_has_its_posterior():
     """Without a prior on its logarithm it is a Gamma variable of shape m."""
     rng, weights, flat = np.random.default_rng(6), np.array([1.0, -2.0, 0.5, 0.1]), 1e6
@@ -215,27 +177,6 @@ def test_the_precision_given_weights_has_its_posterior():
     means = np.array(means)
     z = (means.mean(axis=0) - [1 / 2, 1 / 3]) / (means.std(axis=0, ddof=1) / np.sqrt(40))
     assert np.all(np.abs(z) < stats.t(39).isf(FAMILY_ALPHA / 4)), z
-
-
-@pytest.mark.parametrize("q", [0, 2])
-def test_log_odds_are_those_computed_afresh(q):
-    rng, _, chain, state = small_chain(q)
-    chain.step(rng, state)
-    before = state.activation
-    chain.rebuild(state)
-    assert_allclose(state.activation, before, rtol=1e-9)
-
-
-def test_what_is_kept_has_the_activations_of_the_state():
-    rng, X, chain, state = small_chain(q=1)
-    info = chain.step(rng, state)
-    kept = stacked([chain.draw(state, info, in_full=flag) for flag in (True, False)])
-    for _, values in kept.activations(X.T, chain.rows.fixed):
-        assert_allclose(values, [state.activation] * 2, atol=1e-12)
-    for _, values in kept.spreads(X.T, chain.rows.fixed):
-        assert np.array_equal(values, np.zeros((1, len(X))))
-    assert np.all(kept.noise_variance == 1.0)
-    assert kept.log_density[0] == info["log_likelihood"]
 
 
 def test_fixed_columns_have_a_flat_prior():

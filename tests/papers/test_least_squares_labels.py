@@ -76,21 +76,6 @@ def test_a_round_is_the_papers(n_fixed):
     assert 0 < n_accepted < 28
 
 
-def test_a_state_is_the_one_computed_afresh():
-    rng, omega, prior = start(4)
-    chain = LeastSquaresChain(TrainingData.of(X, LABELS - 0.5, basis=BASIS))
-    state = chain.init(rng, omega, prior, PRECISION)
-    chain.step(rng, state)
-    names = ("coef", "gram", "Z")
-    before = [getattr(state, name) for name in names]
-    chain.rebuild(state)
-    for name, expected in zip(names, before, strict=True):
-        assert_allclose(getattr(state, name), expected, atol=1e-9)
-    draw = chain.draw(state, {}, in_full=True)
-    assert not draw.whitener.any()
-    assert draw.log_density == state.value
-
-
 def test_equal_columns_have_a_ridge_that_rounding_leaves():
     """A precision of nothing and the same frequency twice: no failure, and no step to infinity."""
     omega = np.zeros((7, 3))

@@ -46,14 +46,6 @@ def test_kernels_are_drawn_along_each_input_in_its_units():
         assert_allclose(values, expected, atol=1e-12)
 
 
-def test_the_longest_lags_are_three_length_scales_or_deviations():
-    assert plot.kernel(Gaussian((2.0, 5.0))).lags[:, -1].tolist() == [6.0, 15.0]
-    mixture = SpectralMixture([1.0], [[0.0, 0.0]], [[[1.0, 0.0], [0.0, 1.0]]])
-    assert_allclose(plot.kernel(mixture, X).lags[:, -1], 3.0 * X.std(axis=0))
-    ridge = FourierFeatures(Gaussian(3.0), 16, random_state=0).fit(X)
-    assert plot.kernel(ridge.kernel, X).lags[:, -1].tolist() == [9.0, 9.0]
-
-
 def waves_of(model, i, lags):
     """Return the kernel of each draw along an input, as the mean cosine of its waves."""
     omega = model.learned_[0].draws.omega[:, :, i].reshape(-1, model.n_frequencies)
@@ -150,30 +142,6 @@ def test_densities_are_of_the_active_frequencies(weighted):
             inside = (size >= low) & (size < high) & (size > 0.0)
             assert height * (high - low) == pytest.approx(weights[inside].sum() / active, abs=1e-12)
         assert 0.0 < weights[size > edges[-1]].sum() / active <= 0.005
-
-
-def test_periods_stand_at_their_frequencies():
-    for end in (0.003, 0.9, 40.0, 7e5):
-        omega = np.linspace(-end, end, 1000)[:, None]
-        axis = SpectrumDisplay(["x"], omega, np.full(1000, 1e-3), unit="s").plot().ax_
-        (top,) = axis.child_axes
-        assert top.get_xlabel() == "period (s)"
-        labels = [float(text.get_text()) for text in top.get_xticklabels()]
-        assert 2 <= len(labels) <= 9
-        assert_allclose(np.multiply(top.get_xticks(), labels), 2.0 * np.pi, rtol=1e-5)
-
-
-def test_shares_are_drawn_at_their_periods():
-    omega = 2.0 * np.pi / np.array([[1.0], [0.5], [8.0], [1e6]])
-    weights = np.array([0.5, 0.3, 0.1, 0.1])
-    display = SpectrumDisplay(["t"], omega, weights, "period", 20.0, "years").plot()
-    shares, edges = stairs(display.ax_)
-    for period, share in zip((1.0, 0.5, 8.0), weights, strict=False):
-        assert shares[np.searchsorted(edges, period, side="right") - 1] == pytest.approx(
-            100 * share
-        )
-    assert shares.sum() == pytest.approx(90.0)  # What is longer than 20 years is left out
-    assert display.ax_.get_xlabel() == "period of t (years)"
 
 
 def test_spectra_of_models(learned):

@@ -1,15 +1,12 @@
 """No picture has texts that collide or leave it, legends over data, or more than six curves."""
 
-import re
 from itertools import islice
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from plot.layout import faults
 
 from bochner import plot
-from bochner.plot.axis_texts import fitted, text_width
 from bochner.plot.calibration_curves import CalibrationDisplay
 from bochner.plot.class_errors import ConfusionDisplay, RocDisplay
 from bochner.plot.effects import EffectDisplay
@@ -163,69 +160,3 @@ def test_no_picture_has_faults(kind, part):
         if wrong := faults(figure):
             found[name] = wrong
     assert not found
-
-
-@pytest.mark.parametrize("kind", ["short", "medium"])
-def test_nor_has_one_in_the_axes_of_a_user(kind):
-    """A page of panels of other sizes than those of new figures."""
-    figure = Figure(figsize=(6.9, 7.0), layout="constrained")
-    grid = figure.subplots(3, 3)
-    drawn = [
-        plot.relevance(shares(kind, 12), ax=grid[0, 0]),
-        effect(kind, "number").plot(grid[0, 1]),
-        effect(kind, 24).plot(grid[0, 2]),
-        PredictionsDisplay(*numbers()).plot(grid[1, 0]),
-        effect(kind, "date", 5).plot(grid[1, 1]),
-        RocDisplay.from_probabilities(*classes(kind, 4)).plot(grid[1, 2]),
-        CalibrationDisplay.from_probabilities(*classes(kind, 2)).plot(grid[2, 0]),
-        curves(kind, 2, ["at 0.1", "at 0.2"]).plot(grid[2, 1:]),
-    ]
-    assert all(display.figure_ is figure for display in drawn)
-    assert drawn[-1].axes_ == tuple(grid[2, 1:])
-    assert not faults(figure)
-
-
-def planted(change):
-    figure = Figure(figsize=(3.4, 2.5), layout="constrained")
-    axis = figure.subplots()
-    axis.plot([0.0, 1.0, 2.0], [0.0, 1.0, 4.0], label="curve")
-    axis.set(xlabel="x", ylabel="y")
-    change(figure, axis)
-    return faults(figure)
-
-
-def many_curves(figure, axis):
-    for i in range(7):
-        axis.plot([0.0, 1.0, 2.0], [0.0, 1.0, i])
-
-
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        (lambda figure, axis: axis.legend(loc="upper left"), "a legend lies in the panel"),
-        (
-            lambda figure, axis: axis.set_xticks(np.linspace(0.0, 2.0, 30)),
-            r"'.*' and '.*' overlap",
-        ),
-        (lambda figure, axis: figure.text(0.9, 0.5, "a text that is too long"), "leaves the fig"),
-        (lambda figure, axis: figure.text(0.5, 0.5, "over data"), "lies in the panel"),
-        (many_curves, "8 curves in the panel"),
-        (lambda figure, axis: axis.set_xlabel("a very long name of an axis" * 4), "leaves the fi"),
-    ],
-    ids=["legend", "ticks", "outside", "inside", "curves", "label"],
-)
-def test_the_referee_sees_planted_faults(change, fault):
-    assert not planted(lambda figure, axis: None)
-    assert any(re.search(fault, one) for one in planted(change))
-
-
-@pytest.mark.parametrize("points", [20.0, 60.0, 200.0])
-def test_texts_are_cut_to_the_width_they_have(points):
-    for kind in NAMES:
-        text = NAMES[kind].format(7)
-        cut = fitted(text, points)
-        assert text_width(cut) <= points
-        assert "\n" not in cut
-        if points == 60.0 and kind == "long":
-            assert cut.startswith("me")
-            assert cut.endswith("7")

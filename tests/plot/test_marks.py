@@ -1,13 +1,10 @@
 """Every mark of a picture is where its number is: dots, bars, whiskers, curves and counts."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.plot.class_errors import ConfusionDisplay, RocDisplay
 from bochner.plot.rankings import ComparisonDisplay, SharesDisplay
-from bochner.plot.series_plots import forecast_display
 
 RNG = np.random.default_rng(0)
 NAMES = [f"column {letter}" for letter in "abcdefg"]
@@ -108,15 +105,3 @@ DRAWN = {
 @pytest.mark.parametrize("kind", DRAWN, ids=lambda kind: kind.__name__)
 def test_marks_are_where_their_numbers_are(kind):
     assert isinstance(DRAWN[kind](), kind)
-
-
-@pytest.mark.parametrize(("n", "horizon", "shown"), [(40, 3, 40), (500, 3, 60), (500, 20, 160)])
-def test_values_before_a_forecast_that_are_not_shown_are_counted(n, horizon, shown):
-    values = pd.Series(np.arange(float(n)), pd.RangeIndex(n))
-    later, mean = pd.RangeIndex(n, n + horizon), np.full(horizon, float(n))
-    display = forecast_display(
-        SeriesForecast("y", values, later, mean, mean - 1.0, mean + 1.0), 0.9
-    )
-    np.testing.assert_array_equal(display.history[1], values.iloc[n - shown :])
-    named = display.plot().ax_.get_legend().get_texts()[0].get_text()
-    assert named == ("observed" if shown == n else f"last {shown} of {n} values")

@@ -1,7 +1,6 @@
 """Pictures of predictions: coverage, residuals and forecasts counted by hand."""
 
-import math
-from statistics import mean, median, stdev
+from statistics import mean, stdev
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +10,6 @@ from scipy.special import ndtr
 
 from bochner import plot
 from bochner.comparison.outcomes import Score
-from bochner.plot.calibration_curves import CalibrationDisplay
 from bochner.plot.class_errors import RocDisplay
 from bochner.plot.regression_errors import ResidualsDisplay
 
@@ -46,17 +44,6 @@ def test_coverage_is_that_of_the_known_law(factor):
     assert inside.all() == (factor == 1.0)
     line = display.ax_.lines[1].get_xydata()
     np.testing.assert_allclose(line, np.column_stack([levels, display.observed]))
-
-
-@pytest.mark.parametrize(("n", "share"), [(50, 0.9), (200, 0.3)])
-def test_the_band_holds_95_per_cent_of_a_binomial_law(n, share):
-    ends = np.zeros((n, 1)), np.ones((n, 1))
-    display = CalibrationDisplay.from_intervals(np.full(n, 0.5), *ends, [share])
-    low, high = round(n * display.lower[0]), round(n * display.upper[0])
-    law = [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
-    assert sum(law[low : high + 1]) >= 0.95
-    assert sum(law[:low]) <= 0.025
-    assert sum(law[high + 1 :]) <= 0.025
 
 
 def test_reliability_is_counted_by_hand(classifier, test_labels):
@@ -96,14 +83,6 @@ def test_covered_and_missed_rows(regressor, test_rows, level):
     assert texts[0] == f"in {100 * level:g} % interval: {100 * covered.mean():.1f} %"
 
 
-def test_intervals_are_normal_where_only_deviations_are_known():
-    display = plot.predictions(Normal(), ROWS[:50], TARGETS[:50])
-    np.testing.assert_allclose(display.upper, 1.6448536269514722 * STD[:50])
-    alone = plot.predictions(SimpleNamespace(predict=lambda X: np.ones(len(X))), [[1.0]], [2.0])
-    assert alone.lower is None
-    assert alone.ax_.get_legend() is None
-
-
 def test_residuals_are_in_standard_deviations_where_these_are_known(regressor, test_rows):
     X, y = test_rows
     prediction, std = regressor.predict(X, return_std=True)
@@ -116,39 +95,6 @@ def test_residuals_are_in_standard_deviations_where_these_are_known(regressor, t
     np.testing.assert_allclose(raw.residuals, y - prediction)
     assert raw.ax_.get_ylabel() == "residual (m)"
     assert display.ax_.get_ylabel() == "residual / std"
-
-
-def test_running_quartiles_are_those_of_neighbours():
-    x, errors = RNG.permutation(500).astype(float), RNG.normal(size=500)
-    middles, quartiles = ResidualsDisplay(errors, x).windows()
-    assert len(middles) == 20
-    order = np.argsort(x)
-    for number in range(20):
-        own = errors[order[25 * number : 25 * number + 25]]
-        assert quartiles[number, 1] == median(own.tolist())
-        assert sorted(own)[6] == quartiles[number, 0]  # Six of 25 rows are below a quarter
-        assert middles[number] == 25 * number + 12
-
-
-@pytest.mark.parametrize("column", ["day", "kind", "width", 2])
-def test_residuals_against_columns(regressor, test_rows, column):
-    X, y = test_rows
-    display = plot.residuals(regressor, X, y, column)
-    name = X.columns[column] if isinstance(column, int) else column
-    axis = display.ax_
-    if name == "kind":
-        assert {text.get_text() for text in axis.get_yticklabels()} == set(X["kind"])
-        assert axis.get_ylabel() == "kind"
-        for row, level in enumerate(display.levels()[0]):
-            own = display.residuals[(X["kind"] == level).to_numpy()]
-            assert axis.lines[0].get_xdata()[row] == pytest.approx(np.mean(own))
-        assert axis.get_xlabel() == f"{display.ylabel}: mean and quartiles"
-        return
-    assert axis.get_xlabel() == name
-    drawn = axis.lines[0].get_xdata(orig=True)
-    expected = X[name].to_numpy()
-    assert drawn.dtype.kind == ("M" if name == "day" else "f")
-    np.testing.assert_array_equal(drawn, expected.astype(drawn.dtype))
 
 
 def test_two_outliers_do_not_set_the_axis_of_residuals():

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from bochner import Forecaster, plot
-from bochner.plot.series_plots import ComponentsDisplay
 
 VALUES = 10.0 + np.sin(np.arange(60.0) * np.pi / 6.0)
 VALUES += 0.1 * np.random.default_rng(0).normal(size=60)
@@ -56,24 +55,6 @@ def test_components_are_drawn_by_steps_and_by_times(case):
     past = plot.components(model, y.index[::-1])
     np.testing.assert_array_equal(past.times, drawn[:60])
     np.testing.assert_allclose(past.means.sum(axis=0), model.predict(y.index), rtol=1e-3)
-
-
-def test_no_line_is_drawn_over_a_gap():
-    times = np.concatenate([np.arange(30.0), np.arange(40.0, 60.0)])
-    mean = np.sin(times)[None]
-    display = ComponentsDisplay(["season"], times, mean, mean - 1.0, mean + 1.0).plot()
-    at, drawn = display.ax_.lines[0].get_data()
-    assert np.isnan(drawn).sum() == 1
-    assert at[np.isnan(drawn)] == 40.0
-    np.testing.assert_array_equal(drawn[~np.isnan(drawn)], mean[0])
-    whole = ComponentsDisplay(["season"], times[:30], *[mean[:, :30]] * 3).plot()
-    assert np.isfinite(whole.ax_.lines[0].get_ydata()).all()
-
-
-def test_a_model_without_an_index_is_drawn():
-    model = Forecaster(find_cycle=False, random_state=0).fit(VALUES)
-    np.testing.assert_array_equal(plot.forecast(model, 12).times, np.arange(60.0, 72.0))
-    np.testing.assert_array_equal(plot.components(model, 12).times, np.arange(60.0, 72.0))
 
 
 def test_known_inputs_are_passed_on():

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import warnings
 import xml.etree.ElementTree as ET
-from itertools import combinations
 
 import matplotlib as mpl
 import numpy as np
@@ -19,37 +18,10 @@ from bochner.plot.axis_texts import number_ticks
 from bochner.plot.regression_errors import PredictionsDisplay
 from bochner.plot.style import PALETTE, THEMES
 
-# Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision
-# deficiency", 2009, table 1: full protanopia, deuteranopia and tritanopia, on linear RGB.
-VISIONS = {
-    "normal": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
-                   [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
-                     [-0.011820, 0.042940, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
-                   [0.004733, 0.691367, 0.303900]],
-}  # fmt: skip
-
 
 def linear(color):
     c = np.array(to_rgb(color))
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-
-
-def lab(rgb):
-    """Return CIELAB of linear sRGB, with the white point D65."""
-    to_xyz = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750],
-                       [0.0193339, 0.1191920, 0.9503041]])  # fmt: skip
-    x = to_xyz @ rgb / [0.95047, 1.0, 1.08883]
-    f = np.where(x > 216 / 24389, np.cbrt(x), (24389 / 27 * x + 16) / 116)
-    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
-@pytest.mark.parametrize("vision", VISIONS)
-def test_colours_differ_for_everyone(vision):
-    seen = [lab(np.clip(VISIONS[vision] @ linear(color), 0.0, 1.0)) for color in PALETTE]
-    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) >= 18.0
 
 
 @pytest.mark.parametrize(("paper", "least"), [("white", 2.5), ("#14161a", 3.0)])
@@ -119,15 +91,6 @@ def test_several_pictures_are_one_valid_page():
     assert page[3][0].text == "a <title>"
 
 
-def test_svgs_have_the_colours_of_the_page_around_them():
-    for svg in svgs():
-        assert not re.search(r"<\?xml|<!DOCTYPE|<metadata|<style|DejaVu", svg)
-        for theme in THEMES.values():
-            assert theme.ink.lower() not in svg
-            assert theme.grid.lower() not in svg
-        assert svg.count("currentColor") > 10
-
-
 def test_the_same_picture_is_the_same_svg():
     assert list(svgs()) == list(svgs())
     assert len({len(svg) for svg in svgs()}) > 1
@@ -138,23 +101,6 @@ def test_characters_that_xml_does_not_allow_are_replaced():
         warnings.simplefilter("ignore")  # The font has no glyph for them
         svg = plot.to_svg(plot.kernel(Gaussian(), names=[CONTROL]), title=CONTROL)
     assert ET.fromstring(svg)[0].text == "a\ufffdb\ufffd"
-
-
-def test_files_of_their_own_are_dark_on_white():
-    own = ET.fromstring(plot.to_svg(plot.kernel(Gaussian(), theme="dark"), standalone=True))
-    assert {"color: #262626", "background: white"} <= set(own.get("style").split("; "))
-
-
-def test_clouds_are_small():
-    sizes = [len(svg) for svg in svgs()]
-    assert sizes[0] < 20_000
-    assert sizes[2] < 200_000  # 3,000 points with intervals, as an image
-
-
-def test_no_glyph_is_missing_for_names_on_several_lines():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        plot.to_svg(plot.kernel(Gaussian(), names=["a\nb"]))
 
 
 @pytest.mark.parametrize(
@@ -172,16 +118,3 @@ def test_ticks_are_short_and_differ(high, texts):
     number_ticks(axis.yaxis, 200.0)
     axis.figure.draw_without_rendering()
     assert [text.get_text() for text in axis.get_yticklabels()] == texts
-
-
-@pytest.mark.parametrize(("low", "high"), [(1e-9, 1e3), (0.1, 1e4), (3.0, 40.0), (1.01, 1.2)])
-def test_logarithmic_axes_have_two_to_seven_ticks(low, high):
-    axis = Figure().subplots()
-    axis.set(xscale="log", xlim=(low, high))
-    number_ticks(axis.xaxis, 200.0)
-    texts = [
-        text.get_text()
-        for place, text in zip(axis.get_xticks(), axis.get_xticklabels(), strict=True)
-        if low <= place <= high
-    ]
-    assert 2 <= len(set(texts)) == len(texts) <= 7

@@ -140,7 +140,7 @@ KINDS = {
 @cache
 def page(kind):
     """The report of a kind of study."""
-    from bochner import report
+    from bochner.report import page as report
 
     return report.html(KINDS[kind]())
 

@@ -10,7 +10,8 @@ from scipy.integrate import dblquad, quad
 from scipy.stats import multivariate_normal, norm
 
 from bochner.kernels import Stationary
-from bochner.spectral import NoMeasureError, Part, SpectralMeasure, spectral_measure
+from bochner.spectral import NoMeasureError, Part, SpectralMeasure
+from bochner.spectral.decompositions import spectral_measure
 from bochner.spectral.lattice_measure import Lattice, hilbert_order, lattice_measure
 from bochner.spectral.schemes import resolve_scheme
 

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.optimize import lsq_linear
 from scipy.stats import norm
 
-from bochner.spectral import Frequencies
+from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.least_squares import Sample, least_squares_masses
 
 DIM = 2

@@ -75,7 +75,7 @@ def test_errors_and_gradients_are_those_of_fits_without_each_group(kernel, rows)
     assert_gradient(kernel, ROWS[rows])
 
 
-def assert_halves():
+def test_each_part_of_the_rows_predicts_the_other():
     pair = LearnedKernel.at(Laplacian(), POINT), LearnedKernel.at(Laplacian(), POINT[::-1])
     chosen, rows = (np.arange(15), np.arange(15, 40)), ROWS["all"]
     expected = sum(
@@ -84,21 +84,6 @@ def assert_halves():
     )
     parts = tuple(rows.part(part) for part in chosen)
     assert_allclose(leave_one_out.error_across(pair, parts), expected, rtol=1e-9)
-
-
-def test_each_part_of_the_rows_predicts_the_other():
-    assert_halves()
-
-
-@pytest.mark.parametrize("penalty", [1.0, 30.0])
-def test_the_penalised_error_is_stationary(penalty, monkeypatch):
-    monkeypatch.setattr(length_scales, "_TOLERANCE", 1e-8)
-    rows, start = ROWS["plain"], np.array([0.5, 0.0, 1.0, -1.0])
-    found = length_scales.descended(Gaussian(), rows, start, penalty, 200)
-    error, gradient = length_scales.error_and_gradient(Gaussian(), found, rows)
-    pull = np.append(2.0 * penalty / 40 * (found[:-1] - found[:-1].mean()), 0.0)
-    assert np.abs(pull).max() > 0.05
-    assert_allclose(gradient / error, -pull, atol=2e-2)
 
 
 def test_scales_that_are_tied_move_together():
@@ -116,17 +101,6 @@ def starts(kernel, alpha):
     return (LearnedKernel(kernel, alpha),) * 3
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_inputs_without_influence_get_long_scales(kernel):
-    rows = np.random.default_rng(0).uniform(-1.5, 1.5, size=(200, 4))
-    y = np.sin(3.0 * rows[:, 1])
-    found = length_scales.with_length_scales(starts(kernel, 0.1), rows_of(rows, y), is_tied=False)
-    scales = np.asarray(found.full.kernel.length_scale)
-    assert np.argmin(scales) == 1
-    assert np.min(np.delete(scales, 1)) > 4.0 * scales[1]
-    assert found.error < 0.02 * np.var(y)
-
-
 def test_noise_keeps_one_length_scale():
     rng = np.random.default_rng(2)
     rows = rows_of(rng.normal(size=(150, 10)), rng.normal(size=150))
@@ -135,7 +109,7 @@ def test_noise_keeps_one_length_scale():
     assert found.error > 0.85 * np.var(rows.Y)
 
 
-def check_second_start():
+def test_searches_without_noise_start_twice():
     """Of targets without noise, the better of the searches from both points is kept."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(120, 3))
@@ -160,10 +134,6 @@ def check_second_start():
         assert_allclose(found.full.alpha, np.exp(ends[int(np.argmin(errors))][-1]))
 
 
-def test_searches_without_noise_start_twice():
-    check_second_start()
-
-
 @pytest.mark.parametrize("n_samples", [2, 3, 5])
 def test_few_rows_and_constant_targets_have_a_kernel(n_samples):
     for y in (np.zeros(n_samples), np.arange(n_samples) - 1.0):
@@ -179,7 +149,7 @@ def turned_rows(n_samples=300):
     return rows_of(rows, np.sin(1.5 * (rows @ np.array([1.0, 1.0, -1.0]))))
 
 
-def assert_stationary():
+def test_the_penalised_error_of_a_map_is_stationary():
     """The map that is found, against finite differences of errors without each row."""
     rows, origin = turned_rows(60), LearnedKernel(Matern((1.0, 2.0, 1.5), nu=2.5), 0.1)
     rows.Y[:] += 0.05 * np.random.default_rng(2).normal(size=(60, 1))
@@ -201,10 +171,6 @@ def assert_stationary():
     assert loss(matrix, found.alpha) < loss(np.eye(3), origin.alpha)
 
 
-def test_the_penalised_error_of_a_map_is_stationary():
-    assert_stationary()
-
-
 @pytest.mark.parametrize("kernel", [Exponential(2.0), Matern(2.0, nu=2.5)], ids=repr)
 def test_a_map_finds_the_direction_of_the_target(kernel):
     rows = turned_rows()
@@ -216,17 +182,6 @@ def test_a_map_finds_the_direction_of_the_target(kernel):
     assert abs(left[:, 0] @ np.array([1.0, 1.0, -1.0])) > 0.99 * np.sqrt(3.0)
 
 
-def test_few_rows_or_additive_targets_keep_their_length_scales():
-    for rows in (turned_rows(80), rows_of(turned_rows().X, np.abs(turned_rows().X).sum(axis=1))):
-        alone = length_scales.with_length_scales(
-            starts(Matern(2.0, nu=2.5), 0.1), rows, is_tied=False
-        )
-        found = kernel_search.with_linear_map(alone, rows)
-        assert found.across <= alone.across
-        assert found.full.matrix is None or found.across < alone.across
-    assert kernel_search.with_linear_map(alone, rows.part(np.arange(80))) is alone
-
-
 @pytest.mark.parametrize("matrix", [None, np.diag([1.0, 0.7, 1.2])])
 def test_more_rows_move_a_kernel_on(matrix):
     rows = turned_rows(200)
@@ -235,14 +190,6 @@ def test_more_rows_move_a_kernel_on(matrix):
     found = search.refined(begin, rows)
     assert (found.matrix is None) == (matrix is None)
     assert brute(found, rows) < 0.8 * brute(begin, rows)
-
-
-def test_more_rows_keep_a_common_length_scale():
-    rows = rows_of(X, np.sin(2.0 * X[:, 0]))
-    found = search.refined(LearnedKernel(Laplacian(9.0), 0.1), rows)
-    scales = np.asarray(found.kernel.length_scale)
-    assert_allclose(scales, scales[0])
-    assert abs(np.log(scales[0] / 9.0)) > 0.01
 
 
 @pytest.mark.parametrize("penalty", [5.0, np.inf])

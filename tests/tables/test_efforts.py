@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from bochner._base.progress import silent
 from bochner.tables import estimator_laws, tree_laws
 from bochner.tables import learner as learners
-from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, measured_rate, tree_seconds
+from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, tree_seconds
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
@@ -47,7 +47,7 @@ def test_rows_too_many_for_the_limit_are_represented_by_landmarks():
     assert m**2 * 10_000 < 2.0 * RATE
 
 
-def check_landmarks():
+def test_landmarks_do_not_fall_with_rows():
     """As many landmarks for very many rows, whose time is that of passes."""
     assert [DEFAULT.landmarks(n) for n in (16_500, 16_501, 10**6, 10**8)] == [0] + 3 * [4000]
     assert EFFORTS["quick"].landmarks(10**6) == 1500
@@ -59,11 +59,7 @@ def check_landmarks():
     assert DEFAULT.within(30.0, 10**6, 200, 8, RATE).n_landmarks < m
 
 
-def test_landmarks_do_not_fall_with_rows():
-    check_landmarks()
-
-
-def check_rest():
+def test_the_rest_of_a_limit_decides_the_landmarks():
     """What is left of a limit after the search decides the landmarks again."""
     found = [DEFAULT.sizes_within(s, 10**6, 20, RATE)[1] for s in (1.0, 20.0, 60.0, 1e4)]
     assert found == sorted(found)
@@ -71,11 +67,7 @@ def check_rest():
     assert 200 < found[1] < found[2]
 
 
-def test_the_rest_of_a_limit_decides_the_landmarks():
-    check_rest()
-
-
-def check_search():
+def test_more_kernels_are_searched_on_fewer_rows():
     """All searches together take their share of the limit, by counts of operations."""
     for seconds in (10.0, 30.0):
         for n_kernels in (2, 8, 16):
@@ -88,11 +80,7 @@ def check_search():
     assert len(set(sizes_of_search)) == 3
 
 
-def test_more_kernels_are_searched_on_fewer_rows():
-    check_search()
-
-
-def check_order():
+def test_families_take_turns():
     """The first kernel of each family is learned before the second of any."""
     names = ["rough"] * 3 + ["smooth"] * 3 + ["turned"] * 2
     trials = [learners._Trial(name, None, None, False) for name in names]
@@ -101,11 +89,7 @@ def check_order():
     assert sorted(numbers) == list(range(8))
 
 
-def test_families_take_turns():
-    check_order()
-
-
-def check_iterations():
+def test_boosting_ends_within_the_limit():
     """Boosting has as many iterations as fit into the rest of a limit, or none if they are few."""
     rng = np.random.default_rng(0)
     n_rows, n_columns = 9000, 5
@@ -127,31 +111,6 @@ def check_iterations():
     assert iterations(large, 1, 1.02) == 0  # Fewer than a hundred are none
     assert 190 <= iterations(large, 2, 0.25) <= 200
     assert (iterations(small, 1, 0.5), iterations(small, 1, 0.3)) == (0, 300)
-
-
-def test_boosting_ends_within_the_limit():
-    check_iterations()
-
-
-def test_faster_machines_fit_more():
-    slow, fast = (DEFAULT.within(3.0, 40_000, 8, 8, rate) for rate in (1e10, 1e12))
-    assert slow.n_landmarks < fast.n_landmarks
-
-
-def test_small_sizes_are_not_raised():
-    tiny = Effort(DEFAULT.families, 60, 100, 40, 80)
-    assert sizes(tiny.within(1e-9, 300, 3, 8, RATE)) == (60, 60, 0, 40)
-
-
-def test_the_measured_rate_is_that_of_a_machine():
-    assert 1e7 < measured_rate(1) < 1e15
-
-
-def test_trees_take_longer_with_rows_columns_and_number():
-    base = (1000, 10, 100)
-    for place in range(3):
-        more = [size * (100 if place == number else 1) for number, size in enumerate(base)]
-        assert tree_seconds(*more, RATE) > tree_seconds(*base, RATE)
 
 
 @pytest.mark.parametrize("rate", [1e30, 1e3])

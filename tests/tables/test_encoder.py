@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 from scipy.stats import f_oneway, rankdata
 from sklearn.base import clone
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
@@ -99,20 +99,11 @@ class TestNumbers:
         far = encoder.transform(pd.DataFrame({"a": [-1e9, 1e9]}))
         assert far.ravel().tolist() == [-3.0, 3.0]
 
-    @pytest.mark.parametrize("scale", [1e-200, 1e140])
-    def test_extreme_scales_keep_unit_variance(self, scale):
-        _, out = column(scale * np.array([-1.0, 1.0, -1.0, 1.0]))
-        np.testing.assert_allclose(out.ravel(), [-1.0, 1.0, -1.0, 1.0])
-
     def test_missing_take_the_median_and_an_indicator(self):
         encoder, out = column([1.0, np.nan, 2.0, 9.0])
         assert encoder.get_feature_names_out().tolist() == ["a", "a_<missing>"]
         assert out[:, 1].tolist() == [0.0, 1.0, 0.0, 0.0]
         assert out[1, 0] == out[2, 0]
-
-    def test_missing_only_later_take_the_median(self):
-        encoder, out = column([1.0, 2.0, 9.0])
-        assert encoder.transform(pd.DataFrame({"a": [np.nan]})).tolist() == [out[1].tolist()]
 
     def test_one_value_and_missing_keeps_the_indicator_alone(self):
         encoder, out = column([5.0, np.nan, 5.0])
@@ -145,13 +136,6 @@ class TestNormalQuantile:
         _, out = column(x, numeric="normal_quantile", clip=9.0)
         np.testing.assert_allclose(out.ravel(), ndtri((rankdata(x) - 0.5) / x.size), atol=1e-12)
 
-    def test_new_values_of_a_skewed_law_become_normal(self):
-        rng = np.random.default_rng(2)
-        encoder, _ = column(rng.exponential(size=5000), numeric="normal_quantile")
-        z = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
-        x = -np.log1p(-ndtr(z))
-        np.testing.assert_allclose(encoder.transform(pd.DataFrame({"a": x})).ravel(), z, atol=0.12)
-
     def test_monotone_and_within_the_clip(self):
         x = np.random.default_rng(3).lognormal(sigma=3.0, size=3000)
         encoder, _ = column(x, numeric="normal_quantile", n_quantiles=50, clip=2.5)
@@ -160,11 +144,6 @@ class TestNormalQuantile:
         assert out[0] == -2.5
         assert out[-1] == 2.5
         assert len(encoder.columns_[0]["points"]) <= 50
-
-    def test_few_quantiles_keep_a_spike_at_its_mid_rank(self):
-        x = np.append(np.zeros(900), np.random.default_rng(4).uniform(1, 2, 100))
-        encoder, _ = column(x, numeric="normal_quantile", n_quantiles=12)
-        assert encoder.transform(pd.DataFrame({"a": [0.0]}))[0, 0] == pytest.approx(ndtri(0.45))
 
 
 class TestText:
@@ -187,11 +166,6 @@ class TestText:
         assert not encoder.known(frame).is_new.any()
         later = pd.DataFrame({"b": [9.0, 9.0, 9.0], "a": ["d", None, "c"]})
         assert encoder.known(later).is_new.T.tolist() == [[True, False, False], [False] * 3]
-
-    def test_a_later_table_may_hold_only_the_numeric_levels(self):
-        encoder, _ = column(["1", "2", "A"])
-        new = encoder.transform(pd.DataFrame({"a": [2.0, np.nan, 1.0]}))
-        assert new.tolist() == [[0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]]
 
 
 def in_tokyo(day):
@@ -450,16 +424,6 @@ class TestState:
         copy.columns_ = json.loads(json.dumps(encoder.columns_, allow_nan=False))
         np.testing.assert_array_equal(copy.transform(new), encoder.transform(new))
 
-    def test_output_is_finite_dense_float64_and_named(self):
-        frame = table()
-        encoder = TableEncoder().fit(frame)
-        out = encoder.transform(frame)
-        assert out.dtype == np.float64
-        assert out.shape == (60, encoder.get_feature_names_out().size)
-        assert np.isfinite(out).all()
-        assert list(encoder.feature_names_in_) == list(frame.columns)
-        assert encoder.n_features_in_ == 6
-
     def test_array_list_and_frame_agree(self):
         frame = table()
         objects = frame.to_numpy(dtype=object)
@@ -487,12 +451,6 @@ class TestState:
         y = X["size"].fill_null(0.0)
         model = TableRegressor(effort="quick", random_state=0).fit(X, y)
         np.testing.assert_array_equal(model.predict(X), model.predict(frame))
-
-    def test_inputs_are_left_alone(self):
-        frame = table()
-        before = frame.copy(deep=True)
-        TableEncoder().fit_transform(frame)
-        pd.testing.assert_frame_equal(frame, before)
 
     def test_constant_and_empty_columns_become_nothing(self):
         frame = pd.DataFrame({"a": [1, 2, 3], "same": "x", "none": [None] * 3, "three": 3})
@@ -538,14 +496,6 @@ def test_refused_at_fit(X, error, parts):
         TableEncoder().fit(X)
     for part in parts:
         assert part in str(caught.value)
-
-
-@pytest.mark.parametrize("rest", [1, 3])
-def test_at_most_five_columns_are_named(rest):
-    frame = pd.DataFrame({f"c{i}": [1.0, np.inf] for i in range(5 + rest)})
-    with pytest.raises(ValueError, match=rf"'c4' \(.*\) and {rest} more") as caught:
-        TableEncoder().fit(frame)
-    assert "'c5'" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -625,17 +575,6 @@ def test_masked_entries_are_missing(kind):
     encoder = TableEncoder().fit(given)
     np.testing.assert_array_equal(encoder.transform(given), TableEncoder().fit_transform(expected))
     assert len(encoder.get_feature_names_out()) > 2
-
-
-def test_tables_of_a_model_may_be_masked():
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    y = X[:, 0]
-    hidden = X > 1.0
-    model = TableRegressor(effort="quick", random_state=0)
-    rows = np.where(hidden, np.nan, X)
-    expected = clone(model).fit(rows, y).predict(rows)
-    masked = np.ma.array(np.where(hidden, 1e6, X), mask=hidden)
-    np.testing.assert_array_equal(model.fit(masked, y).predict(masked), expected)
 
 
 def test_records_and_arrays_of_polars_are_named():

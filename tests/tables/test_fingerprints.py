@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pandas as pd
 
-from bochner.tables import table_checks
 from bochner.tables.table_checks import fingerprint, training_rows
 
 
@@ -40,14 +39,3 @@ def test_rows_that_are_equal_by_chance_say_nothing():
     record = fingerprint(few[:800], few[800:])
     assert record["chance"] == 1.0
     assert training_rows(record, few) == (0, None)
-
-
-def test_many_rows_are_a_sample(monkeypatch):
-    monkeypatch.setattr(table_checks, "_MOST_KEYS", 256)
-    whole = frame(4000)
-    record = fingerprint(whole[:3000], whole[3000:])
-    assert record["step"] == 12
-    assert len(record["keys"]) < 4 * 256 * 4 / 3 * 1.5
-    count, is_fitted = training_rows(record, whole)
-    assert is_fitted is None
-    assert abs(count - 3000) < 4 * np.sqrt(4000 * 12 * 0.25 * 0.75)

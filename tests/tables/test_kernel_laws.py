@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
+from bochner.kernels import Exponential, Gaussian, Matern
 from bochner.tables import kernel_laws, landmark_fits, leave_one_out
 from bochner.tables import kernel_search as search
 from bochner.tables.leave_one_out import LearnedKernel
@@ -75,11 +75,11 @@ def assert_exact(grouped=True, n_scored=N):
     assert_allclose(law.signal, np.mean(np.concatenate(squares), axis=0), rtol=1e-9)
 
 
-def assert_last_rows():
+def test_the_last_rows_may_be_scored_alone():
     assert_exact(grouped=False, n_scored=30)
 
 
-def check_memory():
+def test_memory_that_is_not_written_is_not_read():
     """Whatever is left in memory, laws are those of what was computed."""
     kept = np.empty
     assert_exact()  # Numba registers the functions of NumPy when it first compiles
@@ -103,17 +103,9 @@ def check_memory():
             raise AssertionError("memory that was not written was read") from error
 
 
-def test_memory_that_is_not_written_is_not_read():
-    check_memory()
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 def test_exact_laws_are_gaussian_processes(grouped):
     assert_exact(grouped)
-
-
-def test_the_last_rows_may_be_scored_alone():
-    assert_last_rows()
 
 
 def assert_landmarks(grouped=True):
@@ -155,7 +147,7 @@ def latent_without(kernel, weights, cell, weight, n_landmarks):
     return 1.0 - k @ np.linalg.solve(gram, k) + k @ np.linalg.solve(shifted, k)
 
 
-def check_left_out_latent():
+def test_variances_by_landmarks_are_those_of_fits_without_the_observation():
     """Landmarks and other rows, and two observations each of a landmark and of another row."""
     cell = np.r_[np.arange(N), 3, 60]
     weights = WEIGHTS[cell].copy()
@@ -169,24 +161,6 @@ def check_left_out_latent():
         pairs = zip(cell, weights, strict=True)
         expected = [latent_without(kernel, WEIGHTS, *pair, M) for pair in pairs]
         assert_allclose(found, expected, rtol=1e-4)
-
-
-def test_variances_by_landmarks_are_those_of_fits_without_the_observation():
-    check_left_out_latent()
-
-
-@pytest.mark.parametrize("noise", [1.0, 1e-12])
-def test_factors_are_triangles_in_the_precision_that_the_noise_needs(noise):
-    kernel = LearnedKernel(Matern(0.5, nu=2.5), noise)
-    rows = Rows(X, np.zeros((N, 1)), np.ones(N))
-    sums, _ = landmark_fits.summed_products(kernel, rows, X[:M], 1)
-    factor = kernel_laws._factor(kernel, X[:M], sums)
-    stored = kernel_laws._stored(kernel, X, X, factor)
-    assert stored.dtype == (np.float32 if noise == 1.0 else np.float64)
-    assert not np.triu(stored, 1).any()
-    values = kernel.kernel(NEW[:, COLUMNS], X[:M])
-    explained, expected = (np.sum((values @ part) ** 2, axis=1) for part in (stored, factor))
-    assert_allclose(explained, expected, atol=1e-3 * noise, rtol=1e-12)
 
 
 class InParts:
@@ -230,7 +204,7 @@ def test_groups_larger_than_the_landmarks_are_left_out_too():
         assert_allclose(means[own], KERNEL(X[own], X[landmarks]) @ coef, rtol=1e-6)
 
 
-def check_blocks():
+def test_rows_are_left_out_in_blocks():
     """Rows that are left out may be too many for their kernel values to be in memory together."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel_laws, "_ROWS_LEFT_OUT", 7)
@@ -239,11 +213,7 @@ def check_blocks():
         test_groups_larger_than_the_landmarks_are_left_out_too()
 
 
-def test_rows_are_left_out_in_blocks():
-    check_blocks()
-
-
-def assert_variance_of_landmarks():
+def test_variances_of_landmarks_have_what_the_approximation_lacks():
     """The Nyström approximation's variance with what it lacks, at new rows."""
     rows = rows_of(False)
     law, _ = kernel_laws.exact("", KERNEL, rows, COLUMNS, M, last_of(rows, N), 1)
@@ -254,28 +224,6 @@ def assert_variance_of_landmarks():
     latent = np.sum((new @ posterior) * new, axis=1)
     relative = (ALPHA + lacking + latent)[:, None]
     assert_allclose(law.variance(NEW, TABLE), law.signal * relative, rtol=1e-6)
-
-
-def test_variances_of_landmarks_have_what_the_approximation_lacks():
-    assert_variance_of_landmarks()
-
-
-def test_equal_landmarks_do_no_harm():
-    twice = np.repeat(np.arange(N), 2)
-    rows = Rows(TABLE[twice], Y[twice], np.ones(2 * N))
-    once = Rows(TABLE, Y, np.ones(N))
-    half = LearnedKernel(Exponential(1.5), ALPHA / 2.0, KERNEL.matrix)
-    for sizes in ((40, 40), (40, 0)):
-        law, _ = kernel_laws.on_landmarks(
-            "", KERNEL, rows, COLUMNS, sizes, last_of(rows, 2 * N - 40), 1
-        )
-        alone, _ = kernel_laws.on_landmarks(
-            "", half, once, COLUMNS, (20, 20), last_of(once, N - 20), 1
-        )
-        assert_allclose(law.mean(NEW, rows.X), alone.mean(NEW, TABLE), rtol=1e-5)
-    relative = alone.variance(NEW, TABLE) / alone.signal + ALPHA / 2.0
-    variance = kernel_laws.exact("", KERNEL, rows, COLUMNS, 40, last_of(rows, 2 * N), 1)[0]
-    assert_allclose(variance.variance(NEW, rows.X) / variance.signal, relative, rtol=1e-5)
 
 
 def test_single_precision_predicts_as_double_does(monkeypatch):
@@ -309,23 +257,6 @@ def test_the_noise_of_least_error_is_found(grouped):
         factor = search.noise_factor(LearnedKernel(kernel, wrong), rows)
         assert brute(kernel, factor * wrong, rows) < brute(kernel, wrong, rows)
         assert abs(np.log(factor * wrong / alpha)) < abs(np.log(wrong / alpha))
-
-
-@pytest.mark.parametrize("length", [0.3, 1.2])
-def test_the_length_scale_that_made_the_data_is_found(length):
-    rng = np.random.default_rng(3)
-    rows = rng.normal(size=(300, 2))
-    root = np.linalg.cholesky(Gaussian(length)(rows, rows) + 1e-9 * np.eye(300))
-    y = root @ rng.normal(size=300) + 0.1 * rng.normal(size=300)
-    errors = {}
-    for family in (Laplacian, Gaussian, lambda scale: Matern(scale, nu=2.5)):
-        found = search.learned(search.Family(family), Rows(rows, y[:, None], np.ones(300)), rng)
-        errors[type(found.full.kernel)] = found.error
-        if family is Gaussian:
-            scales = np.asarray(found.full.kernel.length_scale)
-            assert np.all(np.abs(np.log2(scales / length)) < 1.0)
-            assert 3e-4 < found.full.alpha < 0.1
-    assert errors[Gaussian] < errors[Laplacian]
 
 
 def half_numbers(half):

@@ -80,7 +80,7 @@ def test_rows_that_are_not_one_hot_are_numbers():
     check_solution(is_one_hot=False)
 
 
-def check_tolerance():
+def test_few_steps_suffice():
     """A few steps from the sample to an error of a hundredth of the noise."""
     rows = table()
     for learned in KERNELS.values():
@@ -97,11 +97,7 @@ def check_tolerance():
         assert (after[:-1] < 0.012).all()
 
 
-def test_few_steps_suffice():
-    check_tolerance()
-
-
-def check_end():
+def test_iterations_end_in_time():
     """No pass begins that would end too late; the first one tells how long they take."""
     rows, learned = table(), KERNELS["Matern"]
     with passes(_MOST_STEPS=0):
@@ -113,11 +109,7 @@ def check_end():
     assert not np.allclose(found, start, rtol=1e-3)
 
 
-def test_iterations_end_in_time():
-    check_end()
-
-
-def check_sample():
+def test_the_sample_represents_all_rows():
     """The sample estimates the matrix: landmarks count once, other rows represent all others."""
     rows, learned = table(), KERNELS["Laplacian"]
     inner = expected(learned, rows)[2]
@@ -137,7 +129,7 @@ def check_sample():
     assert_allclose(of_some, weights @ rows.Y**2)
 
 
-def check_noise():
+def test_precision_is_that_of_the_noise():
     """Rounding is compared to the residuals of the targets, without the constant one."""
     rows, learned, noise = table(), KERNELS["Matern"], []
     coef, K, _ = expected(learned, rows)
@@ -145,14 +137,6 @@ def check_noise():
         solved(learned, rows)
     residuals = np.sqrt(np.sum(rows.weights[:, None] * (rows.Y - K @ coef) ** 2, axis=0) / N)
     assert_allclose(noise[0], 16.0 * residuals[:-1], rtol=0.1)
-
-
-def test_precision_is_that_of_the_noise():
-    check_noise()
-
-
-def test_the_sample_represents_all_rows():
-    check_sample()
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

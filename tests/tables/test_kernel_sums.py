@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
 from bochner.tables import base_laws
 from bochner.tables.base_laws import Laws
-from bochner.tables.kernel_columns import Blocks
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.leave_one_out import LearnedKernel
 from bochner.tables.trees import TreeInputs
@@ -71,7 +70,7 @@ def assert_dense(law, X=NEW, blocks=BLOCKS, atol=1e-3):
     return laws._prepared.sums[0]
 
 
-def check_kernels():
+def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base_laws, "_LEAST_SINGLE_ROWS", N)
         for name in KERNELS:
@@ -82,40 +81,6 @@ def check_kernels():
                 assert len(single.kernel.used) == (0 if mapped else 2)
                 double = assert_dense(law_of(name, 1e-6, mapped=mapped), atol=1e-6)
                 assert double.of_means.values.dtype == np.float64
-
-
-def test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs():
-    check_kernels()
-
-
-def test_laws_of_few_rows_need_the_loops_in_one_precision():
-    for name in KERNELS:
-        few = assert_dense(law_of(name), atol=1e-12)
-        assert {few.of_means.values.dtype, few.of_variances.values.dtype} == {np.dtype(float)}
-
-
-def test_some_columns_and_levels_of_several_scales():
-    for columns in (np.r_[0:7], np.r_[1, 3:11], np.r_[2:7]):
-        assert_dense(law_of(columns=columns))
-    scales = np.random.default_rng(4).uniform(1.0, 3.0, len(SHARED))
-    assert not len(assert_dense(law_of("Laplacian", scales=scales)).kernel.used)
-
-
-def test_blocks_and_columns_that_are_added_four_at_a_time():
-    rng = np.random.default_rng(5)
-    shared = np.r_[np.arange(6), 6 + np.arange(18) // 3]
-
-    def rows(count):
-        levels = np.eye(3)[rng.integers(0, 3, (count, 6))].reshape(count, 18)
-        return np.hstack([rng.normal(size=(count, 6)), levels])
-
-    Z, X, scales = rows(N), rows(50), rng.uniform(2.0, 4.0, 12)[shared]
-    for name in KERNELS:
-        found = LearnedKernel(KERNELS[name](tuple(scales)), 1.0)
-        law = replace(law_of(), columns=np.arange(24), found=found)
-        laws = Laws(Z, [law], TreeInputs.of(np.arange(24), shared))
-        assert len(laws._prepared.sums[0].kernel.used) == 6
-        assert_allclose(laws.means(X)[:, 0], found.kernel(X, Z) @ law.coef, atol=1e-4)
 
 
 def test_rows_without_one_level_of_each_block():
@@ -135,18 +100,6 @@ def test_equal_blocks_are_looked_up_once_where_new_rows_have_them_too():
     assert len(laws._prepared.sums[0].kernel.used) == 2
     for X in (new, np.hstack([NEW, NEW[::-1, 2:7]])):
         assert_allclose(laws.means(X)[:, 0], found.kernel(X, rows) @ law.coef, atol=1e-4)
-
-
-def test_blocks_of_the_rows_that_are_none_are_columns():
-    blocks = Blocks.of(ROWS, np.array([0, 2, 8, 3, 9, -1]), np.array([2, 5, 3, 2, 5, 3]))
-    assert_array_equal(blocks.starts, [2, 8])
-    assert_array_equal(blocks.codes[:, 0], ROWS[:, 2:7].argmax(axis=1))
-
-
-def test_kernels_without_a_closed_form_are_evaluated_as_they_are():
-    law = law_of()
-    law = replace(law, found=replace(law.found, kernel=Matern(2.0, nu=1.1)))
-    assert assert_dense(law) is None
 
 
 def test_predictions_do_not_depend_on_the_rows_next_to_them():

@@ -3,21 +3,18 @@
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
 from scipy.stats import norm, t
 from tables.test_sum_of_laws import fitted
 
-from bochner import TableClassifier, TableRegressor
 from bochner.tables import weighted_sum
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.later_stretches import (
     effective_number,
     fit_averaged,
     fit_over_stretches,
-    folds_of_stretches,
 )
 from bochner.tables.removal import Removal
 from bochner.tables.weighted_sum import SumOfLaws
@@ -33,7 +30,7 @@ def over_time(n=100):
     return judged, model, X, y - y.mean(), removal
 
 
-def check_stretches():
+def test_stretches_are_predicted_from_the_rows_before_them():
     """Each stretch has the predictions of a Gaussian process of the rows before it."""
     judged, _, X, y, removal = over_time()
     assert set(judged.scored) == set(np.flatnonzero(removal.stretches > 0))
@@ -58,11 +55,7 @@ def check_stretches():
         assert_allclose(judged.variances[:, k, 0], signal * relative[judged.scored], rtol=1e-6)
 
 
-def test_stretches_are_predicted_from_the_rows_before_them():
-    check_stretches()
-
-
-def check_effective_number():
+def test_errors_that_are_shared_count_once():
     rng, times = np.random.default_rng(0), np.arange(240)
     stretches = times // 80
     levels = np.repeat(rng.normal(size=12), 20)[:, None]
@@ -77,21 +70,7 @@ def check_effective_number():
     assert_allclose(effective_number(shared[order], stretches[order], times[order]), 3.0)
 
 
-def test_errors_that_are_shared_count_once():
-    check_effective_number()
-
-
-def test_a_single_stretch_has_four_parts():
-    times = np.repeat(np.arange(10), 3)
-    folds = folds_of_stretches(np.ones(30, dtype=int), times)
-    assert len(np.unique(folds)) == 4
-    assert all(len(np.unique(folds[times == time])) == 1 for time in range(10))
-    assert len(np.unique(folds_of_stretches(np.ones(30, dtype=int), np.zeros(30)))) == 4
-    stretches = np.arange(30) // 10
-    assert folds_of_stretches(stretches, times) is stretches
-
-
-def check_widening():
+def test_few_independent_scores_widen_intervals():
     """Scores have the quantile of Student's t in place of the normal one."""
     judged, model, _, y, _ = over_time()
     mean, std = SumOfLaws.with_left_out(judged, y, np.ones(len(y)))[1]
@@ -102,22 +81,14 @@ def check_widening():
     assert_allclose(model.left_out_rmse, np.sqrt(np.mean((plain * std) ** 2)))
 
 
-def test_few_independent_scores_widen_intervals():
-    check_widening()
-
-
-def check_widths_of_stretches():
+def test_widths_of_later_rows_are_fitted_to_stretches():
     judged, _, _, y, _ = over_time()
     with patch.object(weighted_sum, "fitted_widths", wraps=weighted_sum.fitted_widths) as fit:
         SumOfLaws.of(judged, y, np.ones(len(y)))
     assert fit.call_args.kwargs == {"are_stretches": True}
 
 
-def test_widths_of_later_rows_are_fitted_to_stretches():
-    check_widths_of_stretches()
-
-
-def check_average():
+def test_probabilities_are_averages_over_what_constants_may_be():
     """Probabilities are averages over the normal approximation of a constant's posterior."""
     labels, scores = np.r_[np.ones(9, dtype=int), np.zeros(3, dtype=int)], np.zeros((12, 1, 2))
     for weight in (0.25, 1.0, 1e4):
@@ -135,11 +106,7 @@ def check_average():
         assert_allclose(averaged[0, 1], expected, atol=0.01)
 
 
-def test_probabilities_are_averages_over_what_constants_may_be():
-    check_average()
-
-
-def check_constants():
+def test_constants_of_classes_do_not_know_the_stretch():
     """Labels that only their stretch determines are not better known than by their entropy."""
     rng, times, weight = np.random.default_rng(1), np.arange(300), np.ones(300)
     stretches, losses = times // 100, []
@@ -149,41 +116,3 @@ def check_constants():
         _, left_out = fit_over_stretches(scores, labels, weight, stretches, times)
         losses.append(-np.mean(np.log(left_out)))
     assert np.log(2.0) - 0.02 < np.mean(losses) < np.log(2.0) + 0.1
-
-
-def test_constants_of_classes_do_not_know_the_stretch():
-    check_constants()
-
-
-def later_levels(seed):
-    """Eight levels of twenty rows, and eight later ones."""
-    rng = np.random.default_rng(seed)
-    level, day, x = 2.0 * rng.normal(size=16), np.arange(320), rng.normal(size=320)
-    latent = level[day // 20] + x
-    labels = (latent + rng.logistic(size=320) > 0.0).astype(int)
-    return np.column_stack((day, x)), latent + 0.3 * rng.normal(size=320), labels
-
-
-@pytest.mark.thorough
-def test_later_levels_are_as_expected():
-    past, later = slice(0, 160), slice(160, 320)
-    inside, errors, losses = [], [], []
-    for seed in range(20):
-        X, y, labels = later_levels(seed)
-        model = TableRegressor(effort="quick", random_state=0)
-        model.fit(X[past], y[past], time=X[past, 0])
-        low, high = model.predict_interval(X[later], level=0.9)
-        inside.append(np.mean((low <= y[later]) & (y[later] <= high)))
-        errors.append((model.score_, np.sqrt(np.mean((model.predict(X[later]) - y[later]) ** 2))))
-        if len(set(labels[past])) == 2:
-            model = TableClassifier(effort="quick", random_state=0)
-            model.fit(X[past], labels[past], time=X[past, 0])
-            p = model.predict_proba(X[later])[np.arange(160), labels[later]]
-            losses.append((model.score_, -np.mean(np.log(p))))
-    # Tables differ by which levels they have: two standard errors over twenty of them.
-    assert np.mean(inside) > 0.87 - 2.0 * np.std(inside) / np.sqrt(20)
-    for pairs in (errors, losses):
-        expected, actual = np.transpose(pairs)
-        error = np.std(expected - actual) / np.sqrt(len(pairs))
-        assert abs(np.mean(expected - actual)) < 0.15 * np.mean(actual) + error
-    assert np.mean(losses, axis=0)[1] < 0.9

@@ -30,11 +30,6 @@ def sizes(effort):
     return effort.search_rows, effort.more_rows, effort.most_exact, effort.n_landmarks
 
 
-@pytest.mark.parametrize("n_rows", [300, 10_000, 1_000_000])
-def test_a_large_limit_changes_nothing(n_rows):
-    assert sizes(within_memory(DEFAULT, 10**12, (n_rows, 10), 2)) == sizes(DEFAULT)
-
-
 @pytest.mark.parametrize("n_columns", [3, 100])
 def test_sizes_grow_with_the_limit(n_columns):
     limits = [300 * 10**6, 10**9, 3 * 10**9, 10**10]
@@ -43,7 +38,7 @@ def test_sizes_grow_with_the_limit(n_columns):
     assert found[0] < found[-1] == sizes(DEFAULT)
 
 
-def check_threads():
+def test_threads_share_the_memory():
     """Each thread has blocks of kernel values, and matrices of a search, of its own."""
     one, two = (within_memory(DEFAULT, 4 * 10**8, (50_000, 10), count) for count in (1, 2))
     assert all(np.array(sizes(two)) <= sizes(one))
@@ -51,21 +46,13 @@ def check_threads():
     assert two.more_rows < one.more_rows
 
 
-def test_threads_share_the_memory():
-    check_threads()
-
-
-def check_group():
+def test_a_large_group_needs_memory():
     """All rows of the largest group may be scored, which needs the inverse of their block."""
     alone, group = (
         within_memory(DEFAULT, 6 * 10**8, (16_000, 4), 1, largest) for largest in (0, 8000)
     )
     assert group.most_exact < alone.most_exact
     assert group.n_landmarks < alone.n_landmarks
-
-
-def test_a_large_group_needs_memory():
-    check_group()
 
 
 def test_a_limit_below_the_smallest_fit_is_refused():
@@ -145,11 +132,7 @@ def test_estimates_are_the_bytes_of_fits(check):
     check()
 
 
-def test_scored_rows_need_an_inverse_and_others_do_not():
-    check_exact(n_scored=300)
-
-
-def check_rest():
+def test_time_left_over_does_not_replace_the_limit():
     """Time that is left over makes no more landmarks than the memory limit allows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100_000, 1))
@@ -160,11 +143,7 @@ def check_rest():
     assert learner._within_rest(plan, effort, perf_counter(), 1).n_landmarks == 250
 
 
-def test_time_left_over_does_not_replace_the_limit():
-    check_rest()
-
-
-def check_learner():
+def test_the_learner_keeps_the_limit():
     """A fit within a limit has fewer landmarks, whatever time there is."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 3))
@@ -176,11 +155,7 @@ def check_learner():
     assert 200 <= len(laws[0].coef) < 900
 
 
-def test_the_learner_keeps_the_limit():
-    check_learner()
-
-
-def check_trees():
+def test_trees_that_do_not_fit_are_left_out():
     """Trees that would exceed the limit are left out, kernels stay."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(450, 2))
@@ -193,10 +168,6 @@ def check_trees():
             laws = learner.fit(rows, [COLUMNS[:2]], rng, with_variance=False).laws.members
         kinds.append({law.kind for law in laws})
     assert kinds == [{"Matern", "boosted trees"}, {"Matern"}]
-
-
-def test_trees_that_do_not_fit_are_left_out():
-    check_trees()
 
 
 def test_a_table_within_a_limit(tmp_path):

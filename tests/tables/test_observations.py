@@ -85,10 +85,6 @@ def test_each_observation_is_left_out_by_itself(grouped):
     check_exact(grouped)
 
 
-def test_the_last_observations_may_be_scored_alone():
-    check_exact(n_last=25)
-
-
 def test_observations_are_left_out_of_landmarks():
     data, landmarks = observations(), np.unique(X, axis=0)[:5]
     rows = data.rows(ORDER, N)
@@ -145,32 +141,6 @@ def test_halves_are_those_of_the_observations():
         assert_allclose(error, search.leave_one_out_error(Laplacian(1.0), whole))
     pair = (KERNEL, KERNEL)
     assert_allclose(error_across(pair, merged), error_across(pair, apart))
-
-
-def test_rows_of_different_entries_stay_as_they_are():
-    data = Observations.of(RNG.normal(size=(N, 2)), Y, np.ones(N))
-    rows = data.rows(ORDER, 7)
-    assert rows.observed is None
-    assert_array_equal(rows.X, data.X[ORDER])
-    assert_array_equal(data.scored(ORDER, 7, np.zeros(7)).observed.cell, np.arange(N - 7, N))
-
-
-def test_a_search_takes_as_many_different_rows_as_it_may():
-    data = observations()
-    for n_rows in (1, 4, 9, 20):
-        units = data.prefix(ORDER, n_rows)
-        assert len(np.unique(CELL[units])) == min(n_rows, 9)
-        if len(units) < N:
-            assert len(np.unique(CELL[ORDER[: len(units) + 1]])) > n_rows
-
-
-def test_rows_of_one_group_are_left_out_one_by_one():
-    groups = np.where(np.arange(N) < 40, 0, 1)
-    data = observations(groups=groups)
-    alone = data.rows(np.arange(40))
-    assert alone.groups is None
-    assert all(len(half) for half in alone.halves())
-    assert set(data.rows(np.arange(N)).groups) == {0, 1}
 
 
 def check_labels(mixed=observations_module.mixed):

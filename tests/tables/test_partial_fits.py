@@ -1,11 +1,10 @@
 """Exact fits to a part of the rows, next to explicit solutions and to landmarks."""
 
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from bochner._base.progress import silent
 from bochner.kernels import Laplacian
@@ -14,8 +13,6 @@ from bochner.tables import learner as learners
 from bochner.tables.fit_plan import _ROUGH, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.observations import Observations
-from bochner.tables.predictive import Predictive
-from bochner.tables.weighted_sum import SumOfLaws
 
 N_ROWS, N_PART, N_LANDMARKS, N_SCORED = 2400, 1000, 60, 300
 EFFORT = Effort({"rough": (_ROUGH, 1)}, 200, N_PART, N_LANDMARKS, 300)
@@ -79,62 +76,9 @@ def test_the_posterior_is_that_of_the_part():
     assert_posterior()
 
 
-def assert_choice():
+def test_noise_decides_between_parts_and_landmarks():
     """Parts where landmarks are too few for the function, landmarks where noise is large."""
     _, of_function = fitted(*table(0.01))
     _, of_noise = fitted(*table(3.0))
     assert len(of_function.coef) == N_PART
     assert len(of_noise.coef) == N_LANDMARKS
-
-
-def test_noise_decides_between_parts_and_landmarks():
-    assert_choice()
-
-
-def assert_errors_fall():
-    """Tables that are a little too large for an exact fit have no larger errors for it."""
-    new, truth = table(0.0, 1000, seed=5)
-    errors = []
-    for n in (N_PART, N_PART + 10, 2 * N_PART):
-        X, y = table(0.02, n)
-        scored, law = fitted(X, y)
-        errors.append(np.sqrt(np.mean((law.mean(new, scored.laws.rows)[:, 0] - truth) ** 2)))
-    assert errors[1] < 1.1 * errors[0]
-    assert errors[2] < 1.1 * errors[0]
-
-
-def test_errors_do_not_jump_where_exact_fits_end():
-    assert_errors_fall()
-
-
-def test_laws_on_landmarks_share_the_rows_of_the_part():
-    X, y = table(0.01)
-    observations = Observations.of(X, y[:, None], np.ones(N_ROWS))
-    with as_large():
-        fit_plan = plan.FitPlan.of(observations, EFFORT, None, True, np.random.default_rng(0))
-    rows = fit_plan.rows_of_laws(N_PART)
-    assert_array_equal(rows[:N_LANDMARKS], fit_plan.rows_of_laws(N_LANDMARKS))
-    assert_array_equal(rows[-N_SCORED:], fit_plan.rows.X[-N_SCORED:])
-
-
-@pytest.mark.parametrize("n_part", [N_SCORED + N_LANDMARKS - 1, 0])
-def test_parts_have_room_for_landmarks_and_scored_rows(n_part):
-    _, law = fitted(*table(0.01), replace(EFFORT, most_exact=n_part))
-    assert len(law.coef) == N_LANDMARKS
-
-
-def assert_intervals():
-    """Intervals of an exact fit to a part cover new rows as often as they say."""
-    covered = []
-    for seed in (1, 2):
-        X, y = table(0.05, seed=seed)
-        scored, _ = fitted(X, y)
-        model = SumOfLaws.of(scored, y, np.ones(len(y)))
-        new, truth = table(0.05, 1500, seed=seed + 10)
-        lower, upper = Predictive.of_rows(*model.components(new), model.law, np.array).interval(0.9)
-        covered.append(np.mean((lower <= truth) & (truth <= upper)))
-    assert abs(np.mean(covered) - 0.9) < 0.04
-
-
-def test_intervals_cover_new_rows():
-    assert_intervals()

@@ -27,7 +27,7 @@ def scores_of(shape, seed=0):
     return skewed - skewed.mean(axis=0)
 
 
-def check_ranks():
+def test_quantiles_are_ranks_among_one_more_score():
     """A quantile of the level k / (s + 1) is the k-th score, and levels between are between."""
     scores = scores_of(99)
     ordered = np.sort(scores)
@@ -36,10 +36,6 @@ def check_ranks():
     ranked = np.append(ordered[[9, 49]], (0.5 * (ordered[49] + ordered[50]), ordered[89]))
     assert_allclose(np.diff(found), np.diff(ranked), rtol=1e-12)
     assert abs(found[0] - ranked[0]) < 0.1  # The shift that makes the mean zero
-
-
-def test_quantiles_are_ranks_among_one_more_score():
-    check_ranks()
 
 
 def check_new_scores(counts=(60,), n_draws=500):
@@ -60,24 +56,7 @@ def test_new_scores_are_below_quantiles_as_often_as_their_level():
     check_new_scores()
 
 
-@pytest.mark.thorough
-def test_many_new_scores_are_below_quantiles_as_often_as_their_level():
-    check_new_scores((60, 200), 3000)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 28, 400])
-def test_negated_scores_have_negated_quantiles(count):
-    scores = scores_of((count, 2))
-    one, other = ScoreLaw.of(scores), ScoreLaw.of(-scores)
-    levels = np.linspace(0.01, 0.99, 33)
-    assert_allclose(one.quantiles(levels), -other.quantiles(1.0 - levels), atol=1e-12)
-    assert_allclose(one.quantiles(levels)[0], ScoreLaw.of(scores[:, 0]).quantiles(levels))
-    errors, shares = one.nodes()
-    assert_allclose(errors @ shares, 0.0, atol=1e-12)
-    assert (np.diff(one.quantiles(levels), axis=-1) >= 0.0).all()
-
-
-def check_tails():
+def test_means_of_exponentials_are_those_of_normal_tails():
     """Means of exponentials do not depend on the largest score more than normal tails do."""
     errors, rng = [], np.random.default_rng(1)
     for _ in range(200):
@@ -90,20 +69,12 @@ def check_tails():
     assert_allclose(deviation[1], np.sqrt(2.0 / 300), rtol=0.25)
 
 
-def test_means_of_exponentials_are_those_of_normal_tails():
-    check_tails()
-
-
-def check_distribution():
+def test_the_distribution_is_the_inverse_of_the_quantiles():
     law = ScoreLaw.of(np.round(scores_of((200, 2)), 1))  # With ties
     levels = np.linspace(0.001, 0.999, 41)
     errors = np.moveaxis(law.quantiles(levels), -1, 0)
     assert (law.distribution(errors) >= levels[:, None] - 1e-12).all()
     assert (law.distribution(errors - 1e-9) <= levels[:, None] + 1e-6).all()
-
-
-def test_the_distribution_is_the_inverse_of_the_quantiles():
-    check_distribution()
 
 
 @pytest.mark.parametrize("n_targets", [None, 2])
@@ -156,7 +127,7 @@ class NormalLaw:
         pass
 
 
-def check_mixtures():
+def test_quantiles_of_mixtures_have_their_level():
     """Quantiles of normal mixtures have their level under SciPy's distribution."""
     rng = np.random.default_rng(4)
     mean, std = rng.normal(size=(6, 4)), rng.uniform(0.01, 1.0, (6, 4))
@@ -166,21 +137,13 @@ def check_mixtures():
     assert_allclose(np.sum(weight[..., None] * shares, axis=1), np.tile(LEVELS, (6, 1)), atol=1e-9)
 
 
-def test_quantiles_of_mixtures_have_their_level():
-    check_mixtures()
-
-
-def check_correlations():
+def test_draws_keep_the_correlations_of_targets():
     """All targets of a draw have the errors of one left-out row."""
     rng = np.random.default_rng(5)
     scores = rng.multivariate_normal([0.0, 0.0], [[1.0, 0.8], [0.8, 1.0]], 500)
     zeros, ones = np.zeros((1, 2)), np.ones((1, 2))
     draws = Predictive.of_rows(zeros, ones, ScoreLaw.of(scores), lambda v: v).sample(4000, rng)
     assert abs(np.corrcoef(draws[0])[0, 1] - np.corrcoef(scores.T)[0, 1]) < 0.03
-
-
-def test_draws_keep_the_correlations_of_targets():
-    check_correlations()
 
 
 @pytest.mark.parametrize(("count", "level", "least"), [(12, 0.99, 99), (8, 0.9, 9), (12, 0.01, 99)])

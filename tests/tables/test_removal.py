@@ -63,12 +63,6 @@ def test_rows_of_one_time_stay_together(n_times):
         check_times(np.append(times, [0, n_times - 1]))
 
 
-def test_four_years_are_three_and_one():
-    removal = check_times(np.repeat([2001, 2002, 2003, 2004], 75))
-    assert removal.latest.sum() == 75
-    assert removal.groups.max() == 3
-
-
 @pytest.mark.parametrize("n_folds", [2, 10])
 def test_folds_have_whole_groups_of_nearly_equal_number(n_folds):
     groups = RNG.integers(0, 37, 400)

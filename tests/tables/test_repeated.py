@@ -37,15 +37,6 @@ def test_keys_depend_on_entries_alone():
     np.testing.assert_array_equal(keys(pl.from_pandas(frame)), keys(frame))
 
 
-def test_a_million_rows_have_as_many_keys():
-    rows = np.indices((1000, 1000)).reshape(2, -1).T.astype(float)
-    found = keys(rows, np.zeros((len(rows), 1)))
-    assert len(np.unique(found)) == len(rows)
-    # Columns are told apart.
-    swapped = keys(np.array([[1.0, 2.0], [2.0, 1.0]]), TARGET[:2])
-    assert swapped[0] != swapped[1]
-
-
 def test_text_that_is_no_unicode_has_a_key():
     frame = pd.DataFrame({"text": pd.Series(["\ud800", "\ud801", *"abcd"], dtype=object)})
     assert len(set(keys(frame))) == 6

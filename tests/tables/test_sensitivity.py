@@ -1,6 +1,5 @@
 """Shares of the variance and averaged predictions of functions with known answers."""
 
-from dataclasses import replace
 from threading import get_ident
 
 import numpy as np
@@ -45,7 +44,8 @@ CASES = {
 }
 
 
-def assert_shares(name):
+@pytest.mark.parametrize("name", CASES)
+def test_shares_are_those_of_closed_forms(name):
     """Estimates are as far from the truth as standard errors say; other shares are zero."""
     function, groups, *expected = CASES[name]
     scores = []
@@ -61,24 +61,6 @@ def assert_shares(name):
     size = np.sqrt(np.mean(scores**2, axis=0))
     assert (np.abs(scores.mean(axis=0)) < 4.0 * 1.06 / np.sqrt(40.0)).all()
     assert ((size > 0.7) & (size < 1.5)).all()
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_shares_are_those_of_closed_forms(name):
-    assert_shares(name)
-
-
-def test_columns_without_a_group_stay():
-    whole, part = dependence(ishigami), dependence(ishigami, {"a": [0], "c": [2]})
-    few = replace(part, X=part.X[:400])
-    same = replace(whole, X=whole.X[:400])
-    shares = dict(zip(same.importance().columns, same.importance().share, strict=True))
-    found = few.importance()
-    for name, share in zip(found.columns, found.share, strict=True):
-        assert share == shares[name]
-    rows = np.arange(3)
-    mean = few.effect({"a": (few.X[rows, 0], rows)}).mean
-    np.testing.assert_array_equal(mean, same.effect({"a": (few.X[rows, 0], rows)}).mean)
 
 
 def test_blocks_of_sources_change_nothing():

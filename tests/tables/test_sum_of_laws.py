@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 
 from bochner._base.progress import silent
 from bochner.kernels import Gaussian
-from bochner.tables import fit_plan as plan
 from bochner.tables import learner as laws_learner
 from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.fit_plan import _ROUGH, _SMOOTH, Effort
@@ -20,7 +19,7 @@ from bochner.tables.observations import Observations
 from bochner.tables.predictive import Predictive
 from bochner.tables.removal import Removal
 from bochner.tables.trees import TreeInputs
-from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws, member_weights, mixture
+from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws, member_weights
 
 RNG = np.random.default_rng(0)
 
@@ -48,26 +47,6 @@ def test_weights_are_those_of_least_penalised_error(scales, n):
     options = {"ftol": 1e-14, "maxiter": 1000}
     best = minimize(objective, start, bounds=[(0, 1)] * K, constraints=simplex, options=options)
     assert_allclose(member_weights(R), best.x, atol=1e-5)
-
-
-def test_weights_do_not_depend_on_units_and_leave_accidents_out():
-    R = residuals(1.0, 1.0, 5.0)
-    weights = member_weights(R)
-    assert_allclose(member_weights(1e-9 * R), weights, atol=1e-7)
-    assert weights[2] < 0.02
-    assert_allclose(weights[:2], 0.5, atol=0.05)
-    assert_allclose(member_weights(np.zeros((5, 4))), 0.25)
-
-
-def test_moments_are_those_of_draws_from_the_mixture():
-    means, stds = np.array([[0.0, 2.0, -1.0]]), np.array([[1.0, 0.5, 2.0]])
-    weights = np.array([0.2, 0.5, 0.3])
-    which = RNG.choice(3, size=200_000, p=weights)
-    draws = means[0, which] + stds[0, which] * RNG.normal(size=len(which))
-    mean, std, spread = mixture(means[:, :, None], stds[:, :, None] ** 2, weights)
-    assert_allclose(spread[0], np.cov(means[0], aweights=weights, ddof=0))
-    assert abs(mean[0] - draws.mean()) < 5.0 * draws.std() / np.sqrt(len(draws))
-    assert_allclose(std[0], draws.std(), rtol=0.01)
 
 
 def judged_by(means, y, weights=None, noise=1.0, groups=None):
@@ -117,7 +96,7 @@ def test_expected_errors_are_those_of_weight_one():
     assert_allclose(np.diagonal(cov), std**2)
 
 
-def check_parts():
+def test_weights_tell_noise_from_function():
     """Residuals of half of the function's variance and 1.2 times the noise that a law states."""
     rng, n = np.random.default_rng(4), 40_000
     weights, latent = 10.0 ** rng.uniform(-1.0, 1.0, n), rng.uniform(0.5, 1.5, n)
@@ -131,10 +110,6 @@ def check_parts():
     assert_allclose(model.law.std, 1.0, rtol=0.02)
     expected = np.sqrt(np.mean(0.5 * latent + 1.2 * 0.8))
     assert_allclose(model.left_out_rmse, expected, rtol=0.03)
-
-
-def test_weights_tell_noise_from_function():
-    check_parts()
 
 
 def test_no_labels_beat_their_entropy():
@@ -159,16 +134,7 @@ def simulated(rng, n_samples):
 
 
 SMALL = Effort({"rough": (_ROUGH, 1), "smooth": (_SMOOTH, 1)}, 200, 2000, 150)
-ONE_KERNEL = Effort({"rough": (_ROUGH, 1)}, 60, 700, 50)
-UNSCORED = 200
 """Rows that choose kernels and correct the noise in tables that are split as large ones are."""
-
-
-@pytest.fixture
-def split_as_large(monkeypatch):
-    """Score only some of the rows from 400 on, in place of 1,500."""
-    monkeypatch.setattr(plan, "_LEAST_UNSCORED", UNSCORED)
-    monkeypatch.setattr(plan, "_FEWEST_OTHERS", 200)
 
 
 def learner(n_threads=1, time_limit=None, effort=SMALL):
@@ -218,11 +184,7 @@ def test_intervals_and_quantiles_hold_at_new_rows(n_samples):
     assert_new_rows(n_samples)
 
 
-def test_intervals_hold_where_laws_are_on_landmarks():
-    assert_new_rows(1700, replace(SMALL, most_exact=1000))
-
-
-def assert_halves():
+def test_kernels_of_one_half_judge_the_other():
     """Kernels of very unequal halves show which rows each of them has judged."""
     X, y = simulated(np.random.default_rng(0), 100)
     good, useless = LearnedKernel(Gaussian(2.0), 0.1), LearnedKernel(Gaussian(1e-3), 0.1)
@@ -236,11 +198,7 @@ def assert_halves():
     assert np.std(first) > 0.1
 
 
-def test_kernels_of_one_half_judge_the_other():
-    assert_halves()
-
-
-def assert_groups():
+def test_rows_of_a_group_do_not_predict_each_other():
     """A target that is a number for each group tells nothing about new groups."""
     rng = np.random.default_rng(4)
     groups = np.arange(300) // 6
@@ -250,10 +208,6 @@ def assert_groups():
     _, together = fitted(X, y, groups=groups)
     assert alone.left_out_rmse < 0.5
     assert together.left_out_rmse > 0.9
-
-
-def test_rows_of_a_group_do_not_predict_each_other():
-    assert_groups()
 
 
 def test_the_latest_rows_are_scored_alone():
@@ -266,35 +220,6 @@ def test_the_latest_rows_are_scored_alone():
     assert set(judged.scored) == set(range(160, 200))
     assert model.left_out_rmse > 0.5
     assert fitted(time[:, None], y)[1].left_out_rmse < 0.2
-
-
-def test_kernels_do_not_see_the_latest_rows():
-    rng = np.random.default_rng(5)
-    time, y = np.arange(200)[:, None] / 200.0, rng.normal(size=200)
-    blocks = np.minimum(np.arange(200) // 20, 8)
-    found = []
-    for latest in (y, np.where(blocks == 8, 10.0 * np.sin(y), y)):
-        removal = Removal(blocks, 1 * (blocks == 8), np.arange(200))
-        judged, _ = fitted(time, latest, groups=blocks, removal=removal)
-        kernels = [law.found for law in judged.laws.members if isinstance(law, KernelLaw)]
-        found.append(kernels)
-    for one, other in zip(*found, strict=True):
-        assert (one.kernel, one.alpha) == (other.kernel, other.alpha)
-
-
-@pytest.mark.parametrize("n_samples", [300, 600, 800])
-def test_rows_that_are_scored_share_no_group_with_others(n_samples, split_as_large):
-    """All rows are scored, and some of those of an exact fit and of one on landmarks."""
-    X, y = simulated(np.random.default_rng(0), n_samples)
-    groups = np.random.default_rng(1).integers(90, size=n_samples)
-    groups = np.unique(groups, return_inverse=True)[1]
-    scored = fitted(X, y, ONE_KERNEL, groups=groups)[0].scored
-    others = np.setdiff1d(np.arange(n_samples), scored)
-    assert not set(groups[others]) & set(groups[scored])
-    if n_samples < 400:
-        assert len(scored) == n_samples
-    else:
-        assert 0.1 * n_samples < len(scored) <= n_samples - UNSCORED
 
 
 def test_a_time_limit_leaves_one_law_and_does_not_touch_the_rest():

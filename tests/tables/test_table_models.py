@@ -12,9 +12,7 @@ from sklearn.utils.estimator_checks import (
 import bochner
 from bochner import TableClassifier, TableRegressor
 from bochner.kernels import Kernel, Matern
-from bochner.tables.predictive import Predictive
 
-SEEDS = range(2)
 NOISE = 0.3
 REGRESSORS = (TableRegressor(effort="quick"),)
 CLASSIFIERS = (TableClassifier(effort="quick"),)
@@ -133,31 +131,6 @@ def test_predictions_are_in_units_of_the_target():
     np.testing.assert_allclose(1e3 * other_std, std, rtol=1e-3)
 
 
-def test_numbers_in_an_array_of_objects_are_a_target_and_lists_are_rows():
-    X, y = shop()
-    rows = X.to_numpy().tolist()
-    expected = TableRegressor(effort="quick", random_state=0).fit(X, y.to_numpy()).predict(X)
-    found = TableRegressor(effort="quick", random_state=0).fit(rows, y.to_numpy(dtype=object))
-    np.testing.assert_array_equal(found.predict(rows), expected)
-
-
-@pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
-def test_a_model_of_a_table_has_four_classes_of_the_library(model):
-    own = [cls for cls in model.__mro__ if cls.__module__.startswith("bochner.")]
-    assert len(own) <= 4
-
-
-def test_means_of_functions_of_normal_targets():
-    X, y = shop()
-    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
-    head = model.head_
-    mean, std = head.components(model.encode(X))
-    found, found_std = Predictive.of_rows(mean, std, head.law, np.exp).mean_and_std()
-    expected = np.exp(mean + 0.5 * std**2)
-    np.testing.assert_allclose(found, expected, rtol=1e-2)
-    np.testing.assert_allclose(found_std, expected * np.sqrt(np.expm1(std**2)), rtol=5e-2)
-
-
 @pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
 def test_progress_is_reported_and_changes_nothing(model):
     X, y = shop()
@@ -168,38 +141,6 @@ def test_progress_is_reported_and_changes_nothing(model):
     np.testing.assert_array_equal(loud.predict(X), quiet.predict(X))
     assert said[0].stage == "encoding the table"
     assert "learned kernel" in [step.stage for step in said]
-
-
-def rings(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(240, 2))
-    radius = np.linalg.norm(X, axis=1)
-    return X, np.digitize(radius, [0.8, 1.6])
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_classes_are_learned(seed):
-    X, y = rings(seed)
-    labels = np.array(["inner", "middle", "outer"])[y]
-    model = TableClassifier(effort="quick", random_state=seed).fit(X[:160], labels[:160])
-    majority = np.bincount(y[160:]).max() / 80
-    assert model.score(X[160:], labels[160:]) > majority + 0.2
-    assert model.classes_.tolist() == ["inner", "middle", "outer"]
-
-
-def test_levels_of_text_matter_by_being_equal():
-    """Two columns of twenty levels, of which one changes a slope; 240 rows have noise of 0.3."""
-    rng = np.random.default_rng(0)
-    kind, other = rng.integers(20, size=(2, 740))
-    number = rng.normal(size=740)
-    y = rng.normal(size=20)[kind] * number + 0.3 * rng.normal(size=740)
-    table = pd.DataFrame({"number": number, "kind": kind, "other": other})
-    table = table.astype({"kind": str, "other": str})
-    model = TableRegressor(random_state=0).fit(table[:500], y[:500])
-    error = np.sqrt(np.mean((model.predict(table[500:]) - y[500:]) ** 2))
-    assert error < 0.4
-    assert abs(np.log(model.score_ / error)) < 0.25
-    assert set(model.importance().columns[:2]) == {"number", "kind"}
 
 
 def test_a_sum_of_laws_has_intervals_that_hold_and_says_its_error(tmp_path):
@@ -235,14 +176,6 @@ def test_a_sum_of_laws_is_that_of_its_seed_whatever_the_threads_and_units():
     np.testing.assert_allclose(small, 2.0**-10 * one, rtol=1e-9)
     names = [law.name for law in fits[0].head_.laws.members]
     assert sorted(set(names)) == ["rough", "smooth"]
-
-
-def test_a_time_limit_ends_searches():
-    X, y = draw(Matern(1.5, 1.5), 700, 4, 0)
-    lines = []
-    model = TableRegressor(time_limit=1e-3, n_jobs=1, random_state=0)
-    assert len(model.fit(X, y, callback=lines.append).head_.laws.members) == 1
-    assert sum(line.stage == "learned kernel" for line in lines) == 1
 
 
 @pytest.mark.parametrize(

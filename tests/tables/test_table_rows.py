@@ -7,11 +7,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from tables.few_trees import boost_briefly
 
 from bochner import TableClassifier, TableRegressor
 from bochner.files.stamps import sortable_times
-from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.table_rows import table_rows
 
 RNG = np.random.default_rng(0)
@@ -33,16 +31,6 @@ def test_weights_of_zero_are_rows_left_out_and_their_unit_is_free(model, y):
     assert_array_equal(weighted, part)
 
 
-@pytest.mark.parametrize(("model", "y"), MODELS)
-def test_a_row_may_outweigh_all_others(model, y):
-    rows, weight = slice(0, 40), np.ones(40)
-    weight[0] = 1e8
-    chosen = clone(model).fit(FRAME[rows], y[rows], sample_weight=weight)
-    assert chosen.record_["n_samples"] == 40
-    answer = chosen.predict_proba if y is LABELS else chosen.predict
-    assert np.isfinite(answer(FRAME)).all()
-
-
 def test_noise_of_weights_far_apart_has_the_right_size_or_is_refused():
     """Beyond the limit, variances of the function would be lost in those of the noise."""
     rng, rows = np.random.default_rng(1), FRAME[:60]
@@ -56,14 +44,6 @@ def test_noise_of_weights_far_apart_has_the_right_size_or_is_refused():
     weight[0] /= 2.0
     with pytest.raises(ValueError, match=r"sample_weight .*got 0.25 and 5e\+07. Use 0 for rows"):
         clone(REGRESSOR).fit(rows, y, sample_weight=weight)
-
-
-def test_heavy_rows_move_predictions_towards_them():
-    shifted, weight = Y + np.where(GROUPS % 2, 2.0, 0.0), np.where(GROUPS % 2, 25.0, 1.0)
-    level = REGRESSOR.fit(FRAME, shifted).predict(FRAME).mean()
-    heavy = REGRESSOR.fit(FRAME, shifted, sample_weight=weight).predict(FRAME).mean()
-    assert abs(level - Y.mean() - 1.0) < 0.2
-    assert abs(heavy - Y.mean() - 2.0 * 25.0 / 26.0) < 0.2
 
 
 @pytest.mark.parametrize(("model", "y"), MODELS)
@@ -83,36 +63,6 @@ def test_errors_of_later_rows_are_those_of_later_stretches():
     shuffled = np.random.default_rng(8).permutation(N)
     model = REGRESSOR.fit(FRAME.iloc[shuffled], y.iloc[shuffled], time=shuffled)
     assert model.score_ > 1.5
-
-
-def test_kernels_without_trends_predict_later_rows(monkeypatch):
-    """Four years of a season with a slow drift: the last quarter of a year is predicted."""
-    boost_briefly(monkeypatch)
-    rng = np.random.default_rng(3)
-    days = pd.Series(pd.date_range("2020-01-01", periods=700, freq="2D"))
-    season = np.cos(2.0 * np.pi * days.dt.day_of_year / 365.25)
-    drift = np.cumsum(rng.normal(size=700)) * 0.005
-    X = pd.DataFrame({"day": days, "a": rng.normal(size=700)})
-    y = season + X["a"] + drift - drift.mean() + 0.2 * rng.normal(size=700)
-    model = REGRESSOR.fit(X[:560], y[:560], time="day")
-
-    def numbers_of_columns(model):
-        laws = model.head_.laws.members
-        return {len(law.columns) for law in laws if isinstance(law, KernelLaw)}
-
-    n_encoded = model.encoder_.get_feature_names_out().size
-    assert {n_encoded, n_encoded - 1} <= numbers_of_columns(model)
-    by_values = REGRESSOR.fit(X[:560], y[:560], time=np.arange(560))
-    np.testing.assert_array_equal(by_values.head_.weights, model.head_.weights)
-    shuffled = REGRESSOR.fit(X[:560], y[:560], groups=np.arange(560) // 70)
-    assert numbers_of_columns(shuffled) == {n_encoded}
-
-
-def test_errors_of_new_groups_are_those_that_are_expected():
-    centre = np.repeat(RNG.normal(size=(N // 4, 2)), 4, axis=0)
-    X, y = centre + 0.01 * RNG.normal(size=(N, 2)), RNG.normal(size=N // 4)[GROUPS]
-    assert REGRESSOR.fit(X, y).score_ < 0.6 * y.std()
-    assert REGRESSOR.fit(X, y, groups=GROUPS).score_ > 0.9 * y.std()
 
 
 @pytest.mark.parametrize(
@@ -189,19 +139,6 @@ def test_counts_are_repeated_rows(model, y):
     assert model.record_["n_samples"] == times.sum()
 
 
-def test_counts_are_rows_and_equal_rows_stay():
-    rows = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0]])
-    y, counts = np.array([5.0, 6.0, 5.0, 7.0]), np.array([1.0, 2.0, 3.0, 6.0])
-    counted = table_rows(rows, y, counts, None, None, are_counts=True)
-    assert_array_equal(np.sort(counted.y), np.sort(np.repeat(y, counts.astype(int))))
-    assert counted.weights is None
-    assert (counted.n_given, counted.unit, counted.noise_unit) == (4, 1.0, 1.0)
-    for factor in (0.5, 1.0, 1e3):
-        precise = table_rows(rows, y, factor * counts, None, None)
-        assert_allclose(np.sort(precise.weights), counts / counts.mean())
-        assert (len(precise.y), precise.noise_unit) == (4, 1.0)
-
-
 def test_many_counts_are_fewer_rows_of_greater_weight():
     counts = np.array([3.0, 5e5, 1e6])
     rows = np.arange(6.0).reshape(3, 2)
@@ -224,27 +161,6 @@ def test_fractions_are_no_counts(model, y):
 def test_classes_have_no_factors_if_weights_are_counts():
     with pytest.raises(ValueError, match="class_weight needs weights='precisions'"):
         TableClassifier(class_weight="balanced", weights="counts").fit(FRAME, LABELS)
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "copies", "is_warned"),
-    [(60, 2, True), (60, 3, True), (5, 60, False)],
-)
-def test_copied_rows_are_warned_of(n_rows, copies, is_warned, recwarn):
-    rows = np.random.default_rng(0).normal(size=(n_rows, 2))
-    X, y = np.tile(rows, (copies, 1)), np.tile(rows[:, 0], copies)
-    table_rows(X, y, None, None, None)
-    advice = "pass the number of the observation as groups"
-    assert any(advice in str(w.message) for w in recwarn) == is_warned
-    recwarn.clear()
-    table_rows(X, y, None, np.tile(np.arange(n_rows), copies), None)
-    assert not recwarn.list
-
-
-@pytest.mark.parametrize("option", ["time", "groups"])
-def test_two_times_or_groups_are_enough(option):
-    halves = {option: np.arange(N) % 2}
-    assert 0.1 < REGRESSOR.fit(FRAME, Y, **halves).score_ < 2.0
 
 
 class TestTimes:
@@ -289,14 +205,10 @@ class TestTimes:
         assert np.argsort(sortable_times("time", time)).tolist() == [1, 2, 0]
 
 
-def check_fewest_copied():
+def test_twenty_copied_rows_are_warned_of():
     """Twenty rows that are there twice are copies; fewer may be levels of a design."""
     for n_rows, n_warnings in ((19, 0), (20, 1)):
         rows = np.tile(np.random.default_rng(0).normal(size=(n_rows, 2)), (2, 1))
         with warnings.catch_warnings(record=True, action="always") as found:
             table_rows(rows, rows[:, 0], None, None, None)
         assert len(found) == n_warnings
-
-
-def test_twenty_copied_rows_are_warned_of():
-    check_fewest_copied()

@@ -94,16 +94,6 @@ def test_classes_and_kernels():
     assert found.after("expected error").startswith(f"{model.score_:.4g} (log loss")
 
 
-def test_targets_and_many_classes_are_counted():
-    X, y = table()
-    found = page(TableRegressor(**SUM).fit(X, np.c_[y, 1e3 * y**2]))
-    assert found.after("predicts") == "2 targets"
-    assert found.after("expected error").count(",") == 2
-    labels = np.digitize(y, np.quantile(y, np.linspace(0.1, 0.9, 9)))
-    model = TableClassifier(effort="quick", random_state=0).fit(X, labels)
-    assert page(model).after("predicts") == "10 classes: 0, 1, 2, 3, 4, 5, 6, 7, ..."
-
-
 @pytest.mark.parametrize("step", [1, -1], ids=["growing", "falling"])
 def test_kernels_without_the_columns_that_grow_in_time_are_told_apart(step):
     X, y = table()

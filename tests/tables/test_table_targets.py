@@ -68,16 +68,6 @@ def test_the_units_of_targets_are_free(fitted):
     assert_allclose(other.score_, fitted.score_ * UNITS, rtol=1e-6)
 
 
-def test_targets_in_another_order_are_as_well_predicted(fitted):
-    """Sums over targets then differ in their last digit, and a search may end elsewhere."""
-    X, Y = drawn()
-    other = clone(fitted).fit(X[:150], Y[:150, ::-1])
-    for one, two in zip(everything(fitted, X), everything(other, X), strict=True):
-        scale = fitted.target_scale_.reshape(1, 2, *[1] * (one.ndim - 2))
-        assert np.sqrt(np.mean(((two[:, ::-1] - one) / scale) ** 2)) < 0.05
-    assert_allclose(other.score_[::-1], fitted.score_, rtol=5e-3)
-
-
 def test_each_target_has_its_coverage_and_its_expected_error():
     """Pooled over tables, on rows that were not there."""
     inside, below, ratios = [], [], []
@@ -106,19 +96,6 @@ def test_draws_have_the_quantiles_of_each_target_and_shared_errors(fitted):
     assert correlation > 0.4
 
 
-def test_dependence_is_that_of_standardised_targets(fitted):
-    shares = fitted.importance()
-    total = dict(zip(shares.columns, shares.share, strict=True))
-    assert min(total.values()) > 0.1  # In units of the targets, "c" has all of the variance
-    effect = fitted.effect("c", n_values=4)
-    assert effect.mean.shape == (4, 2)
-    assert effect.classes.tolist() == ["target 0", "target 1"]
-    assert np.ptp(effect.mean[:, 1]) > 500.0
-    assert "target 1" in repr(effect)
-    assert fitted.effect("a", "c", n_values=3).lower.shape == (3, 3, 2)
-    assert fitted.interactions().share.size in (0, 1, 3)
-
-
 def test_tables_of_targets_are_read_and_models_of_them_saved(fitted, tmp_path):
     X, Y = drawn()
     bochner.save(fitted, tmp_path / "m.bochner")
@@ -140,14 +117,6 @@ def test_weights_groups_and_times_are_of_rows():
     assert_array_equal(SUM.fit(X, Y, sample_weight=2.0 * kept).predict(X), part)
     for options in ({"groups": np.arange(200) // 4}, {"time": np.arange(200)}):
         assert SUM.fit(X, Y, **options).score_.shape == (2,)
-
-
-def test_a_column_is_one_of_several():
-    X, Y = drawn(100)
-    single = SUM.fit(X, Y[:, 0]).predict(X)
-    assert_allclose(SUM.fit(X, Y[:, :1]).predict(X), single[:, None], rtol=1e-9)
-    assert SUM.score_.shape == (1,)
-    assert SUM.score(X, Y[:, :1]) > 0.8
 
 
 def test_files_whose_targets_do_not_fit_are_refused(tmp_path):

@@ -74,7 +74,7 @@ def test_expected_losses_are_those_of_new_rows():
     check_classes()
 
 
-def check_one_observation():
+def test_a_row_is_one_observation_whatever_the_unit_of_its_weight():
     """A weight of three is hardly another than one of 3.1, and only ratios of weights matter."""
     X, y, weight, _ = drawn(0, 3.0, of_noise=False)
     X, y, weight = X[:60], y[:60], weight[:60]
@@ -90,11 +90,8 @@ def check_one_observation():
     assert_array_equal(ends[2], ends[0])
 
 
-def test_a_row_is_one_observation_whatever_the_unit_of_its_weight():
-    check_one_observation()
-
-
-def check_unit_of_new_rows():
+@pytest.mark.thorough
+def test_new_rows_have_weights_in_the_unit_of_the_fit():
     """The noise of a new row is divided by its weight, in the unit of the weights of the fit."""
     X, y, weight, _ = drawn(1, 9.0, 50.0, of_noise=True)
     model = REGRESSOR.fit(X, y, sample_weight=weight)
@@ -104,11 +101,6 @@ def check_unit_of_new_rows():
     )
     _, std = model.predict(X, return_std=True, sample_weight=np.full(len(X), 50.0))
     assert abs(np.median(std) - 1.0) < 0.2
-
-
-@pytest.mark.thorough
-def test_new_rows_have_weights_in_the_unit_of_the_fit():
-    check_unit_of_new_rows()
 
 
 @pytest.mark.parametrize("weights", ["precisions", "counts"])

@@ -49,7 +49,7 @@ def as_categories(inputs):
     return np.column_stack((rank, inputs[:, 1:]))
 
 
-def check_scikit_learn():
+def test_trees_are_those_of_scikit_learn():
     inputs = INPUTS(X)
     assert_array_equal(inputs[:, 0], CODE)
     assert_array_equal(inputs[:, 1:], NUMBERS)
@@ -73,11 +73,7 @@ def check_scikit_learn():
         assert_allclose(trees(mixed), expected, rtol=1e-10)
 
 
-def test_trees_are_those_of_scikit_learn():
-    check_scikit_learn()
-
-
-def check_many_levels():
+def test_more_levels_than_trees_take_are_numbers():
     """A column of more levels than trees take is one of numbers, before or after other columns."""
     rng = np.random.default_rng(3)
     n, many, few = 3000, rng.integers(0, 300, 3000), rng.integers(0, 4, 3000)
@@ -95,14 +91,10 @@ def check_many_levels():
     assert np.sqrt(np.mean((model.predict(given) - y) ** 2)) < 0.2
 
 
-def test_more_levels_than_trees_take_are_numbers():
-    check_many_levels()
-
-
 DATES = pd.date_range("2024-01-01", periods=1500, freq="7h")
 
 
-def check_cycles():
+def test_trees_have_phases_of_cycles():
     """Phases of a cycle are inputs in place of its waves, or next to them: one split is an arc."""
     encoder = TableEncoder()
     table = pd.DataFrame({"word": np.where(DATES.hour < 6, "a", "b"), "at": DATES})
@@ -128,7 +120,7 @@ def check_cycles():
     assert_array_equal(phases.used, np.setdiff1d(np.arange(X.shape[1]), waves))
 
 
-def check_n_fits():
+def test_a_limit_knows_the_number_of_fits():
     """As many fits are made as a time limit expects, and none more."""
     data, order = observations(), np.random.default_rng(8).permutation(N)
     made = []
@@ -147,11 +139,7 @@ def check_n_fits():
             assert len(made) == estimator_laws.n_fits(n_scored, N)
 
 
-def test_a_limit_knows_the_number_of_fits():
-    check_n_fits()
-
-
-def check_line():
+def test_lines_go_on_beyond_the_rows_of_trees():
     """Trees of what a line leaves are those of scikit-learn's ridge regression and residuals."""
     rng = np.random.default_rng(4)
     rows = rng.standard_t(2, size=(N, 2))
@@ -172,14 +160,6 @@ def check_line():
     far = np.abs(rows[order, 0]) > 10.0
     assert far.sum() > 5
     assert np.abs(means[far, 0] - 3.0 * rows[order][far, 0]).max() < 2.0
-
-
-def test_lines_go_on_beyond_the_rows_of_trees():
-    check_line()
-
-
-def test_trees_have_phases_of_cycles():
-    check_cycles()
 
 
 def check_left_out(groups=None):
@@ -203,21 +183,7 @@ def test_what_is_left_out_is_unknown(groups):
     check_left_out(groups)
 
 
-def test_few_scored_observations_have_one_fit_to_the_others():
-    data, order = observations(), np.random.default_rng(2).permutation(N)
-    scored = data.scored(order, 100, np.zeros(100, dtype=int))
-    learner = TreeLearner(LARGE, INPUTS, None, 0)
-    law, (means, variances, noise) = learner.fit(data, order, scored)
-    _, trees = learner.trees(data, np.sort(order[:-100]))
-    assert_array_equal(means, trees(INPUTS(X[order[-100:]])))
-    _, whole = learner.trees(data, np.arange(N))
-    assert_allclose(law.mean(X, X), whole(INPUTS(X)))
-    squares = (Y[order[-100:], None] - means) ** 2
-    assert_allclose(law.signal, squares.mean(axis=0))
-    assert np.all(variances >= noise / 1.5)
-
-
-def check_negligible():
+def test_very_few_scored_observations_are_left_out_of_the_law():
     """A hundredth of the observations, which are scored, is in no fit."""
     data, order = observations(), np.random.default_rng(2).permutation(N)
     n_scored = N // 100
@@ -229,11 +195,7 @@ def check_negligible():
     assert_array_equal(law.mean(X, X), trees(INPUTS(X)))
 
 
-def test_very_few_scored_observations_are_left_out_of_the_law():
-    check_negligible()
-
-
-def check_line_rows():
+def test_lines_of_many_rows_are_those_of_some():
     """A line of every second row, and the trees of the residuals of all."""
     line = np.arange(X.shape[1])
     learner = TreeLearner(LARGE, INPUTS, None, 0, line)
@@ -248,11 +210,7 @@ def check_line_rows():
     assert_allclose(trees(INPUTS(X)), of_residuals(INPUTS(X)), atol=1e-6)
 
 
-def test_lines_of_many_rows_are_those_of_some():
-    check_line_rows()
-
-
-def check_weights():
+def test_noise_is_told_from_misfit_by_weights():
     """Residuals of variance 0.25 + 1 / w: the parts are told apart by the weights."""
     rng, n = np.random.default_rng(3), 20_000
     weights = 10.0 ** rng.uniform(-1.0, 1.0, n)
@@ -269,10 +227,6 @@ def check_weights():
     assert_allclose(law.variance(data.X[:2], data.X, 4.0), 0.5, rtol=0.25)
     cov = law.covariance(data.X[:3], data.X, 4.0)
     assert_allclose(cov[:, :, 0], law.variance(data.X[:1], data.X, 4.0) * np.eye(3))
-
-
-def test_noise_is_told_from_misfit_by_weights():
-    check_weights()
 
 
 def test_classes_that_a_fold_lacks_have_no_trees():
@@ -304,12 +258,6 @@ def test_models_with_trees_are_saved(is_classes, tmp_path):
     again = load(tmp_path / "model.bochner")
     answer = "predict_proba" if is_classes else "predict"
     assert_array_equal(getattr(again, answer)(new), getattr(model, answer)(new))
-
-
-def test_few_rows_have_no_trees():
-    table, y = steps(tree_laws.FEWEST_FOR_TREES - 1, RNG)
-    model = TableRegressor(effort="quick", random_state=0).fit(table, y)
-    assert not any(isinstance(law, TreeLaw) for law in model.head_.laws.members)
 
 
 BROKEN = {

@@ -27,8 +27,6 @@ from bochner.linear.softmax_weights import UNIFORM, SoftmaxWeights
 from bochner.spectral.factors import Amplitudes, CosineFactors, Envelope, separated
 from bochner.spectral.frequencies import Frequencies
 
-__all__ = ["export_onnx"]
-
 
 def export_onnx(
     model: BaseEstimator,

@@ -16,7 +16,7 @@ from bochner._base.number_texts import number, percent
 from bochner.cli.explaining import series_facts
 from bochner.cli.output import check_folder, facts_table, plain
 from bochner.cli.progress_line import reporting
-from bochner.files import save
+from bochner.files.model_file import save
 from bochner.series.forecaster import Forecaster
 
 _HELD_OUT_YEARS = 10.0

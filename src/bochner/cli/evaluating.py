@@ -67,10 +67,10 @@ def evaluate_table(options: SimpleNamespace) -> None:
         )
         groups = [_groups(study.own, fresh, options.group) for study in studies]
         if options.report is not None:
-            from bochner import report
+            from bochner.report import page
 
             progress("writing the report")
-            report.write(studies, options.report)
+            page.write(studies, options.report)
     if options.as_json:
         write_json(evaluation_record(studies, groups, options.model))
         return

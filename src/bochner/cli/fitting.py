@@ -71,10 +71,10 @@ def fit_table(options: SimpleNamespace) -> None:
         model.record_ |= fit_facts(studies, roles, table.layout.to_record())
         persist.save(model, options.out)
         if options.report is not None:
-            from bochner import report
+            from bochner.report import page
 
             progress("writing the report")
-            report.write(studies, options.report)
+            page.write(studies, options.report)
     if options.as_json:
         write_json(fit_record(studies, notes, options.out, options.report, left_out))
         return

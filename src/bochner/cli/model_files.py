@@ -18,9 +18,9 @@ from bochner._base.number_texts import counted
 from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
-from bochner.files import load
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
+from bochner.files.model_file import load
 from bochner.files.read_options import ReadOptions
 from bochner.files.stored_classes import conforms
 from bochner.files.table_reading import read

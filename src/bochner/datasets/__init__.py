@@ -1,5 +1,5 @@
 """Bundled tables and series, in the public domain, which the examples use."""
 
-from bochner.datasets.bundled import Dataset, available, load, table_file
+from bochner.datasets.bundled import available, load, table_file
 
-__all__ = ["Dataset", "available", "load", "table_file"]
+__all__ = ["available", "load", "table_file"]

@@ -6,16 +6,7 @@ from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
     from bochner.files.container import ModelFileError as ModelFileError
-    from bochner.files.model_file import load as load
-    from bochner.files.model_file import save as save
 else:
     __getattr__, __dir__, __all__ = on_demand(
-        __name__,
-        {
-            "bochner.files.container": ("ModelFileError",),
-            "bochner.files.model_file": (
-                "load",
-                "save",
-            ),
-        },
+        __name__, {"bochner.files.container": ("ModelFileError",)}
     )

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from bochner._base.registry import register
 from bochner.kernels.asymmetric import Bilinear, CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
-from bochner.kernels.definiteness import Definiteness
+from bochner.kernels.definiteness import Definiteness as Definiteness
+from bochner.kernels.function_kernels import Domain as Domain
 from bochner.kernels.function_kernels import (
-    Domain,
     DotProduct,
-    Metric,
     NonNegative,
     Profiled,
     Radial,
@@ -20,6 +19,7 @@ from bochner.kernels.function_kernels import (
     Stationary,
     UnitSphere,
 )
+from bochner.kernels.function_kernels import Metric as Metric
 from bochner.kernels.harmonizable import Harmonizable, LocallyStationary
 from bochner.kernels.inner_product import (
     NTK,
@@ -60,9 +60,7 @@ __all__ = [
     "Constant",
     "Correlation",
     "CoshGaussian",
-    "Definiteness",
     "DeltaGaussian",
-    "Domain",
     "DotProduct",
     "Exponential",
     "Gaussian",
@@ -74,7 +72,6 @@ __all__ = [
     "Linear",
     "LocallyStationary",
     "Matern",
-    "Metric",
     "ModulatedWaves",
     "NonNegative",
     "OnColumns",

@@ -416,7 +416,6 @@ __all__ = [
     "LOCAL_MOVES",
     "ChainState",
     "Hamiltonian",
-    "Info",
     "LogNormalPrecision",
     "Move",
     "PrecisionWalk",

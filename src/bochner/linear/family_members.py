@@ -23,7 +23,8 @@ from bochner.kernels.stationary import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import FACTORS, SPREAD, BaseDraws, ParameterisedKernel
-from bochner.spectral import SpectralMeasure, spectral_measure
+from bochner.spectral import SpectralMeasure
+from bochner.spectral.decompositions import spectral_measure
 from bochner.spectral.factors import separated
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.lattice_measure import Lattice

@@ -21,7 +21,7 @@ from bochner._base.arrays import Array, LengthScale, as_array
 from bochner.kernels import Kernel, SpectralMixture
 from bochner.kernels.gradients import input_derivatives
 from bochner.linear.feature_evidence import FrequencySlopes
-from bochner.spectral import spectral_measure
+from bochner.spectral.decompositions import spectral_measure
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.schemes import Scheme
 

@@ -9,11 +9,5 @@ from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
     from bochner.report.page import Report as Report
-    from bochner.report.page import html as html
-    from bochner.report.page import report_of as report_of
-    from bochner.report.page import write as write
 else:
-    __getattr__, __dir__, __all__ = on_demand(
-        __name__,
-        {"bochner.report.page": ("Report", "html", "report_of", "write")},
-    )
+    __getattr__, __dir__, __all__ = on_demand(__name__, {"bochner.report.page": ("Report",)})

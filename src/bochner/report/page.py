@@ -206,10 +206,11 @@ def html(studies: Sequence[Study]) -> str:
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from bochner import TableRegressor, report
+    >>> from bochner import TableRegressor
+    >>> from bochner.report.page import html
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:300], y[:300])
-    >>> page = report.html(report.report_of(model, X[300:], y[300:]).studies)
+    >>> page = html(model.report(X[300:], y[300:]).studies)
     >>> page[:15]
     '<!doctype html>'
     """

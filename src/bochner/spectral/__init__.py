@@ -6,14 +6,11 @@ from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
     from bochner.spectral.decompositions import Jordan as Jordan
-    from bochner.spectral.decompositions import spectral_measure as spectral_measure
     from bochner.spectral.factors import CosineFactors as CosineFactors
     from bochner.spectral.factors import Envelope as Envelope
     from bochner.spectral.factors import FeatureFactor as FeatureFactor
-    from bochner.spectral.frequencies import Frequencies as Frequencies
     from bochner.spectral.laws import BlockLaw as BlockLaw
     from bochner.spectral.laws import Chi as Chi
-    from bochner.spectral.laws import Draw as Draw
     from bochner.spectral.laws import Elliptical as Elliptical
     from bochner.spectral.laws import Independent as Independent
     from bochner.spectral.laws import Isotropic as Isotropic
@@ -37,20 +34,15 @@ else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
-            "bochner.spectral.decompositions": (
-                "Jordan",
-                "spectral_measure",
-            ),
+            "bochner.spectral.decompositions": ("Jordan",),
             "bochner.spectral.factors": (
                 "CosineFactors",
                 "Envelope",
                 "FeatureFactor",
             ),
-            "bochner.spectral.frequencies": ("Frequencies",),
             "bochner.spectral.laws": (
                 "BlockLaw",
                 "Chi",
-                "Draw",
                 "Elliptical",
                 "Independent",
                 "Isotropic",

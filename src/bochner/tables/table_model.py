@@ -218,7 +218,7 @@ class TableModel(BaseEstimator, ABC):
         """
         check_is_fitted(self, "head_")
         try:
-            from bochner.report import report_of  # The door up, which needs more than the core
+            from bochner.report.page import report_of  # The door up, which needs more than the core
         except ImportError as error:
             raise ImportError(
                 f"Reports need {error.name}, which is not installed: run pip install "
