@@ -123,7 +123,7 @@ def test_the_prior_partition_is_the_restaurants(m=30, n=2000):
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
 
 
-def assert_alone():
+def test_a_frequency_does_not_count_itself():
     """A frequency does not count itself: alone in its component, it joins the only other one."""
     omega = np.array([[-1.0], [0.1], [-0.2], [0.3]])
     means, covariances = np.array([[-1.0], [0.0]]), np.array([[[1e-4]], [[1.0]]])
@@ -132,10 +132,6 @@ def assert_alone():
     for seed in range(10):
         labels = dirichlet_mixture.sample_labels(np.random.default_rng(seed), state, omega, BASE)
         assert_array_equal(labels, 0)
-
-
-def test_a_frequency_does_not_count_itself():
-    assert_alone()
 
 
 @pytest.mark.parametrize("dim", [1, 3])

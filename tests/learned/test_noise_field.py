@@ -49,7 +49,7 @@ class StillField(NoiseField):
         return self.omega, self.prior
 
 
-def assert_spread():
+def test_the_spread_has_its_law_given_the_weights():
     """Given 2K weights, the square of the spread has an inverse gamma law of the shape 1 + K."""
     rng = np.random.default_rng(6)
     field = some_field(rng)
@@ -57,7 +57,3 @@ def assert_spread():
     squares = [still.moved(rng, None, None).spread ** 2 for _ in range(2000)]
     law = stats.invgamma(1.0 + 0.5 * len(field.weights), scale=0.5 + 0.5 * np.sum(field.weights**2))
     assert stats.kstest(squares, law.cdf).pvalue > FAMILY_ALPHA
-
-
-def test_the_spread_has_its_law_given_the_weights():
-    assert_spread()

@@ -104,7 +104,7 @@ def test_chains_learn_from_at_most_so_many_rows_outside_of_their_block(monkeypat
         assert (own[part.rows] < units.counts[part.rows]).all()
 
 
-def assert_pooled():
+def test_pooled_draws_are_a_ridge_regression_of_greatest_evidence():
     """The normal equations of ridge regression, and the evidence at its maximum."""
     data = rows()
     draws = chains(data)
@@ -129,7 +129,7 @@ def assert_pooled():
     assert loss(np.log(found.precision[0])) < best.fun + 0.05
 
 
-def assert_pooled_labels():
+def test_pooled_labels_are_at_their_mode():
     """The gradient of the log posterior of the weights is zero at the mode."""
     data = rows(is_binary=True)
     draws = chains(data)
@@ -140,11 +140,3 @@ def assert_pooled_labels():
     assert_allclose(slope, penalty * found.coef[0], atol=0.3)
     chosen = [KEPT * k + place for k in range(K) for place in (4, 3, 2)]
     assert_allclose(np.log(found.precision[0]), np.log(draws.precision[chosen]).mean())
-
-
-def test_pooled_draws_are_a_ridge_regression_of_greatest_evidence():
-    assert_pooled()
-
-
-def test_pooled_labels_are_at_their_mode():
-    assert_pooled_labels()
