@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from laws.registry import check_mean
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm
 
 from benchmarks.baselines import (
     ALaCarteRegressor,
     MultipleKernelFeatures,
-    RandomFrequencyClassifier,
     RandomMaclaurin,
     SphericalRandomFeatures,
     TensorizedRandomProjection,
@@ -84,17 +83,6 @@ def test_features_of_polynomials_are_unbiased(make, kernel):
 
 
 # Spherical random features
-
-
-@pytest.mark.parametrize("density", ["clipped", "mixture"])
-@pytest.mark.parametrize("dim", [2, 64])
-def test_a_gaussian_is_recovered(density, dim):
-    features = SphericalRandomFeatures(
-        kernels.Gaussian(0.7), n_components=2, random_state=0, density=density
-    ).fit(np.eye(2, dim))
-    z = np.linspace(0.0, 2.0, 201)
-    assert features.fit_error_ < 1e-4
-    assert_allclose(features.profile(z), np.exp(-(z**2) / (2.0 * 0.7**2)), atol=1e-3)
 
 
 def test_spherical_features_are_unbiased_for_their_profile():
@@ -256,11 +244,3 @@ def test_the_objective_and_its_gradient_are_those_of_the_printed_formula(n_class
     descended, least, _ = descend(loss, len(loss.target), theta, 50, 1e-9)
     assert least * 20 < value
     assert_allclose(least * 20, printed(descended), rtol=1e-9)
-
-
-def test_a_boundary_that_is_not_linear_is_learned():
-    train, test = np.random.default_rng(1).uniform(-1.0, 1.0, size=(2, 600, 2))
-    y = np.where(train[:, 0] * train[:, 1] > 0.0, "yes", "no")
-    model = RandomFrequencyClassifier(60, max_iter=60, random_state=0).fit(train, y)
-    assert model.score(test, np.where(test[:, 0] * test[:, 1] > 0.0, "yes", "no")) > 0.93
-    assert_array_equal(model.classes_, ["no", "yes"])

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pages import pictures_of
-from plot.layout import faults
 
 from benchmarks import BENCHMARKS, Options, find, read_rows, render
 from benchmarks.__main__ import main
@@ -96,13 +95,6 @@ def test_the_committed_page_is_that_of_the_committed_rows(name):
     assert text.startswith(find(name).page(rows).rstrip() + "\n\nFrom `")
     for file in re.findall(r"!\[.*?\]\((.*?)\)", text):
         assert (RESULTS / file).is_file()
-
-
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_no_picture_of_committed_results_has_faults(name):
-    rows = read_rows(RESULTS / f"{name}.csv")
-    wrong = {picture: faults(figure) for picture, figure in find(name).figures(rows).items()}
-    assert not any(wrong.values()), wrong
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from benchmarks import Benchmark, Cell, Part, median_table, medians, read_rows, render, run
+from benchmarks import Benchmark, Cell, Part, median_table, read_rows, render, run
 from benchmarks.pictures import LOG, Picture, curves_figure
 
 
@@ -78,15 +78,6 @@ def test_a_torn_file_is_measured_again_from_where_it_ends(toy, tmp_path, size):
     assert 1 <= len(toy.seen) - n_before <= (2 if size < 0 else 12)
 
 
-def test_a_finished_benchmark_is_left_alone(toy, tmp_path):
-    path = run(toy.benchmark(), out=tmp_path)
-    record = path.with_suffix(".environment.json")
-    before = path.read_bytes(), record.read_bytes()
-    run(toy.benchmark(), out=tmp_path)
-    assert (path.read_bytes(), record.read_bytes()) == before
-    assert len(toy.seen) == 12
-
-
 def test_quick_and_full_never_share_a_file(toy, tmp_path):
     full = run(toy.benchmark(), out=tmp_path)
     quick = run(toy.benchmark(), out=tmp_path, quick=True)
@@ -137,22 +128,6 @@ def test_what_cannot_be_gone_on_with_is_refused_and_kept(toy, tmp_path, case):
     assert (tmp_path / "toy.csv").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("cells", "message"),
-    [
-        ([Cell("iris", "ours", 0)], "must have the settings"),
-        ([Cell("iris", "ours", 0, {"p": 8, "q": 1})], "must have the settings"),
-        ([Cell("iris", "ours", 0, {"p": 8})] * 2, "same cell twice"),
-        ([Cell("iris", "two\nlines", 0, {"p": 8})], "one line"),
-        ([], "nothing to measure"),
-    ],
-)
-def test_a_wrong_design_is_named(toy, tmp_path, cells, message):
-    with pytest.raises(ValueError, match=message):
-        run(toy.benchmark(cells=lambda options: cells), out=tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
     pytest.importorskip("matplotlib")
 
@@ -193,7 +168,6 @@ def test_a_method_is_measured_again_and_the_others_are_kept(toy, tmp_path):
 
 # Tables and curves
 
-HEADER = "benchmark,mode,run,dataset,method,p,seed,metric,value\n"
 VALUES = {
     ("wine", "iid", 2): 0.5,
     ("wine", "iid", 8): 0.25,
@@ -217,13 +191,6 @@ def rows():
     return [*table, row("iris", "ours", 8, 0, 99.0, metric="seconds")]
 
 
-def test_medians_over_seeds(rows):
-    found = medians(rows, by=["dataset", "method"], metric="error")
-    expected = {("iris", "ours"): 2.0, ("iris", "theirs"): 5.0, ("wine", "ours"): 0.1235}
-    assert found == pytest.approx(expected)
-    assert list(found) == list(expected)
-
-
 def test_a_table_by_hand(rows):
     table = median_table(rows, index=["dataset"], metric="error", ratio_to="theirs", digits=4)
     assert table.splitlines() == [
@@ -232,20 +199,6 @@ def test_a_table_by_hand(rows):
         "| iris | 2 (0.40) | 5 |",
         "| wine | 0.1235 | – |",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a,b\n1,2\n", r"not a benchmark's CSV: it lacks the columns benchmark"),
-        (HEADER + "toy,full,1,iris\n", r"toy\.csv, line 2: the row does not fit"),
-        (HEADER + "toy,full,1,iris,ours,8,0,error,1,surplus\n", "line 2"),
-    ],
-)
-def test_what_is_no_result_is_told(tmp_path, text, message):
-    (tmp_path / "toy.csv").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_rows(tmp_path / "toy.csv")
 
 
 def test_curves():
@@ -263,9 +216,3 @@ def test_curves():
     assert {(axis.get_xscale(), axis.get_yscale()) for axis in figure.axes} == {LOG}
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["iid", "qmc"]
-
-
-def test_a_panel_with_more_than_six_curves_is_refused():
-    values = {("wine", f"curve {j}", x): 1.0 for j in range(7) for x in (1, 2)}
-    with pytest.raises(ValueError, match=r"'wine' has 7 curves: expected at most 6, got curve 0,"):
-        curves_figure(values, xlabel="x", ylabel="y")

@@ -1,11 +1,9 @@
 """Figures that results pages state: errors, coverages, densities, and who is better."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from pages import rows_of, table_lines
-from scipy.stats import norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 from benchmarks.payoff import (
@@ -17,16 +15,13 @@ from benchmarks.payoff import (
     STRUCTURED,
     at_equal_seconds,
 )
-from benchmarks.processes import design, page, rows
-from benchmarks.processes.measures import errors as process_errors
-from benchmarks.processes.rows import Posterior, Problem
+from benchmarks.processes import design, rows
 from benchmarks.real import design as real
 from benchmarks.real.benchmark import REAL
-from benchmarks.real.measures import coverage, errors, intervals
-from benchmarks.real.reading import Rows
+from benchmarks.real.measures import coverage
 from benchmarks.unlike import design as unlike
 from benchmarks.unlike.benchmark import UNLIKE
-from benchmarks.unlike.measures import calibration_errors, interval_metrics
+from benchmarks.unlike.measures import interval_metrics
 
 
 @pytest.mark.parametrize("n", [9, 10, 11, 100])
@@ -43,46 +38,6 @@ def test_coverage_by_thirds_of_the_prediction(n):
         part = is_inside[places]
         assert found[f"coverage_{name}"] == pytest.approx(np.mean(part))
     assert found["coverage"] == pytest.approx(np.mean(is_inside))
-
-
-def test_errors_of_numbers_and_classes():
-    y = np.array([1.0, 2.0, 4.0])
-    found = errors(np.array([1.0, 4.0, 3.0]), y, is_regression=True)
-    assert found == pytest.approx({"rmse": np.sqrt(5.0 / 3.0), "mae": 1.0})
-    probability = np.array([[0.2, 0.8, 0.0], [0.5, 0.3, 0.2], [1.0, 0.0, 0.0]])
-    found = errors(probability, np.array([1, 2, 0]), is_regression=False)
-    expected = -(np.log(0.8) + np.log(0.2)) / 3.0
-    assert found == pytest.approx({"log_loss": expected, "error_rate": 1.0 / 3.0})
-
-
-class Normal:
-    """A normal distribution of standard deviation two around zero."""
-
-    def predict(self, X, return_std=False):
-        return np.zeros(len(X)), np.full(len(X), 2.0)
-
-    def predict_interval(self, X, level):
-        return tuple(np.full(len(X), norm(0.0, 2.0).ppf(0.5 * (1.0 + s * level))) for s in (-1, 1))
-
-    def predict_quantiles(self, X, levels):
-        return np.tile(norm(0.0, 2.0).ppf(levels), (len(X), 1))
-
-
-class Skewed(Normal):
-    """A model with a density of its own."""
-
-    def log_predictive_density(self, X, y):
-        return np.full(len(y), -7.0)
-
-
-def test_densities_are_those_of_the_model_or_normal():
-    y = np.random.default_rng(0).normal(size=30)
-    table = Rows(pd.DataFrame({"x": y}), y, pd.DataFrame({"x": y}), y, True)
-    found, law = intervals(Normal(), np.zeros(30), table), norm(0.0, 2.0)
-    assert found["nlpd"] == pytest.approx(-np.mean(law.logpdf(y)))
-    assert found["coverage"] == np.mean(np.abs(y) <= law.ppf(0.95))
-    assert found["median_mae"] == pytest.approx(np.mean(np.abs(y)))
-    assert intervals(Skewed(), np.zeros(30), table)["nlpd"] == 7.0
 
 
 def test_metrics_of_intervals():
@@ -105,19 +60,6 @@ def test_metrics_of_intervals():
     assert found["width"] == pytest.approx(1.1)
 
 
-def test_right_probabilities_have_the_calibration_error_of_chance():
-    rng = np.random.default_rng(0)
-    errors, by_chance = [], []
-    for _ in range(300):
-        p = rng.random(400)
-        y = (rng.random(400) < p).astype(int)
-        found = calibration_errors(np.column_stack([1.0 - p, p]), y)
-        errors.append(found[0])
-        by_chance.append(found[1])
-    # Standard error: 0.0007.
-    assert np.mean(errors) == pytest.approx(np.mean(by_chance), abs=0.002)
-
-
 @pytest.mark.parametrize("name", design.DRAWS)
 def test_the_posterior_of_a_draw_is_that_of_scikit_learn(name):
     problem, draw = rows.drawn(name, 80, 40, 0), design.DRAWS[name]
@@ -126,24 +68,6 @@ def test_the_posterior_of_a_draw_is_that_of_scikit_learn(name):
     assert_allclose(problem.exact.mean, mean, atol=1e-6)
     assert_allclose(problem.exact.std, np.hypot(std, draw.noise), rtol=1e-4)
     assert_allclose(problem.exact.evidence, theirs.log_marginal_likelihood_value_, rtol=1e-6)
-
-
-def test_functions_and_observations_are_draws_of_the_posterior():
-    problems = [rows.drawn("gaussian-5", 60, 200, seed) for seed in range(5)]
-    scores = [(p.y_test - p.exact.mean) / p.exact.std for p in problems]
-    assert abs(np.mean(np.square(scores)) - 1.0) < 0.15  # Four standard errors
-    noise = np.concatenate([p.y_test - p.f_test for p in problems])
-    assert abs(noise.std() / design.DRAWS["gaussian-5"].noise - 1.0) < 0.1
-
-
-def test_errors_are_those_of_normal_observations():
-    y = np.array([0.0, 1.0, 1.7, -3.0])
-    problem = Problem(np.zeros((8, 1)), np.zeros(8), np.zeros((4, 1)), y, y + 1.0)
-    found = process_errors(Posterior(np.zeros(4), np.ones(4), -16.0), problem)
-    assert_allclose(found["rmse"], np.sqrt(np.mean((y + 1.0) ** 2)))
-    assert_allclose(found["nlpd"], 0.5 * np.log(2.0 * np.pi) + 0.5 * np.mean(y**2))
-    assert found["coverage"] == 0.5  # The interval ends at 1.645
-    assert found["evidence"] == -2.0
 
 
 # Pages
@@ -236,36 +160,3 @@ def test_the_page_begins_with_what_is_wrong():
     assert order == sorted(order)
     assert ["0.250 (to 0.25)"] in lines[gap]
     assert ["0.825 (0.75–0.90)", "0.200 (0.20–0.20)"] in lines[gap]
-
-
-def _rows(figures):
-    """Return rows of one case from values by method and metric."""
-    return [
-        {"dataset": "kin8nm", "n": 8192, "seed": 0, "method": method, "metric": metric,
-         "value": value}
-        for method, metrics in figures.items()
-        for metric, value in metrics.items()
-    ]  # fmt: skip
-
-
-def _metrics(nlpd, coverage, seconds):
-    return {"nlpd": nlpd, "coverage": coverage, "fit_seconds": seconds, "predict_seconds": 1.0}
-
-
-def test_bochner_is_compared_with_the_sparse_method_of_least_density():
-    figures = {
-        design.OURS: _metrics(0.3, 0.85, 9.0),
-        design.APPROXIMATE: _metrics(0.1, 0.9, 3.0),
-        design.SGPR: _metrics(0.2, 0.9, 19.0),
-        design.SVGP: _metrics(0.4, 0.9, 1.0),
-    }
-    case = ("kin8nm", 8192, 0)
-    compared = page.behind(page.cases_of(_rows(figures)))
-    assert_allclose([line[:2] for line in compared], [(0.1, 0.5), (-0.1, 0.2)])
-    assert [line[2:] for line in compared] == [
-        (case, design.OURS, design.SGPR), (case, design.APPROXIMATE, design.SGPR)
-    ]  # fmt: skip
-    text = "\n".join(page.tables(_rows(figures)))
-    assert "1 of 2 coverages" in text
-    assert "In 1 of 2 cases" in text
-    assert "| kin8nm | 8192 | 0 | bochner | SGPR | +0.100 | 0.50 |" in text

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
-from bochner import kernels
 from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates
-from bochner.gaussian_process.full_scale import FullScaleProcess
-from bochner.gaussian_process.residual_process import Residuals, nearest, nearest_earlier
+from bochner.gaussian_process.full_scale import (
+    FullScaleProcess,
+    Residuals,
+    nearest,
+    nearest_earlier,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3.0, 3.0, size=(40, 2))
@@ -106,13 +109,6 @@ def test_moments_are_those_of_functions_given_coefficients_and_neighbours(n_land
     np.testing.assert_allclose(variance, np.diag(cov), atol=1e-10)
 
 
-def test_far_from_all_rows_the_law_is_the_prior():
-    process = FullScaleProcess.of(COVARIANCE, GIVEN, (10, 8), seed=0)
-    mean, variance = process.moments(COVARIANCE, GIVEN, np.array([[90.0, -90.0]]))
-    np.testing.assert_allclose(mean, 0.0, atol=1e-12)
-    np.testing.assert_allclose(variance, 2.0)
-
-
 @pytest.mark.parametrize("dim", [1, 3, 12])
 def test_neighbours_are_near_earlier_rows(dim):
     points = RNG.normal(size=(300, dim))
@@ -123,10 +119,6 @@ def test_neighbours_are_near_earlier_rows(dim):
         distance = np.linalg.norm(points[:i] - points[i], axis=1)
         n_right += len(np.intersect1d(near, np.argsort(distance)[:6]))
     assert n_right > 0.75 * 6 * 300
-
-
-def test_all_points_are_nearest_if_there_are_few():
-    assert sorted(nearest(X[:3], NEW[:1], 9)[0]) == [0, 1, 2]
 
 
 def test_the_estimated_error_is_the_divergence_from_the_exact_law():
@@ -157,15 +149,3 @@ def check_rates():
 
 def test_kernels_reach_as_far_as_their_length_scales():
     check_rates()
-
-
-def test_kernels_of_levels_reach_other_levels():
-    levels = RNG.integers(0, 3, size=(100, 1)).astype(float)
-    kernel = kernels.KernelAdapter(kernels.Categorical(0.5, n_levels=3))
-    assert rates(Covariance(kernel), levels, RNG)[0] in (1.0, 0.5)
-
-
-def test_noise_of_products_is_no_covariance_of_functions():
-    covariance = Covariance(RBF(1.0) * (DotProduct(1.0) + WhiteKernel(0.5)))
-    np.testing.assert_allclose(covariance.noise(X), 0.5)
-    np.testing.assert_allclose(covariance.diag(X), 1.0 + np.sum(X**2, axis=1))

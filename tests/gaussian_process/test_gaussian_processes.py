@@ -6,14 +6,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.stats import multivariate_normal
 from sklearn import gaussian_process as theirs
-from sklearn.base import clone
 from sklearn.gaussian_process.kernels import (
     RBF,
     CompoundKernel,
     ConstantKernel,
-    DotProduct,
-    GenericKernelMixin,
-    Kernel,
     WhiteKernel,
 )
 
@@ -125,19 +121,6 @@ def test_an_exact_process_of_many_rows_is_that_of_scikit_learn(monkeypatch, tmp_
     np.testing.assert_array_equal(loaded.L_, model.L_)
 
 
-def test_a_kernel_of_many_rows_is_learned_on_some(monkeypatch):
-    many(monkeypatch, 60)
-    start = 1.0 * RBF([1.0, 1.0]) + WhiteKernel(0.5)
-    model = GaussianProcessRegressor(start, random_state=0).fit(X, Y)
-    some = np.random.default_rng(model._seed).permutation(80)[:60]
-    expected = theirs.GaussianProcessRegressor(start).fit(X[some], Y[some])
-    # But for the noise, which all rows have a part in.
-    theta = np.append(model.kernel_.theta[:-1], expected.kernel_.theta[-1])
-    evidence = expected.log_marginal_likelihood(theta)
-    assert evidence == pytest.approx(expected.log_marginal_likelihood_value_, abs=0.01)
-    assert len(model.X_train_) == 80
-
-
 def test_noise_of_many_rows_has_the_greatest_evidence_of_near_ones(monkeypatch):
     many(monkeypatch, 40)
     kernel = RBF(1.5, "fixed") + ConstantKernel(2.0, "fixed") * WhiteKernel(0.5)
@@ -147,12 +130,6 @@ def test_noise_of_many_rows_has_the_greatest_evidence_of_near_ones(monkeypatch):
     assert slope[0] == pytest.approx(0.0, abs=0.05)
     given = RBF(1.5) + WhiteKernel(0.5, "fixed")
     assert GaussianProcessRegressor(given).fit(X, Y).kernel_.k2.noise_level == 0.5
-
-
-def test_a_matrix_that_is_not_positive_definite_is_named(monkeypatch):
-    many(monkeypatch)
-    with pytest.raises(np.linalg.LinAlgError, match="gradually increasing the 'alpha'"):
-        GaussianProcessRegressor(RBF(99.0), alpha=1e-30, optimizer=None).fit(X, Y)
 
 
 def test_a_poor_approximation_warns(monkeypatch):
@@ -209,17 +186,6 @@ def test_probabilities_of_classes_add_up_to_one():
     np.testing.assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
 
 
-def test_auto_is_exact_up_to_a_number_of_rows(monkeypatch):
-    monkeypatch.setattr(gaussian_process_regressor, "MOST_EXACT", 50)
-    for kernel in (KERNEL, DotProduct() ** 2 + WhiteKernel(), kernels.Laplacian(1.0)):
-        settings = {"alpha": 0.01, "optimizer": None}
-        model = GaussianProcessRegressor(kernel, **settings).fit(X, Y)
-        assert model.process_ is not None
-        assert GaussianProcessRegressor(kernel, **settings).fit(X[:50], Y[:50]).process_ is None
-    exact = GaussianProcessRegressor(KERNEL, solver="exact", **settings).fit(X, Y)
-    assert exact.process_ is None
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
@@ -238,39 +204,6 @@ def test_approximations_are_refused_with_a_reason(settings, error, message):
     )
     with pytest.raises(error, match=message):
         model.fit(X, Y)
-
-
-def test_constant_targets_have_a_kernel_of_finite_parameters():
-    model = GaussianProcessRegressor(random_state=0).fit(X, np.full(80, 3.0))
-    assert np.isfinite(model.kernel_.theta).all()
-    np.testing.assert_allclose(model.predict(NEW), 3.0)
-
-
-def test_kernels_of_objects_are_exact():
-    kernel = PairwiseLengths()
-    texts = ["a", "bb", "ccc", "dddd"]
-    model = GaussianProcessRegressor(kernel, alpha=0.1).fit(texts, np.arange(4.0))
-    assert model.process_ is None
-    with pytest.raises(ValueError, match="not of rows of numbers: use solver='exact'"):
-        model.set_params(solver="approximate").fit(texts, np.arange(4.0))
-
-
-class PairwiseLengths(GenericKernelMixin, Kernel):
-    """The product of the lengths of two texts."""
-
-    def __init__(self):
-        """Take no parameters."""
-
-    def __call__(self, X, Y=None, eval_gradient=False):
-        lengths = [np.array([len(text) for text in texts]) for texts in (X, X if Y is None else Y)]
-        K = np.outer(*lengths).astype(float)
-        return (K, np.empty((*K.shape, 0))) if eval_gradient else K
-
-    def diag(self, X):
-        return np.array([float(len(text)) ** 2 for text in X])
-
-    def is_stationary(self):
-        return False
 
 
 @pytest.mark.parametrize("model", [GaussianProcessRegressor, GaussianProcessClassifier])
@@ -317,21 +250,6 @@ def test_a_classifier_at_many_landmarks_is_the_exact_one(labels):
         )
         for one, other in pairs:
             np.testing.assert_allclose(one, other, atol=0.15)
-
-
-@pytest.mark.parametrize("solver", ["exact", "approximate"])
-def test_the_default_kernel_of_classes_does_not_depend_on_units(solver):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(300, 3))
-    labels = np.where(np.sin(2.0 * rows[:, 0]) + rows[:, 1] > 0, "yes", "no")
-    model = GaussianProcessClassifier(solver=solver, random_state=0)
-    score = model.fit(rows[:200], labels[:200]).score(rows[200:], labels[200:])
-    assert score > 0.9
-    units = np.array([1.0, 1e3, 1e-3])
-    same = (
-        clone(model).fit(rows[:200] * units, labels[:200]).score(rows[200:] * units, labels[200:])
-    )
-    assert same == pytest.approx(score, abs=0.02)
 
 
 def test_auto_is_exact_for_few_rows_of_classes(monkeypatch):

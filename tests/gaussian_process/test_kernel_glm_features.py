@@ -26,18 +26,6 @@ def test_sparse_rows_are_as_dense_ones(monkeypatch, n_landmarks):
     assert_allclose(sparse, dense, rtol=1e-7)
 
 
-def test_functions_of_two_inputs_are_refused():
-    with pytest.raises(TypeError, match=r"derive a class from bochner\.kernels\.Kernel"):
-        KernelGLMRegressor("poisson", lambda left, right: KERNEL(left, right)).fit(X, Y)
-
-
-def test_landmarks_stop_where_nothing_is_left():
-    rows = RNG.uniform(size=(500, 1))
-    model = KernelGLMRegressor("gaussian", KERNEL, random_state=0).fit(rows, rows[:, 0])
-    assert model.features_.n_features < 20
-    assert (model._features(rows)[1] < 2e-8).all()
-
-
 def test_kernels_of_no_process_are_refused():
     for kernel in (kernels.DeltaGaussian(1.0, 10.0), kernels.Gaussian(1.0) - kernels.Gaussian(2.0)):
         with pytest.raises(ValueError, match="not the covariance of a Gaussian process"):

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
-from scipy.special import expit, gammaln
+from scipy.special import expit
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
@@ -20,7 +19,7 @@ from bochner.gaussian_process import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
-from bochner.gaussian_process.laplace import LaplacePosterior, find_mode, inverse_root
+from bochner.gaussian_process.laplace import LaplacePosterior, find_mode
 from bochner.gaussian_process.laplace_evidence import EvidenceSlopes, LaplaceProblem
 from bochner.gaussian_process.latent_rows import LatentRows
 from bochner.spectral.decompositions import spectral_measure
@@ -129,18 +128,6 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
     )
 
 
-@every
-def test_features_of_many_rows_are_computed_again(likelihood, y, monkeypatch):
-    kept = find_mode(rows_of(y), likelihood, prior(rows_of(y)))
-    monkeypatch.setattr("bochner._base.limits.CACHED_FEATURES_BYTES", 0)
-    monkeypatch.setattr("bochner._base.limits.SUMS_BLOCK_BYTES", 1000)
-    rows = rows_of(y)
-    assert len(list(rows.blocks())) > 5
-    found = find_mode(rows, likelihood, prior(rows))
-    np.testing.assert_allclose(found.weights, kept.weights, atol=1e-10)
-    assert found.log_evidence == pytest.approx(kept.log_evidence, abs=1e-9)
-
-
 def test_normal_targets_are_the_exact_process():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
@@ -185,18 +172,6 @@ def test_learned_noise_and_alpha_are_those_of_ridge_regression():
     assert learned.scale**2 == pytest.approx(noise, rel=1e-6)
     assert posterior.alpha == pytest.approx(ridge.alpha_ / noise, rel=1e-5)
     np.testing.assert_allclose(posterior.coef[:, 0], ridge.coef_, atol=1e-7)
-
-
-def test_on_many_rows_the_search_starts_with_some(monkeypatch):
-    rng = np.random.default_rng(6)
-    X = csr_array(rng.normal(size=(4500, 2)) * (rng.random((4500, 2)) < 0.7))
-    y = rng.poisson(np.exp(0.5 + np.sin(X.toarray()[:, 0])) * rng.gamma(4.0, 0.25, size=4500))
-    model = KernelGLMRegressor("negative_binomial", KERNEL, 16, random_state=0).fit(X, y)
-    monkeypatch.setattr("bochner.gaussian_process.laplace_evidence._MANY", 1000)
-    other = KernelGLMRegressor("negative_binomial", KERNEL, 16, random_state=0).fit(X, y)
-    assert model.n_iter_ < other.n_iter_
-    assert model.alpha_ == pytest.approx(other.alpha_, rel=1e-6)
-    assert model.likelihood_.dispersion == pytest.approx(other.likelihood_.dispersion, rel=1e-6)
 
 
 def test_two_classes_are_logistic_regression():
@@ -250,37 +225,6 @@ def test_the_evidence_of_two_classes_is_that_of_the_dense_kernel():
     np.testing.assert_allclose(
         model.predict_proba(X)[:, 1], dense.predict_proba(X)[:, 1], atol=1e-3
     )
-
-
-def test_one_poisson_rate_has_the_known_posterior():
-    """A constant alone: the mode and curvature of the log posterior, by hand."""
-    y = np.array([3.0, 5.0, 4.0, 8.0])
-    X = np.zeros((4, 1))
-    model = KernelGLMRegressor("poisson", KERNEL, 2, alpha=1e6, random_state=0).fit(X, y)
-    # With weights that are all but zero the log rate has the centre's normal prior and the counts.
-    centre = np.log(20.5 / 4)
-    grid = np.linspace(-1, 1, 200_001)
-    log_density = 20.0 * grid - 4 * np.exp(centre + grid) - 0.005 * grid**2
-    best = grid[np.argmax(log_density)]
-    mean, variance = (part[0] for part in model.posterior_.latent(*model._features(X[:1])))
-    assert mean[0] == pytest.approx(centre + best, abs=2e-5)
-    precision = 4 * np.exp(centre + best) + 0.01
-    assert variance[0, 0] == pytest.approx(1 / precision, rel=1e-4)
-    constant = 20.0 * centre - gammaln(y + 1).sum() + 0.5 * np.log(0.01 / precision)
-    assert model.log_evidence_ == pytest.approx(log_density.max() + constant, abs=1e-3)
-
-
-def test_outliers_leave_saddle_points():
-    symmetric = np.diag([4.0, -0.25])
-    root = inverse_root(symmetric)
-    assert not root.is_exact
-    np.testing.assert_allclose(root.matrix @ root.matrix.T, np.diag([0.25, 4.0]), atol=1e-12)
-    # Two clusters of targets, between which the log density has a saddle.
-    y = np.repeat([-1.0, 1.0], N // 2) * 5.0
-    rows = rows_of(y, has_constant=True, m=1)
-    likelihood = StudentTLikelihood(1.0, 0.1)
-    mode = find_mode(rows, likelihood, np.full(rows.width, 1e-3))
-    assert mode.root.is_exact
 
 
 def test_draws_have_the_law_of_the_weights():

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal, t
 
-from bochner import KernelGLMClassifier, KernelGLMRegressor
+from bochner import KernelGLMClassifier
 from bochner.features.chunks import Chunk
 from bochner.gaussian_process import (
     GaussianLikelihood,
@@ -105,30 +105,6 @@ def counts(n=200, seed=0):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 3))
     return points, rng.poisson(np.exp(1.0 + np.sin(3.0 * points[:, 0]) + 0.5 * points[:, 1]))
-
-
-def test_units_orders_and_repetitions_do_not_matter():
-    points, y = counts(120)
-    own = selected("gaussian", Chunk(points, y.astype(float)), PoissonLikelihood()).length_scale
-    units, rng = np.array([1e-3, 1e4, 7.0]), np.random.default_rng(0)
-    order = rng.permutation(len(y))
-    rows = Chunk(units * points[order], y[order].astype(float))
-    other = selected("gaussian", rows, PoissonLikelihood()).length_scale
-    assert_allclose(np.array(other) / units, own, rtol=3e-3)
-    repeat = rng.integers(1, 3, size=len(y))
-    weighted = Chunk(points, y.astype(float), repeat.astype(float))
-    twice = Chunk(np.repeat(points, repeat, axis=0), np.repeat(y, repeat).astype(float))
-    found = [selected("gaussian", rows, PoissonLikelihood()) for rows in (weighted, twice)]
-    assert_allclose(found[0].length_scale, found[1].length_scale, rtol=1e-9)
-
-
-def test_inputs_get_length_scales_by_their_relevance():
-    points, y = counts()
-    model = KernelGLMRegressor("poisson", length_scale="evidence", n_components=64, random_state=0)
-    scale = model.fit(points, y).kernel_.length_scale
-    assert scale[0] < 0.6 * scale[1] < 0.6 * scale[2]
-    median = KernelGLMRegressor("poisson", n_components=64, random_state=0).fit(points, y)
-    assert model.log_evidence_ > median.log_evidence_ + 20.0
 
 
 def test_sums_are_learned_for_classes_and_other_kernels_stay():

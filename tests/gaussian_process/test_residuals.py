@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from gaussian_process.test_laplace import every, hessian
 from numpy.testing import assert_allclose
-from scipy.sparse import csr_array
 
 from bochner import KernelGLMRegressor, kernels
 from bochner.features.chunks import Chunk
 from bochner.features.landmarks import LandmarkFeatures
-from bochner.gaussian_process.laplace import ProfileCurvature, find_mode
+from bochner.gaussian_process.laplace import find_mode
 from bochner.gaussian_process.laplace_evidence import EvidenceSlopes
-from bochner.gaussian_process.latent_rows import LatentRows, distinct_rows
+from bochner.gaussian_process.latent_rows import LatentRows
 
 KERNEL, ALPHA, PRECISION = kernels.Matern(1.0, nu=0.5), 0.7, 0.01
 N, REPEATED = 14, 4
@@ -78,48 +77,6 @@ def test_slopes_of_the_evidence_are_differences(likelihood, y):
     expected = [(up - down) / 2e-5 for up, down in ends]
     found = np.append(slopes.by_log_alpha(), slopes.by_parameters(names))
     assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-
-
-def test_products_of_features_that_are_not_stored_are_the_same(monkeypatch):
-    y, weights = np.zeros(N), RNG.normal(size=(6, 2))
-    stored = rows_of(y).product(weights)
-    monkeypatch.setattr("bochner._base.limits.CACHED_FEATURES_BYTES", 0)
-    assert_allclose(rows_of(y).product(weights), stored, atol=1e-12)
-
-
-@pytest.mark.parametrize("n_latent", [1, 3])
-def test_curvatures_are_those_of_the_eliminated_residuals(n_latent):
-    """By the inverse of a matrix whose blocks are those of weights and residuals."""
-    root = RNG.normal(size=(N, n_latent, n_latent))
-    curvature, variance = root @ root.swapaxes(1, 2), RNG.uniform(0.1, 2.0, N)
-    profile = ProfileCurvature.of(curvature, variance)
-    eye = np.eye(n_latent)
-    total = 0.0
-    for W, v, J, curved in zip(
-        curvature, variance, profile.shrinkage, profile.curvature, strict=True
-    ):
-        eliminated = W - W @ np.linalg.solve(W + eye / v, W)
-        assert_allclose(curved, eliminated, atol=1e-12)
-        assert_allclose(J @ (eye + v * W), eye, atol=1e-12)
-        total += np.linalg.slogdet(eye + v * W)[1]
-    assert profile.log_determinant == pytest.approx(total)
-    assert profile.is_exact
-
-
-def test_curvatures_below_zero_are_replaced_where_residuals_have_no_mode():
-    profile = ProfileCurvature.of(np.array([[[-2.0]], [[-0.5]]]), np.ones(2))
-    assert not profile.is_exact
-    # 1 + W is replaced by its absolute value 1, and 0.5 is kept.
-    assert_allclose(profile.shrinkage.ravel(), [1.0, 2.0])
-    assert_allclose(profile.curvature.ravel(), [0.0, -1.0])
-
-
-def test_equal_rows_are_found_in_dense_and_sparse_rows():
-    rows = np.round(2.0 * RNG.normal(size=(60, 2)))
-    for matrix in (rows, csr_array(rows)):
-        first, row = distinct_rows(matrix)
-        assert len(first) == len(np.unique(rows, axis=0)) < 60
-        assert_allclose(rows[first][row], rows)
 
 
 def test_draws_of_counts_have_the_residuals_of_the_predictions():

@@ -138,41 +138,6 @@ def test_the_adapter_has_the_derivatives_of_scikit_learns_kernel():
     np.testing.assert_allclose(slopes, exact(X, eval_gradient=True)[1], atol=1e-9)
 
 
-def test_correlations_are_learned_as_log_odds():
-    kernel = kernels.Gaussian().on(0) * kernels.Categorical((0.5, 0.0), n_levels=(3, 5)).on([1, 2])
-    adapter = KernelAdapter(kernel)
-    assert [each.n_elements for each in adapter.hyperparameters] == [1, 2]
-    # Both from -1/4, from which on the kernel of five levels is positive definite.
-    np.testing.assert_allclose(np.exp(adapter.theta[1:]), [0.75 / 0.5, 0.25], rtol=1e-12)
-    least = adapter.clone_with_theta(adapter.bounds[:, 0]).kernel.factors[1].kernel
-    np.testing.assert_allclose(least.correlation, -0.25, atol=2e-5)
-    codes = np.column_stack((X[:, 0], np.arange(12) % 3, np.arange(12) % 5))
-    slopes = adapter(codes, eval_gradient=True)[1]
-    step = 1e-4 * np.eye(3)[1]
-    ends = [adapter.clone_with_theta(adapter.theta + move)(codes) for move in (step, -step)]
-    np.testing.assert_allclose(slopes[:, :, 1], (ends[0] - ends[1]) / 2e-4, atol=1e-8)
-
-
-def test_parameters_at_an_end_of_their_domain_are_given():
-    assert KernelAdapter(kernels.Categorical(1.0, n_levels=3)).n_dims == 0
-    assert KernelAdapter(kernels.Anova(kernels.Gaussian(), (0.5, 1.0))).n_dims == 1
-
-
-def test_fixed_hyper_parameters_are_none():
-    adapter = KernelAdapter(kernels.Laplacian(0.5), "fixed")
-    assert adapter.n_dims == 0
-    assert adapter.theta.shape == (0,)
-    assert adapter(X, eval_gradient=True)[1].shape == (12, 12, 0)
-
-
-def test_an_adapter_has_parameters_by_name():
-    kernel = 1.0 * sk.RBF(1.0) + KernelAdapter(kernels.Laplacian(0.5))
-    kernel.set_params(k2__kernel__length_scale=2.0)
-    assert kernel.k2.kernel == kernels.Laplacian(2.0)
-    with pytest.raises(ValueError, match="Invalid parameter scale"):
-        kernel.k2.set_params(scale=2.0)
-
-
 def test_scikit_learns_own_process_takes_an_adapter():
     y = np.sin(X[:, 0])
     model = GaussianProcessRegressor(KernelAdapter(kernels.Laplacian(1.0)), alpha=0.01).fit(X, y)
@@ -207,22 +172,10 @@ def test_estimators_take_kernels_of_scikit_learn():
     assert bochner.diagnose(kernel, X).kernel == own
 
 
-def test_features_refuse_white_noise_and_name_the_way():
-    with pytest.raises(ValueError, match=r"alpha, the variance of the noise"):
-        bochner.FourierFeatures(1.0 * sk.RBF(0.5) + sk.WhiteKernel()).fit(X)
-
-
 @pytest.mark.parametrize("name", ["RBF", "Matern32", "Matern52", "WhiteKernel", "ExpSineSquared"])
 def test_names_of_other_libraries_lead_to_the_kernel(name):
     with pytest.raises(AttributeError, match=rf"no {name}: write [A-Z]\w+\("):
         getattr(kernels, name)
-
-
-def test_public_names_are_listed():
-    assert dir(kernels) == sorted(kernels.__all__)
-    assert not hasattr(kernels, "inspect")
-    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = kernels.Nothing
 
 
 @pytest.mark.parametrize("combine", [operator.add, operator.sub, operator.mul])

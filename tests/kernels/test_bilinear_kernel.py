@@ -1,38 +1,23 @@
 """Kernels of projected inputs."""
 
-import copy
-import pickle
-from unittest import mock
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.base import clone
 
-from bochner import FourierFeatures
-from bochner._base import limits
 from bochner.kernels import (
     NTK,
     Bilinear,
     Cauchy,
     CoshGaussian,
-    DotProduct,
     Gaussian,
     Hellinger,
     Matern,
-    Polynomial,
 )
 
 RNG = np.random.default_rng(0)
 LEFT, RIGHT = RNG.normal(size=(3, 2)).round(2), RNG.normal(size=(5, 2)).round(2)
 X, Y = RNG.normal(size=(9, 3)), RNG.normal(size=(6, 5))
-
-
-def test_attention_is_one():
-    # The numerator of softmax attention: exp of the scaled inner product of query and key.
-    kernel = Bilinear(DotProduct(np.exp), LEFT / np.sqrt(2.0), RIGHT)
-    assert_allclose(kernel(X, Y), np.exp((X @ LEFT) @ (Y @ RIGHT).T / np.sqrt(2.0)), rtol=1e-12)
 
 
 def test_one_matrix_serves_both_sides():
@@ -98,58 +83,6 @@ def test_the_diagonal_is_refused_where_the_arguments_have_different_widths():
         kernel(Y, Y)
 
 
-def test_it_is_a_value():
-    kernel = Bilinear(Gaussian(), LEFT, RIGHT)
-    text = eval(repr(kernel), {"Bilinear": Bilinear, "Gaussian": Gaussian})
-    twins = [copy.copy(kernel), copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel)), text]
-    twins.append(clone(FourierFeatures(kernel)).kernel)
-    twins.append(Bilinear(Gaussian(), np.asfortranarray(LEFT), RIGHT.tolist()))
-    for twin in twins:
-        assert twin == kernel
-        assert hash(twin) == hash(kernel)
-        assert twin(X, Y).tobytes() == kernel(X, Y).tobytes()
-        with pytest.raises(ValueError, match="read-only"):
-            twin.left[0, 0] = 1.0
-    others = [
-        Bilinear(Gaussian(2.0), LEFT, RIGHT),
-        Bilinear(Gaussian(), LEFT + 1.0, RIGHT),
-        Bilinear(Gaussian(), LEFT, RIGHT + 1.0),
-        Bilinear(Gaussian(), LEFT),
-        Gaussian(),
-    ]
-    assert all(other != kernel for other in others)
-    assert len({kernel, *twins, *others}) == 1 + len(others)
-
-
-def test_zeros_of_either_sign_are_equal():
-    kernels = [Bilinear(Gaussian(), [[zero], [1.0]]) for zero in (0.0, -0.0)]
-    assert kernels[0] == kernels[1]
-    assert hash(kernels[0]) == hash(kernels[1])
-
-
-def test_matrices_of_many_entries_are_shown_by_their_shapes():
-    large = Bilinear(Gaussian(), RNG.normal(size=(30, 4)), RNG.normal(size=(7, 4)))
-    assert repr(large).startswith("Bilinear(Gaussian(length_scale=1.0), <30 x 4>, [[")
-    assert repr(Bilinear(Gaussian(), np.eye(20))) == (
-        "Bilinear(Gaussian(length_scale=1.0), <20 x 20>)"
-    )
-
-
-def test_blocks_of_rows_share_the_right_products():
-    seen = []
-
-    class Recording(Gaussian):
-        def evaluate(self, X, Y):
-            seen.append((len(X), Y))
-            return Gaussian.evaluate(self, X, Y)
-
-    whole = Bilinear(Gaussian(), LEFT, RIGHT)(X, Y)
-    with mock.patch.object(limits, "BLOCK_BYTES", 2 * whole.itemsize * len(Y)):
-        assert_allclose(Bilinear(Recording(), LEFT, RIGHT)(X, Y), whole, rtol=1e-12)
-    assert [n for n, _ in seen] == [2, 2, 2, 2, 1]
-    assert all(right is seen[0][1] for _, right in seen)
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -167,8 +100,3 @@ def test_blocks_of_rows_share_the_right_products():
 def test_bad_values_are_refused(make, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make()
-
-
-def test_the_inner_product_of_projections_is_a_bilinear_form():
-    form = LEFT @ RIGHT.T
-    assert_allclose(Bilinear(Polynomial(1, 0.0), LEFT, RIGHT)(X, Y), X @ form @ Y.T, atol=1e-12)

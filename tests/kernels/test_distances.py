@@ -48,23 +48,3 @@ def test_columns_of_levels(metric, scale):
     assert (np.diagonal(found) == 0.0).all()
     again = distances(table[::-1], table[::-1], metric)[::-1, ::-1]
     assert_allclose(again[:100], found, rtol=1e-12)
-
-
-def test_columns_of_levels_that_are_all_equal_or_of_two_values():
-    rng = np.random.default_rng(1)
-    X = np.zeros((40, 30))
-    assert (distances(X, X, "cityblock") == 0.0).all()
-    X[rng.integers(40, size=25), rng.integers(30, size=25)] = rng.normal(size=25)
-    X[0], X[1] = 3.0, -1e-9
-    for metric in ("cityblock", "sqeuclidean"):
-        assert_allclose(distances(X, X, metric), cdist(X, X, metric), rtol=1e-12, atol=1e-11)
-
-
-def test_columns_of_levels_without_a_number():
-    X = np.zeros((40, 30))
-    X[3, 4], X[5, 6] = np.nan, np.inf
-    with np.errstate(invalid="ignore"):
-        found = distances(X, X, "sqeuclidean")
-        assert_allclose(found, cdist(X, X, "sqeuclidean"))
-    assert np.isnan(found[3]).all()
-    assert np.isinf(found[5, 0])

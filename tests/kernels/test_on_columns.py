@@ -8,14 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from bochner import spectral_measure
 from bochner.kernels import (
     TL1,
-    Bilinear,
     Categorical,
     Gaussian,
     Laplacian,
     Linear,
     Matern,
-    OnColumns,
-    Polynomial,
     ShiftGaussian,
     SinhGaussian,
     White,
@@ -63,12 +60,6 @@ def test_columns_of_columns():
     assert_allclose(Gaussian().on(0).on([2, 1])(X), Gaussian()(X[:, [2]]), rtol=1e-13)
 
 
-def test_one_column_is_written_without_a_list():
-    assert repr(Gaussian().on([3])) == "Gaussian(length_scale=1.0).on(3)"
-    assert repr((2.0 * Gaussian()).on(["a", "b"])).endswith(").on(['a', 'b'])")
-    assert Gaussian().on(3) == OnColumns(Gaussian(), [3])
-
-
 def test_asymmetric_kernels_stay_so():
     k = ShiftGaussian(1.0, shift=(0.5, -0.2)).on([0, 2])
     assert not k.is_symmetric
@@ -109,11 +100,6 @@ def test_what_is_no_column(columns, message):
         Gaussian().on(columns)
 
 
-def test_only_kernels_are_on_columns():
-    with pytest.raises(TypeError, match="made of kernels"):
-        OnColumns(np.dot, [0])
-
-
 def test_a_signed_kernel_is_designed_for_its_columns():
     # Far apart in other columns, rows are near in these: their measure is that of these alone.
     wide = np.c_[X[:, :2], 1e3 * X[:, 2:]]
@@ -128,18 +114,6 @@ def test_a_signed_kernel_is_designed_for_its_columns():
     f = mu.sample(4096, np.random.default_rng(0))
     assert not f.omega[:, 2:].any()
     assert np.abs(f.gram(wide) - k(wide)).max() < mu.max_error + 0.15
-
-
-def test_maps_of_mapped_inputs_are_products():
-    left = RNG.normal(size=(4, 3))
-    k = Bilinear(Polynomial(2, 0.5).on([2, 0]), left)
-    inner = Polynomial(2, 0.5)
-    assert_allclose(k(X), inner((X @ left)[:, [2, 0]]), rtol=1e-12)
-    mu = spectral_measure(inner, 2)
-    once = mu.mapped(left[:, [2, 0]], left[:, [2, 0]]).sample(64, np.random.default_rng(1))
-    axes = np.eye(3)[:, [2, 0]]
-    twice = mu.mapped(axes, axes).mapped(left, left).sample(64, np.random.default_rng(1))
-    assert_allclose(twice.gram(X, Y), once.gram(X, Y), rtol=1e-12)
 
 
 def test_noise_is_on_the_diagonal_of_one_set_of_rows():
@@ -167,8 +141,3 @@ def test_what_the_data_decide_is_found_in_the_rows():
     assert found.terms[0].kernel.factors[1].kernel.reach == (2.0,)
     assert found.resolved(None, codes[:2]) == found
     assert_allclose(found(codes), k(codes), rtol=1e-13)
-
-
-def test_a_length_scale_that_is_no_float_is_refused():
-    with pytest.raises(ValueError, match="length_scale must be a number that float64 can hold"):
-        Gaussian(10**400)

@@ -1,12 +1,9 @@
 """Kernels are shown in a few lines, however many numbers they hold."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
 from bochner import kernels
-from bochner.kernels.stationary import LagKernel
 
 RNG = np.random.default_rng(0)
 LARGE = [
@@ -39,21 +36,3 @@ def test_small_kernels_are_shown_as_they_are_written():
         kernel = eval(text, vars(kernels))
         assert repr(kernel) == text
         assert eval(repr(kernel), vars(kernels)) == kernel
-
-
-def test_kernels_of_users_are_shown_with_their_fields():
-    @dataclass(frozen=True, repr=False)
-    class Own(LagKernel):
-        rate: float = 2.0
-
-        def evaluate(self, X, Y):
-            return np.ones((len(X), len(Y)))
-
-        def check_dim(self, dim):
-            pass
-
-    class Bare(LagKernel):
-        evaluate, check_dim = Own.evaluate, Own.check_dim
-
-    assert repr(Own()).endswith("Own(rate=2.0)")
-    assert repr(Bare()) == "Bare()"

@@ -24,21 +24,6 @@ def outputs(fitted: Any, X: pd.DataFrame) -> Array:
     return np.column_stack([fitted.predict(X), *fitted.predict_interval(X, 0.8)])
 
 
-def counts_are_repeats(kind: Kind, model: Model, seed: int, n: int | None = None) -> None:
-    """Assert that a row of a whole weight is so many independent rows, in any order."""
-    drawn, rng = kind.drawn(kind.n if n is None else n, seed)
-    counts = rng.integers(1, 4, len(drawn.y))
-    # Rows that differ too little are in one cell; without equal rows no order is the usual one.
-    rows = rng.permutation(np.repeat(np.arange(len(drawn.y)), counts))
-    X = drawn.fresh(200, rng)[0]
-    weights = counts.astype(np.float64)
-    counted = refit(model, seed, drawn.X, drawn.y, are_counts=True, sample_weight=weights)
-    repeated = refit(model, seed, drawn.X.iloc[rows].reset_index(drop=True), drawn.y[rows])
-    np.testing.assert_allclose(outputs(counted, X), outputs(repeated, X), rtol=1e-5, atol=1e-7)
-    if model.has_score:
-        np.testing.assert_allclose(counted.score_, repeated.score_, rtol=1e-6)
-
-
 def units_do_not_matter(kind: Kind, model: Model, seed: int, n: int | None = None) -> None:
     """Assert that other units of columns and targets give the same model in these units."""
     drawn, rng = kind.drawn(kind.n if n is None else n, seed)

@@ -82,7 +82,6 @@ INSTANCES = {
     "softmax": Instance(SoftmaxLikelihood(3), (0.0, 1.0, 2.0), _softmax),
 }
 NUMBERS = [name for name, one in INSTANCES.items() if not isinstance(one.law, LabelLikelihood)]
-ONE_LATENT = [name for name in INSTANCES if name != "softmax"]
 VECTORS = np.array([[0.0, 0.0, 0.0], [1.0, -2.0, 0.5], [-3.0, 4.0, 1.0]])
 """Latent values of three classes."""
 

@@ -4,11 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-import sklearn
 from fuzz.subjects import CHAINS, SUBJECTS
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import bochner
 from bochner import FitProgress
@@ -69,13 +65,6 @@ def test_an_error_of_a_callback_is_raised(name):
         fit(name, fail)
 
 
-def test_a_stopped_chain_has_a_draw_and_a_stopped_table_a_kernel():
-    chain = fit("chain", lambda step: False)
-    assert chain.trace_.records["log_evidence"].shape == (1, 2)  # One of burn-in, one kept
-    table = fit("learned table", lambda step: False)
-    assert len(table.head_.laws.members) == 1
-
-
 def series():
     t = np.arange(80.0)
     return t / 40.0 + np.sin(2.0 * np.pi * t / 8.0) + 0.1 * RNG.normal(size=80)
@@ -116,22 +105,3 @@ def test_false_of_numpy_stops_and_stays():
 def test_a_callback_is_a_function(model):
     with pytest.raises(TypeError, match=r"callback must be a function of a bochner\.FitProgress"):
         model.fit(X, Y, callback="print")
-
-
-def test_print_is_a_callback(capsys):
-    bochner.LearnedKernelRegressor(**CHAINS, random_state=0).fit(X, Y, callback=print)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[-1].startswith("sampling 3/3: log evidence ")
-
-
-def test_a_search_hands_the_callback_to_its_fits():
-    steps = []
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = bochner.LearnedKernelRegressor(**CHAINS, random_state=0).set_fit_request(
-            callback=True
-        )
-        search = GridSearchCV(
-            make_pipeline(StandardScaler(), model), {"learnedkernelregressor__trend": [0, 1]}, cv=2
-        )
-        search.fit(X, Y, callback=steps.append)
-    assert sum((step.stage, step.step) == ("sampling", 3) for step in steps) == 5

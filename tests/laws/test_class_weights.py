@@ -73,9 +73,3 @@ def test_what_is_no_weight_or_cost_is_refused(options, message):
     X, y = rare(60)
     with pytest.raises(ValueError, match=message):
         TableClassifier(**options, **QUICK).fit(X, y)
-
-
-def test_a_weight_that_is_no_number_is_refused():
-    X, y = rare(60)
-    with pytest.raises(TypeError, match="class_weight must be a number, got 'x'"):
-        TableClassifier(class_weight={"no": "x", "yes": 1.0}, **QUICK).fit(X, y)

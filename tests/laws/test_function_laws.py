@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from laws.function_laws import assert_draws, assert_normal_draws
+from laws.function_laws import assert_draws
 
 from bochner import (
     Forecaster,
     KernelGLMRegressor,
-    KreinRidge,
     LearnedKernelRegressor,
     kernels,
 )
@@ -24,7 +23,6 @@ KERNELS = {
     "matern": kernels.Matern(2.0, nu=2.5),
     "gaussian": kernels.Gaussian(1.0),
 }
-SCHEMES = {"features": None, "landmarks": 30}
 
 
 def assert_moments(values, mean, std):
@@ -32,20 +30,6 @@ def assert_moments(values, mean, std):
     cov = np.cov(values)
     np.fill_diagonal(cov, std**2)
     assert_draws(values, mean, cov)
-
-
-@pytest.mark.parametrize("residual", SCHEMES)
-@pytest.mark.parametrize("name", KERNELS)
-def test_functions_of_ridge_models(name, residual):
-    """Of few features: functions have the covariance of the model, not of the exact kernel."""
-    model = KreinRidge(
-        KERNELS[name], 64, alpha=1e-4, residual=SCHEMES[residual], random_state=0
-    ).fit(X, Y)
-    mean, cov = model.predict(NEW, return_cov=True)
-    cov = cov - model.noise_variance_ * np.eye(len(NEW))
-    for seed in range(2):
-        values = model.sample_functions(300, random_state=seed)(NEW)
-        assert_normal_draws(values, mean, cov)
 
 
 @pytest.mark.parametrize("name", ["laplacian", "matern"])

@@ -43,18 +43,6 @@ def test_the_parity_of_columns_is_learned_without_an_error(seed, d):
 
 
 @seeds
-def test_the_probabilities_of_twenty_cells_are_learned(seed):
-    rng = np.random.default_rng(seed)
-    p = rng.uniform(0.05, 0.95, size=(4, 5))
-    cells = pd.DataFrame({"a": np.repeat(np.arange(4), 5), "b": np.tile(np.arange(5), 4)})
-    row = rng.integers(0, 20, 2000)
-    y = rng.random(2000) < p.ravel()[row]
-    model = CLASSIFIER.fit(cells.iloc[row], y)
-    learned = model.predict_proba(cells)[:, 1]
-    assert np.sqrt(np.mean((learned - p.ravel()) ** 2)) < 0.06
-
-
-@seeds
 def test_the_means_of_a_target_that_is_zero_in_half_the_rows_are_learned(seed):
     rng = np.random.default_rng(seed)
     means = np.array(ZERO_INFLATED)
@@ -64,12 +52,3 @@ def test_the_means_of_a_target_that_is_zero_in_half_the_rows_are_learned(seed):
     model = REGRESSOR.fit(pd.DataFrame({"g": names[group]}), y)
     of_rows = pd.Series(y).groupby(group).mean().to_numpy()
     assert np.max(np.abs(model.predict(pd.DataFrame({"g": names})) - of_rows)) < 0.35
-
-
-@seeds
-def test_a_function_of_five_levels_is_learned(seed):
-    level = np.random.default_rng(seed).integers(0, 5, 250)
-    values, names = np.array([3.0, -1.0, 5.0, 0.0, 2.0]), np.array(list("abcde"))
-    model = REGRESSOR.fit(pd.DataFrame({"k": names[level]}), values[level])
-    predicted = model.predict(pd.DataFrame({"k": names}))
-    np.testing.assert_allclose(predicted, values, atol=0.02)

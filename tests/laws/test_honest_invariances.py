@@ -7,7 +7,6 @@ from laws.honest_models import MODELS
 from laws.honest_tables import KINDS
 
 TABLES = [MODELS["table quick"], MODELS["table classes quick"]]
-COUNTED = ("six cells", "ratings", "one column", "six cells of labels", "coin flips")
 CHANGED = (
     *("thirty cells", "ratings", "smooth", "skewed", "weights over two decades", "one column"),
     *("groups with their names", "text of 300 levels", "groups of labels with names"),
@@ -27,18 +26,6 @@ def _cases(models, names=None):
 
 
 EVERY = [m for m in MODELS.values() if "default" not in m.name]
-
-
-@pytest.mark.parametrize(("kind", "model"), _cases(TABLES, ("ratings", "six cells of labels")))
-def test_counts_are_independent_rows(kind, model):
-    laws.counts_are_repeats(kind, model, 0, 60)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "model"), _cases(EVERY, COUNTED))
-def test_counts_are_independent_rows_for_every_model(kind, model):
-    for seed in range(1 if model.n_seeds < 20 else 3):
-        laws.counts_are_repeats(kind, model, seed, 60)
 
 
 @pytest.mark.parametrize(("kind", "model"), _cases(TABLES, ("ratings", "six cells of labels")))

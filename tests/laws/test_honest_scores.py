@@ -27,18 +27,6 @@ THOROUGH = {
 }
 """Further kinds of the thorough tests."""
 
-SIZES = {
-    "six cells": (12, 40, 2000, 20_000),
-    "one column": (12, 31, 60),
-    "smooth": (30, 1000),
-    "noise": (12, 60),
-    "weights of cells": (40, 1510),
-    "six cells of labels": (12, 2000, 20_000),
-    "smooth classes": (30, 400),
-    "coin flips": (12, 100),
-}
-"""Numbers of rows for which expected errors are compared, apart from those of the kinds."""
-
 
 def _cases(*names):
     return [
@@ -61,13 +49,6 @@ def test_tables_state_the_error_of_new_rows(name, n):
 @pytest.mark.parametrize(("kind", "model"), _cases(*MODELS))
 def test_every_model_states_the_error_of_new_rows(kind, model):
     laws.agrees(kind, model, model.n_seeds)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "n"), [(name, n) for name in SIZES for n in SIZES[name]])
-def test_tables_of_every_size_state_the_error_of_new_rows(name, n):
-    kind = KINDS[name]
-    laws.agrees(kind, TABLES[kind.task], 20 if n < 1000 else 6, n)
 
 
 @pytest.mark.thorough

@@ -6,13 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process import kernels as theirs
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bochner import (
@@ -23,14 +19,11 @@ from bochner import (
     KreinRidge,
     KreinRidgeClassifier,
     SimilarityFeatures,
-    TableEncoder,
-    diagnose,
     load,
     save,
 )
 from bochner.features import KreinNystroem
 from bochner.kernels import (
-    TL1,
     Categorical,
     Constant,
     Gaussian,
@@ -40,10 +33,8 @@ from bochner.kernels import (
     Periodic,
     Polynomial,
     ShiftGaussian,
-    White,
 )
 from bochner.learned import ExactInference
-from bochner.spectral import NoMeasureError
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -82,15 +73,6 @@ def test_an_additive_model_of_finite_kernels_is_the_exact_process():
     exact = np.diagonal(FINITE(FRAME[80:]))
     variance = noise / 0.1 * (exact - np.einsum("ij,jk,ik->i", new, inverse, new)) + noise
     assert_allclose(std**2, variance, rtol=1e-5)
-
-
-def test_scikit_learns_process_is_the_same():
-    hours = X[:, :1]
-    own = Periodic(24.0, 1.2) + Constant(0.5)
-    model = KreinRidge(own, alpha=0.2, random_state=0).fit(hours[:80], Y[:80])
-    their = theirs.ExpSineSquared(1.2, 24.0) + theirs.ConstantKernel(0.5)
-    process = GaussianProcessRegressor(their, alpha=0.2, optimizer=None).fit(hours[:80], Y[:80])
-    assert_allclose(model.predict(hours[80:]), process.predict(hours[80:]), rtol=1e-7, atol=1e-9)
 
 
 def test_names_become_positions():
@@ -134,55 +116,12 @@ def test_an_asymmetric_kernel_on_columns():
     assert np.abs(k(FRAME) - k(FRAME).T).max() > 0.3
 
 
-def test_designed_parts_have_the_distances_of_their_columns():
-    k, pair = TL1(4.0), ["temperature", "wind"]
-    alone = FourierFeatures(k, 4096, random_state=0).fit(FRAME[pair])
-    far = FRAME * [1, 1, 1, 1e3, 1]
-    both = k.on(pair) - 0.5 * Matern(2.0).on("hour")
-    model = FourierFeatures(both, 4096, random_state=0).fit(far)
-    assert_allclose(model.max_error_, alone.max_error_, rtol=1e-2)
-    exact = both(far)
-    error = np.linalg.norm(model.gram(far) - exact)
-    assert error < 2.0 * alone.predicted_error_ * np.linalg.norm(exact)
-    assert set(model.signature_) == {-1.0, 1.0}
-
-
-def test_inner_products_on_columns_have_envelopes_of_these():
-    near = FRAME * [1, 1, 0.2, 1, 0.2]
-    k = Polynomial(2, 1.0).on(["temperature", "wind"]) + Gaussian(3.0).on("hour")
-    model = FourierFeatures(k, 4096, random_state=0).fit(near)
-    exact = k(near)
-    assert np.linalg.norm(model.gram(near) - exact) < 0.1 * np.linalg.norm(exact)
-
-
 @pytest.mark.parametrize("scheme", ["orthogonal", "qmc", "iid", "structured"])
 def test_schemes_draw_for_columns(scheme):
     wide = np.random.default_rng(1).normal(size=(50, 80))
     k = Gaussian(9.0).on(slice(0, 70)) + Matern(9.0, nu=2.5).on(slice(10, 80))
     model = FourierFeatures(k, 2048, scheme=scheme, random_state=0).fit(wide)
     assert np.abs(model.gram(wide) - k(wide)).max() < 0.2
-
-
-def test_fitted_weights_on_columns():
-    smooth = Gaussian().on(["temperature", "wind"]) + Periodic(24.0, 1.2).on("hour")
-    k = smooth + Linear(centre=2011.0).on("year")
-    exact = k(FRAME)
-    errors = [
-        np.linalg.norm(model.fit(FRAME).gram(FRAME) - exact) / np.linalg.norm(exact)
-        for model in (
-            FourierFeatures(k, 64, weights=w, random_state=0) for w in ("sampled", "least_squares")
-        )
-    ]
-    assert errors[1] < 0.6 * errors[0]
-    assert errors[1] < 0.05
-
-
-def test_sparse_rows_are_the_same():
-    k = ADDITIVE.resolved(list(FRAME))
-    dense = KreinRidge(k, random_state=0).fit(X, Y)
-    thin = KreinRidge(k, random_state=0).fit(sparse.csr_matrix(X), Y)
-    assert dense.kernel_ == thin.kernel_
-    assert_allclose(thin.predict(sparse.csr_matrix(X)), dense.predict(X), atol=1e-8)
 
 
 def test_streams_find_levels_in_the_first_chunk():
@@ -195,17 +134,6 @@ def test_streams_find_levels_in_the_first_chunk():
         model.partial_fit(more, Y[:1])
     with pytest.raises(ValueError, match="n_levels=5 or more"):
         model.predict(more)
-
-
-def test_noise_is_refused_with_the_parameter_that_has_it():
-    with pytest.raises(ValueError, match=r"has no features.*alpha"):
-        KreinRidge(Gaussian() + White(0.1)).fit(X, Y)
-
-
-def test_the_diagnosis_knows_names():
-    found = diagnose(ADDITIVE, FRAME, n_components=128, random_state=0)
-    assert found.kernel == ADDITIVE.resolved(list(FRAME), X)
-    assert found.spectrum.definiteness.startswith("positive")
 
 
 def test_a_grid_of_a_kernels_parameters():
@@ -225,24 +153,6 @@ def test_a_grid_of_a_kernels_parameters():
         for k in (kernel, kernel.with_params(k1__kernel__length_scale=0.5))
     ]
     assert search.best_score_ == max(by_hand)
-
-
-def test_a_pipeline_sets_parameters_of_its_features():
-    pipe = Pipeline([("map", FourierFeatures(Matern(), 64, random_state=0)), ("ridge", Ridge())])
-    search = GridSearchCV(pipe, {"map__kernel__nu": [0.5, 2.5]}, cv=2).fit(X, Y)
-    assert search.best_estimator_["map"].kernel.nu in (0.5, 2.5)
-    assert pipe["map"].kernel == Matern()
-
-
-def test_names_are_those_of_the_encoded_table():
-    table = FRAME[["weather", "wind"]].assign(weather=np.array(list("abcd"))[FRAME.weather])
-    kernel = Gaussian().on("wind") + Gaussian().on(["weather_b", "weather_d"])
-    encoder = TableEncoder().set_output(transform="pandas")
-    model = make_pipeline(encoder, KreinRidge(kernel, 32, random_state=0)).fit(table, Y)
-    names = encoder.get_feature_names_out().tolist()
-    assert model[-1].kernel_ == kernel.resolved(names)
-    with pytest.raises(ValueError, match="'weather_e', which the data do not have"):
-        model.set_params(kreinridge__kernel=Gaussian().on("weather_e")).fit(table, Y)
 
 
 def test_names_go_through_a_pipeline_that_keeps_them():
@@ -281,19 +191,6 @@ def test_parameters_that_are_not_there(kernel, params, message):
     with pytest.raises(ValueError, match=message):
         model.set_params(**params)
     assert model.kernel == kernel
-
-
-def test_products_keep_the_envelope_of_their_factor():
-    near = FRAME * [1, 1, 0.2, 1, 0.2]
-    inner = Polynomial(2, 1.0)
-    k = Gaussian(3.0).on("hour") * inner.on(["temperature", "wind"])
-    twice = (k * Matern(9.0).on("hour")).on(list(FRAME))
-    for kernel in (k, twice):
-        model = FourierFeatures(kernel, 4096, random_state=0).fit(near)
-        exact = kernel(near)
-        assert np.linalg.norm(model.gram(near) - exact) < 0.15 * np.linalg.norm(exact)
-    with pytest.raises(NoMeasureError, match="different columns"):
-        FourierFeatures(inner.on("wind") * inner.on("temperature")).fit(near)
 
 
 def test_inner_products_on_different_columns_add(tmp_path):

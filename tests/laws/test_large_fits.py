@@ -5,7 +5,7 @@ import pytest
 from flat_parameters import flat
 from laws.head_laws import plant_signs
 from laws.test_row_sources import Again
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from test_memory import peak_bytes
@@ -59,25 +59,10 @@ def test_chunks_and_arrays_make_the_same_regression(solver, weight, indefinite, 
     assert (signs < 0).any() == indefinite
 
 
-def test_a_generator_is_enough_for_the_sums():
-    found = ridge().fit(part for part in chunks(Y))
-    assert_allclose(found.coef_, ridge().fit(X, Y).coef_, rtol=1e-9)
-    # Rows can be added to what a stream has left.
-    more = found.partial_fit(NEW, NEW + 1.0)
-    both = ridge(fit_intercept=True).fit(np.vstack((X, NEW)), np.vstack((Y, NEW + 1.0)))
-    assert_allclose(more.predict(NEW), both.predict(NEW), rtol=1e-7)
-
-
 def test_the_gram_matrix_takes_one_pass():
     passes = []
     ridge(alpha="evidence").fit(Again(lambda: passes.append("one") or iter(chunks(Y))))
     assert passes == ["one"]
-
-
-@pytest.mark.parametrize("chunk_type", [list, tuple], ids=["list", "tuple"])
-def test_lists_of_rows_are_still_arrays(chunk_type):
-    found = ridge().fit(chunk_type(X.tolist()), Y[:, 0].tolist())
-    assert_allclose(found.coef_, ridge().fit(X, Y[:, 0]).coef_)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +79,6 @@ def test_lists_of_rows_are_still_arrays(chunk_type):
 def test_bad_chunks_are_refused(stream, message):
     with pytest.raises(ValueError, match=message):
         ridge().fit(stream)
-
-
-def test_weights_beside_chunks_are_refused():
-    with pytest.raises(ValueError, match="Pass the weights of chunks in each chunk"):
-        ridge().fit(chunks(Y), sample_weight=WEIGHT)
 
 
 def test_rows_that_come_once_cannot_be_met_again():
@@ -123,12 +103,6 @@ def test_conjugate_gradients_leave_nothing_to_add_to():
         ridge(solver="cg", alpha="evidence").fit(X, Y)
 
 
-def test_rows_mapped_from_a_file(tmp_path):
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert_array_equal(ridge().fit(mapped, Y).coef_, ridge().fit(X, Y).coef_)
-
-
 def test_single_precision_products_move_predictions_little(monkeypatch):
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(20_000, 3))
@@ -146,23 +120,6 @@ def test_single_precision_products_move_predictions_little(monkeypatch):
     assert np.abs(change / std).max() < 1e-2
     assert_allclose(quick.predict(new, return_std=True)[1], std, rtol=1e-4)
     assert_allclose(quick.log_evidence_, exact.log_evidence_, rtol=1e-5)
-
-
-@pytest.mark.parametrize(("solver", "weight"), [("cholesky", 3e2), ("cholesky", 1e5), ("cg", 3e2)])
-@pytest.mark.parametrize("streamed", [False, True], ids=["array", "stream"])
-def test_equal_weights_are_a_smaller_ridge_whatever_the_products(
-    monkeypatch, streamed, weight, solver
-):
-    rng = np.random.default_rng(2)
-    rows = rng.normal(size=(3000, 2))
-    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=3000)
-    expected = ridge(n_components=200, alpha=0.01 / weight).fit(rows, y)
-    for constant in ("_WORTH_FLOPS", "_WORTH_FEATURES"):
-        monkeypatch.setattr(ridge_plan, constant, 0.0)
-    parts = [(rows[:50], y[:50], np.full(50, weight)), (rows[50:], y[50:], np.full(2950, weight))]
-    model = ridge(n_components=200, alpha=0.01, solver=solver, tol=1e-5)
-    model.fit(parts) if streamed else model.fit(rows, y, np.full(3000, weight))
-    assert_allclose(model.predict(NEW), expected.predict(NEW), atol=1e-4)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["array", "stream"])
@@ -201,13 +158,6 @@ def test_the_limit_of_memory_is_kept(parameters):
     ridge().fit(X, Y)  # What is allocated once is no part of the fit.
     assert peak_bytes(model.fit, rows, y) < 1e6 * int(parameters["memory_limit"][:-2])
     assert (model.n_iter_ is not None) == ("solver" in parameters or "n_components" in parameters)
-
-
-def test_an_indefinite_kernel_keeps_the_limit_too(monkeypatch):
-    plant_signs(monkeypatch)
-    rows, y = RNG.normal(size=(5000, 4)), RNG.normal(size=5000)
-    model = ridge(n_components=1000, memory_limit="120MB", alpha=1e4)
-    assert peak_bytes(model.fit, rows, y) < 120e6
 
 
 def test_a_limit_that_cannot_be_kept_is_refused_before_any_work():

@@ -6,12 +6,11 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from gaussian_process import test_laplace
 from linear.test_feature_evidence import dense_log_evidence
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
-from bochner import KernelGLMClassifier, KernelGLMRegressor, KreinRidge, kernels
+from bochner import KernelGLMClassifier, KernelGLMRegressor, kernels
 from bochner import gaussian_process as likelihoods
 from bochner.features.chunks import ArrayChunks, Chunk, Numbers
 from bochner.gaussian_process import (
@@ -218,14 +217,6 @@ def test_parameters_with_a_domain_are_learned_by_processes(name):
                 assert "given" in described(type(leaf), key), key
 
 
-def test_every_parameter_that_features_learn_has_a_domain():
-    # Mixtures have families of their own, and sums and products no numbers.
-    for name in set(WITH_FAMILY) - {"SpectralMixture", "Sum", "Product"}:
-        cls, parameters = learned_parameters(name)
-        missing = {key for key, is_learned in parameters.items() if is_learned}
-        assert missing <= set(cls.parameter_domains), name
-
-
 @pytest.mark.parametrize("name", WITH_FAMILY)
 def test_slopes_are_differences_of_the_dense_evidence(name):
     rows = rows_of(30)
@@ -315,20 +306,6 @@ def test_all_parameters_of_draws_are_recovered(name, seed):
     check_recovery(name, 250, seed)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("n", [400, 2500])
-def test_a_correlation_is_learned_on_features(n):
-    """The evidence of the learned kernel is about that of the true one, also beyond few rows."""
-    start, truth = TRUE["period by category"]
-    rows = drawn(truth, n, 0, 0.2)
-    settings = {"alpha": "evidence", "random_state": 0}
-    model = KreinRidge(start, 512, length_scale="evidence", **settings).fit(rows.X, rows.y[:, 0])
-    found = exact_evidence(model.kernel_, rows, model.alpha_)
-    assert found > exact_evidence(truth, rows, 0.04) - 3.0
-    correlation = model.kernel_.terms[1].kernel.factors[1].kernel.correlation[0]
-    assert correlation == pytest.approx(0.93, abs=0.08)
-
-
 def outliers(df, n=600, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(-2.0, 2.0, size=(n, 1))
@@ -391,22 +368,9 @@ def test_degrees_of_freedom_of_normal_noise_are_many_and_bounded():
     assert law.noise_variance**0.5 == pytest.approx(0.3, rel=0.1)
 
 
-def test_a_given_number_of_degrees_of_freedom_stays():
-    X, y = outliers(1.7)
-    law = StudentTLikelihood(5.0)
-    found = KernelGLMRegressor(law, n_components=32, random_state=0).fit(X, y).likelihood_
-    assert found.df == 5.0
-    assert found.scale > 0.3
-
-
 @pytest.mark.parametrize("name", [n for n in dir(likelihoods) if n.endswith("Likelihood")])
 def test_parameters_of_likelihoods_are_learned_or_given(name):
     cls = getattr(likelihoods, name)
     for field in fields(cls) if is_dataclass(cls) else ():
         text = described(cls, field.name)
         assert ("learned" if field.name in cls.learnable else "given") in text, field.name
-
-
-def test_slopes_of_all_parameters_of_likelihoods_are_tested():
-    tested = {type(law) for law, _ in test_laplace.cases()}
-    assert {type(learned) for learned, *_ in LIKELIHOODS.values()} <= tested

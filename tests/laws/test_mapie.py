@@ -1,17 +1,14 @@
 """Regressors inside MAPIE: conformal intervals in units of the predictive standard deviation."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy.stats import binom
-from sklearn.pipeline import make_pipeline
 
-from bochner import KreinRidge, LearnedKernelRegressor, TableEncoder, TableRegressor
+from bochner import KreinRidge, LearnedKernelRegressor, TableRegressor
 from bochner.learned import Chains
 
 pytest.importorskip("mapie")
 
-from mapie.regression import CrossConformalRegressor, SplitConformalRegressor
+from mapie.regression import SplitConformalRegressor
 
 RNG = np.random.default_rng(0)
 N = 600
@@ -51,26 +48,3 @@ def test_split_intervals_are_a_quantile_of_errors_in_standard_deviations(name):
     np.testing.assert_allclose(found[:, 1, 0], mean + scores[rank] * std)
     # MAPIE rounds the rank of the lower end down, that of the upper end up.
     np.testing.assert_allclose(found[:, 0, 0], mean - scores[rank - 1] * std)
-
-
-@pytest.mark.parametrize("score", ["absolute", "std_normalized"])
-def test_cross_conformal_intervals_cover(score):
-    """CV+ covers 1 - 2 alpha at least; the binomial law is of rows that are independent."""
-    conformal = CrossConformalRegressor(
-        ridge(), confidence_level=LEVEL, conformity_score=score, cv=5
-    ).fit_conformalize(X[CALIBRATE], Y[CALIBRATE])
-    _, found = conformal.predict_interval(X[TEST])
-    inside = (found[:, 0, 0] <= Y[TEST]) & (Y[TEST] <= found[:, 1, 0])
-    assert inside.sum() >= binom.ppf(1e-6, len(inside), 2.0 * LEVEL - 1.0)
-
-
-def test_tables_of_text_are_passed_through():
-    table = pd.DataFrame({"a": X[:, 0], "side": np.where(X[:, 0] > 0.0, "right", "left")})
-    # MAPIE tries the last step of a model on zeros: a table with text needs its encoder before it.
-    model = make_pipeline(TableEncoder(), ridge())
-    conformal = SplitConformalRegressor(
-        model, confidence_level=LEVEL, conformity_score="std_normalized", prefit=False
-    )
-    conformal.fit(table[FIT], Y[FIT]).conformalize(table[CALIBRATE], Y[CALIBRATE])
-    points, _ = conformal.predict_interval(table[TEST])
-    np.testing.assert_array_equal(points, model.fit(table[FIT], Y[FIT]).predict(table[TEST]))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from fuzz.subjects import SUBJECTS
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_validate
+from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -57,17 +57,6 @@ def test_weights_reach_the_estimator(name):
     np.testing.assert_array_equal(model.fit(X, y, sample_weight=WEIGHT).predict(X), expected)
 
 
-@pytest.mark.parametrize("name", ["ridge", "ridge classifier", "chain"])
-def test_weights_reach_the_fits_of_a_search(name):
-    subject = SUBJECTS[name]
-    y = target(subject)
-    routed = subject.build().set_fit_request(sample_weight=True)
-    model = make_pipeline(scaler(), routed.set_score_request(sample_weight=True))
-    search = GridSearchCV(model, {}, cv=2).fit(X, y, sample_weight=WEIGHT)
-    expected = subject.build().fit(Z, y, sample_weight=WEIGHT).predict(Z)
-    np.testing.assert_array_equal(search.predict(X), expected)
-
-
 @pytest.mark.parametrize("name", ["ridge", "ridge classifier", "table", "chain"])
 def test_weights_of_folds_are_those_of_their_rows(name):
     subject = SUBJECTS[name]
@@ -86,13 +75,6 @@ def test_weights_of_folds_are_those_of_their_rows(name):
     np.testing.assert_array_equal(found["test_score"], expected)
 
 
-@pytest.mark.parametrize("name", ["ridge", "chain of classes", "table"])
-def test_weights_without_a_request_are_refused(name):
-    subject = SUBJECTS[name]
-    with pytest.raises(ValueError, match=r"sample_weight.* but are not explicitly set"):
-        make_pipeline(scaler(), subject.build()).fit(X, target(subject), sample_weight=WEIGHT)
-
-
 @pytest.mark.parametrize("given", ["groups", "time"])
 def test_groups_and_times_reach_tables(given):
     table = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -107,13 +89,3 @@ def test_groups_and_times_reach_tables(given):
     np.testing.assert_array_equal(
         model.predict(table, return_std=True), expected.predict(scaled, return_std=True)
     )
-
-
-def test_groups_reach_the_splitter_and_the_table():
-    model = bochner.TableRegressor(effort="quick", random_state=0).set_fit_request(groups=True)
-    folds = GroupKFold(2).set_split_request(groups=True)
-    found = cross_val_predict(model, X, Y, cv=folds, params={"groups": GROUPS})
-    for a, b in folds.split(X, Y, GROUPS):
-        part = bochner.TableRegressor(effort="quick", random_state=0)
-        part.fit(X[a], Y[a], groups=GROUPS[a])
-        np.testing.assert_array_equal(found[b], part.predict(X[b]))

@@ -56,19 +56,6 @@ def test_chunks_without_rows_change_no_bit_of_a_regression(solver, weight, wrap)
     assert_array_equal(found.predict(NEW), whole.predict(NEW))
 
 
-def test_empty_lists_are_chunks_without_rows():
-    """They have no width and no type: labels must stay text."""
-    full = list(chunks(FULL, LABEL))
-    found = classifier().fit([([], []), *full, (np.empty(0), [], None)])
-    assert found.classes_.dtype == LABEL.dtype
-    assert_array_equal(found.coef_, classifier().fit(full).coef_)
-
-
-def test_an_iterator_may_begin_with_chunks_without_rows():
-    found = ridge().fit(iter(chunks(HOLED, Y)))
-    assert_array_equal(found.coef_, ridge().fit(chunks(FULL, Y)).coef_)
-
-
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("parts", [[], [NONE, NONE]], ids=["no chunks", "empty chunks"])
 def test_a_stream_without_rows_is_refused(parts, solver):
@@ -92,9 +79,3 @@ def test_a_chunk_of_which_a_part_is_empty_is_refused(chunk):
 def test_a_path_is_told_how_to_be_read(kind, path):
     with pytest.raises(TypeError, match=r"X is the path 't\..*rows were expected.*chunks \(X, y\)"):
         kind().fit(path, Y)
-
-
-@pytest.mark.parametrize("kind", [KreinRidge, KreinRidgeClassifier])
-def test_a_generator_function_must_be_called(kind):
-    with pytest.raises(TypeError, match=r"X is a function.*call it"):
-        kind().fit(lambda: iter(chunks(FULL, Y)))

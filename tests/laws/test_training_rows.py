@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bochner import TableClassifier, TableRegressor, load, save
-from bochner.tables import table_partitions, trees
+from bochner import TableRegressor, load, save
+from bochner.tables import trees
 from bochner.tables.learner import Learner
 
 N_ROWS = 1200
@@ -73,21 +73,6 @@ def check_bits(monkeypatch, folder, kind="frequent_third", dtype=np.float64):
         np.testing.assert_array_equal(each.encode(X), seen["rows"][-1])
 
 
-@thorough
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("task", ["numbers", "classes"])
-def test_trees_predict_what_scikit_learn_predicts(monkeypatch, kind, task):
-    rng = np.random.default_rng(len(kind))
-    X = columns(kind, rng)[["x", "z"]]
-    y = 2.0 * (X.x > X.x.median()) + X.z + 0.3 * rng.normal(size=N_ROWS)
-    made = TableRegressor if task == "numbers" else TableClassifier
-    model = made(effort="quick", random_state=0)
-    _, seen = fitted(monkeypatch, model, X, y if task == "numbers" else y > y.median())
-    assert seen["trees"]
-    for each, inputs, expected in seen["trees"]:
-        np.testing.assert_allclose(each(inputs), expected, rtol=1e-12, atol=1e-12)
-
-
 def check_sides():
     """Predictions of a frequent number must not depend on its last digits."""
     rng = np.random.default_rng(3)
@@ -104,27 +89,3 @@ def check_sides():
 
 def test_frequent_numbers_stay_on_their_side():
     check_sides()
-
-
-@thorough
-def test_expected_log_loss_holds_where_a_number_is_frequent():
-    """The expected log loss must be the log loss of new rows where one number is frequent."""
-    rng = np.random.default_rng(0)
-    x = np.where(rng.random(4000) < 0.75, 0.0, rng.gamma(1.0, 3.0, 4000))
-    X = np.column_stack([x, rng.normal(size=(4000, 2))])
-    y = rng.random(4000) < np.where(x > 0.0, 0.8, 0.1)
-    model = TableClassifier(effort="quick", random_state=0).fit(X[:2000], y[:2000])
-    p = model.predict_proba(X[2000:])[np.arange(2000), y[2000:].astype(int)]
-    loss = -np.log(p)
-    assert loss.mean() < model.score_ + 3.0 * loss.std() / np.sqrt(2000)
-
-
-def test_rows_of_partitions_have_the_bits_of_rows_in_memory():
-    rng = np.random.default_rng(1)
-    X = columns("frequent_third", rng)
-    encoder = table_partitions.TableEncoder()
-    encoder.fit(X)
-    piece = table_partitions.TablePiece(X, np.zeros(N_ROWS), np.ones(N_ROWS))
-    encoding = table_partitions.Encoding([encoder], lambda y: y[:, None], 1.0, None)
-    rows = encoding(piece, np.arange(N_ROWS))
-    np.testing.assert_array_equal(rows.X, table_partitions.joined([encoder.transform(X)]))

@@ -37,15 +37,6 @@ def test_inverses_and_slopes(name, y):
     assert_allclose(transformation.inverse(far), 1e3 * y.max(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", transformations.TRANSFORMATIONS)
-def test_densities_have_the_derivative(name):
-    transformation = Transformation.of(name, POSITIVE)
-    middle = np.quantile(POSITIVE, [0.203, 0.409, 0.611])
-    step = 1e-7
-    slope = (transformation(middle + step) - transformation(middle - step)) / (2.0 * step)
-    assert_allclose(transformation.log_slope(middle), np.log(slope), atol=1e-4)
-
-
 def test_ranks_are_normal_quantiles():
     y = np.arange(1.0, 101.0)
     found = Transformation.of("rank", y)(y)
@@ -213,25 +204,6 @@ def test_the_most_likely_transformation_is_chosen():
     check_choice()
 
 
-def test_none_is_the_model_without_one():
-    X, y = skewed(np.random.default_rng(3), 150)
-    plain = TableRegressor(**QUICK).fit(X, y)
-    named = TableRegressor(transformation="none", **QUICK).fit(X, y)
-    assert_allclose(named.predict(X), plain.predict(X))
-
-
-def test_effects_and_files(tmp_path):
-    X, y = skewed(np.random.default_rng(4), 200)
-    model = TableRegressor(transformation="log", **QUICK).fit(X, y)
-    found = model.contributions(X[:3], random_state=0)
-    whole = found.base + found.values.sum(axis=1)
-    assert_allclose(whole, model._outputs(model.encode(X[:3])), rtol=1e-6)
-    assert model.importance().columns[0] == "x0"
-    again = round_trip(model, tmp_path)
-    assert_allclose(again.predict(X), model.predict(X))
-    assert again.score_ == model.score_
-
-
 def check_covariances():
     """Covariances of the logarithm are none of the target: they are refused by name."""
     X, y = skewed(np.random.default_rng(6), 60)
@@ -248,15 +220,6 @@ def test_covariances_of_transformed_targets_are_refused():
     check_covariances()
 
 
-def test_groups_times_and_weights():
-    X, y = skewed(np.random.default_rng(5), 200)
-    labels = np.arange(200) // 4
-    for given in ({"groups": labels}, {"time": labels}, {"sample_weight": 0.5 + labels / 7.0}):
-        model = TableRegressor(transformation="auto", **QUICK).fit(X, y, **given)
-        assert model.transformation_.name in ("log", "rank")
-        assert 0.0 < model.score_ < np.std(y)
-
-
 @pytest.mark.parametrize(
     ("transformation", "y", "message"),
     [
@@ -270,10 +233,3 @@ def test_what_has_no_transformation_is_refused(transformation, y, message):
     X = RNG.normal(size=(50, 2))
     with pytest.raises(ValueError, match=message):
         TableRegressor(transformation=transformation, **QUICK).fit(X, y)
-
-
-def test_negative_and_zero_targets_leave_fewer_choices():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for y, count in ((POSITIVE, 4), (np.r_[0.0, POSITIVE], 3), (-POSITIVE, 2)):
-            assert len(transformations.candidates(y, RNG, 100)[1]) == count

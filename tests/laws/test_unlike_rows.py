@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from laws import unlike_laws as laws
-from laws.unlike_laws import KINDS, LEVELS, UNLIKE, at_least, hidden
+from laws.unlike_laws import KINDS, LEVELS, UNLIKE, at_least
 from sklearn.base import clone
 
-from bochner import TableRegressor, load, save
+from bochner import TableRegressor
 
 N_NEW = 250
 thorough = pytest.mark.thorough
@@ -63,15 +63,6 @@ def test_intervals_contain_their_share(kind, unlike):
     check_coverage(kind, unlike)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "options", [{"kernel": "gaussian", "n_components": 256}, {"n": 120}], ids=str
-)
-@pytest.mark.parametrize("unlike", UNLIKE)
-def test_intervals_of_other_models_contain_their_share(options, unlike):
-    check_coverage("linear", unlike, slack=0.06, **options)
-
-
 def check_width():
     """The spread of a row without its main column is that of the column's effect."""
     model, _, X, _ = numbers("linear")
@@ -84,28 +75,6 @@ def check_width():
 
 def test_the_spread_of_a_gap_is_that_of_the_column():
     check_width()
-
-
-@thorough
-def test_entries_that_others_determine_are_known():
-    """A column that is nearly another one can be missing at little cost."""
-    model, _, X, y = numbers("correlated")
-    lower, upper = model.predict_interval(X)
-    without = model.predict_interval(X.assign(b=np.nan))
-    assert np.mean(without[1] - without[0]) < 1.5 * np.mean(upper - lower)
-    assert at_least(laws.coverage_of(model, X.assign(b=np.nan), y, 0.9), 0.9, N_NEW, 0.02)
-
-
-@thorough
-def test_nothing_known_is_the_distribution_of_the_target():
-    model, y, X, _ = numbers("interaction")
-    nothing = hidden(X, np.ones(X.shape, dtype=bool))
-    levels = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
-    quantiles = model.predict_quantiles(nothing[:3], levels)
-    np.testing.assert_array_equal(quantiles, np.tile(quantiles[0], (3, 1)))
-    ranks = np.mean(y[:, None] <= quantiles[0], axis=0)
-    np.testing.assert_allclose(ranks, levels, atol=0.08)
-    np.testing.assert_allclose(model.predict(nothing[:1]), y.mean(), atol=0.25 * y.std())
 
 
 def check_gaps_in_both(n=600, share=0.2, seed=0):
@@ -126,21 +95,6 @@ def check_gaps_in_both(n=600, share=0.2, seed=0):
 @pytest.mark.parametrize("share", [0.2, 0.05])
 def test_gaps_in_both_tables(share):
     check_gaps_in_both(share=share)
-
-
-@thorough
-def test_gaps_that_tell():
-    """Entries that are missing because they are large: the model has learned such rows."""
-    rng = np.random.default_rng(0)
-    X, y = KINDS["linear"].draw(rng, 600)
-    new, y_new = KINDS["linear"].draw(rng, 1000)
-    gaps, new_gaps = (t.assign(a=t.a.mask(t.a > 0.8)) for t in (X, new))
-    model = TableRegressor(effort="quick", random_state=0).fit(gaps, y)
-    rows = new_gaps.a.isna().to_numpy()
-    assert at_least(
-        laws.coverage_of(model, new_gaps[rows], y_new[rows], 0.9), 0.9, rows.sum(), 0.04
-    )
-    assert laws.crps(model, new_gaps[rows], y_new[rows]) < laws.crps_of_marginal(y, y_new[rows])
 
 
 def beyond(kind, seed, factor):
@@ -225,17 +179,6 @@ def check_explanations():
 
 def test_all_methods_agree():
     check_explanations()
-
-
-def test_rows_do_not_depend_on_other_rows(tmp_path):
-    model, _, X, _ = numbers("linear")
-    rows = UNLIKE["several gaps"](np.random.default_rng(0), X[:30])
-    low, high = model.predict_interval(rows)
-    save(model, tmp_path / "model.bochner")
-    alone = load(tmp_path / "model.bochner").predict_interval(rows[7:8])
-    np.testing.assert_allclose(alone, [low[7:8], high[7:8]], rtol=1e-9)
-    weighted = model.predict_interval(rows, sample_weight=np.ones(30))
-    np.testing.assert_allclose(weighted, [low, high], rtol=1e-9)
 
 
 def test_which_rows_are_unlike():

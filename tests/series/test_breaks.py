@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from series.dense import covariance
 from series.models import MODELS, model_and_theta, rows_of
 
-from bochner import Forecaster, load, save
+from bochner import Forecaster
 from bochner.series import breaks
 
 SIZES = {"outlier": 60, "shift": 50}
@@ -97,16 +97,6 @@ def test_intervals_are_narrower_without_breaks():
     assert_narrower()
 
 
-def test_breaks_are_left_out_of_the_components_and_imputed():
-    y, _ = monthly("outlier")
-    model = fitted(y)
-    smoothed = model.predict(y.index)
-    assert abs(smoothed.iloc[40] - (y.iloc[40] - SIZES["outlier"])) < 9.0
-    shifted = fitted(y := monthly("shift")[0], transformation="none")
-    trend = shifted.components(y.index)["trend"]["mean"]
-    assert trend.iloc[80] - trend.iloc[79] > 0.6 * SIZES["shift"]
-
-
 def test_nothing_is_looked_for_if_that_is_asked():
     model = fitted(monthly("outlier")[0], find_breaks=False)
     assert not len(model.outliers_)
@@ -126,16 +116,6 @@ def test_several_series_have_breaks_by_name():
         "a": [],
         "b": [80],
     }
-
-
-@pytest.mark.parametrize("kind", SIZES)
-def test_models_with_breaks_are_saved(kind, tmp_path):
-    model = fitted(monthly(kind)[0])
-    save(model, tmp_path / "model.bochner")
-    again = load(tmp_path / "model.bochner")
-    np.testing.assert_array_equal(again.predict(12), model.predict(12))
-    np.testing.assert_array_equal(again.outliers_, model.outliers_)
-    np.testing.assert_array_equal(again.level_shifts_, model.level_shifts_)
 
 
 def assert_frequent():

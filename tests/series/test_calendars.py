@@ -112,13 +112,6 @@ def test_business_hours_go_on_when_they_open(name):
             assert future.equals(expected), (zone, holes, timed(left).timeline.frequency)
 
 
-def test_hours_with_holes_are_hours():
-    for seed in range(10):
-        kept = np.sort(np.random.default_rng(seed).choice(60, 48, replace=False))
-        index = without_frequency(dates("h", None, count=60)[kept])
-        assert timed(index).timeline.frequency == "h"
-
-
 IN_ZONES = ["D", "B", "W-MON", "h", "15min", "MS", "BME", "QS-JAN"]
 
 
@@ -140,15 +133,6 @@ def test_dates_of_a_zone_go_on_by_their_calendar(start):
 @pytest.mark.parametrize("zone", ZONES)
 def test_dates_of_many_zones_go_on_by_their_calendar(zone, start):
     check_in_zone(zone, start, IN_ZONES)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", CALENDARS)
-def test_dates_that_are_missing_at_random(name, seed):
-    """A fifth of the dates is missing."""
-    kept = np.sort(np.random.default_rng(seed).choice(N, 4 * N // 5, replace=False))
-    goes_on(dates(CALENDARS[name], None), CALENDARS[name], kept)
 
 
 @pytest.mark.parametrize("zone", ZONES[1:])
@@ -177,14 +161,6 @@ def test_an_index_knows_its_holidays(offset):
     index = pd.date_range("2024-10-01", periods=N, freq=offset)
     future = timed(index).timeline.future(60).index
     assert future.equals(pd.date_range(index[-1], periods=61, freq=offset)[1:])
-
-
-def test_unknown_holidays_are_holes():
-    """An index that does not tell its holidays goes on by business days."""
-    offset = CustomBusinessDay(holidays=["2024-01-15", "2024-02-19", "2024-03-29"])
-    index = without_frequency(pd.date_range("2024-01-02", periods=90, freq=offset))
-    found = timed(index).timeline.future(5).index
-    assert found.equals(pd.date_range(index[-1], periods=6, freq="B")[1:])
 
 
 OFFSETS = [
@@ -240,29 +216,6 @@ def test_times_that_are_not_on_a_calendar_keep_their_step():
     assert timed(irregular).timeline.step is None
 
 
-def test_arrays_of_dates_have_a_calendar():
-    """Their forecasts have no index, but are those of the next business days."""
-    days = pd.bdate_range("2024-01-01", periods=N + 5)
-    kept = np.setdiff1d(np.arange(N), [9, 25])
-    expected = timed(days[N:]).numbers
-    for form in (days[kept].to_numpy(), [str(day.date()) for day in days[kept]]):
-        future = timed(form).timeline.future(5)
-        assert future.index is None
-        assert_allclose(future.numbers, expected)
-
-
-def test_texts_with_offsets_go_on_with_the_last_one():
-    shown = pd.date_range("2023-10-20", periods=30, tz="Europe/Berlin").delete([4, 20])
-    texts = [day.isoformat() for day in shown]
-    future = timed(pd.Index(texts)).timeline.future(3)
-    expected = pd.date_range("2023-11-19", periods=3, tz="UTC+01:00")
-    assert future.index.equals(expected)
-    hours = pd.date_range("2023-10-28", periods=50, freq="h", tz="Europe/Berlin").delete([7])
-    future = timed(pd.Index([hour.isoformat() for hour in hours])).timeline.future(3)
-    expected = pd.date_range(hours[-1], periods=4, freq="h")[1:]
-    assert future.index.tz_convert("Europe/Berlin").equals(expected)
-
-
 def test_given_dates_are_taken_to_the_clock_of_the_series():
     """Clocks are one hour ahead of UTC in winter, and two in summer, whatever zone is given."""
     hours = pd.date_range("2023-10-01", periods=40 * 24, freq="h", tz="Europe/Berlin")
@@ -291,12 +244,6 @@ def test_periods_of_the_clock(hours, follows):
     index = pd.date_range("2023-10-01", periods=40, freq="h", tz="Europe/Berlin")
     assert timed(index).timeline.follows_clock(hours / 24.0) == follows
     assert not timed(index.tz_localize(None)).timeline.follows_clock(hours / 24.0)
-
-
-def test_times_in_disorder_are_left_to_the_forecaster():
-    days = pd.date_range("2024-01-01", periods=9)
-    for wrong in (days[::-1], days.append(days[-1:]), days[[1, 0, *range(2, 9)]]):
-        assert timed(wrong).numbers.shape == wrong.shape
 
 
 def test_months_by_their_last_business_day():

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 
 from bochner.series.component_search import Plan, Searcher, learn, strongest_period
 from bochner.series.parameter_posterior import Season
-from bochner.series.trends import ConstantLevel, Slope
 
 N = 180
 T = np.arange(float(N))
@@ -91,12 +90,6 @@ def test_lines_in_noise_are_rare():
     assert sum(one is not None for one in found) <= 8
 
 
-def test_lines_of_rows_with_gaps():
-    times = np.sort(np.random.default_rng(0).choice(400, 250, replace=False)).astype(float)
-    errors = np.cos(2.0 * np.pi * times / 11.7) + noise(0, 1.0, 250)
-    assert_allclose(strongest_period(times, errors, 1.0), 11.7, rtol=0.01)
-
-
 def test_growing_swings_are_logarithms():
     y = np.exp(0.02 * T + 0.2 * season() + noise(5, 0.05))
     law = learned(y, seasons=(12.0,))
@@ -124,27 +117,6 @@ def test_effects_of_inputs_are_learned():
     found = law.components_at(later)["inputs"].centre()
     expected = effect[N:] - effect[:N].mean()
     assert_allclose(found, expected, atol=0.15)
-
-
-def test_weights_and_draws_are_of_one_law():
-    law = learned(season() + noise(11), seasons=(12.0,))
-    assert_allclose(sum(member.weights.sum() for member in law.members), 1.0)
-    assert {type(member.parts[0]) for member in law.members} <= {ConstantLevel, Slope}
-    assert 1.0 <= law.effective_draws <= 1000.0
-
-
-def test_a_seed_gives_one_law():
-    first, second = (learned(season() + noise(12)) for _ in range(2))
-    for one, other in zip(first.members, second.members, strict=True):
-        np.testing.assert_array_equal(one.theta, other.theta)
-
-
-def test_threads_change_nothing():
-    plan = Plan([], lambda period: f"{period:.1f}", True, True, n_threads=2)
-    y = season() + noise(13)
-    two = learn(T, y, np.zeros((N, 0)), plan, np.random.default_rng(0))
-    one = learned(y)
-    np.testing.assert_array_equal(one.members[0].theta, two.members[0].theta)
 
 
 class FirstStructure(Searcher):

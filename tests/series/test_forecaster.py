@@ -1,6 +1,5 @@
 """Forecasts of series: what goes in, what comes out, and what must not matter."""
 
-import json
 import subprocess
 import sys
 
@@ -14,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 
 import bochner
 from bochner import Forecaster
-from bochner.files import ModelFileError, container
 
 N = 96
 T = np.arange(float(N))
@@ -182,13 +180,6 @@ def test_unknown_rows_are_as_good_as_missing_ones(plain):
     assert_allclose(first[1], second[1], rtol=CLOSE)
 
 
-def test_gaps_are_filled():
-    y = monthly()
-    model = Forecaster(**QUICK).fit(y.where(~y.index.isin(y.index[40:43])))
-    filled = model.predict(y.index[40:43])
-    assert np.abs(filled - y[40:43]).max() < 1.2
-
-
 def test_irregular_times():
     times = np.sort(np.random.default_rng(0).uniform(0.0, 8.0, 150))
     y = np.sin(2.0 * np.pi * times) + 0.1 * np.random.default_rng(1).normal(size=150)
@@ -274,17 +265,6 @@ def test_errors_of_origins_are_scaled_by_the_values_before():
     assert_errors_of_origins()
 
 
-def test_rolling_origins_of_arrays():
-    table = Forecaster(**QUICK).cross_validate(values(), 3, 2, times=0.5 * T, season_length=12)
-    assert set(table) >= {"origin", "step", "predicted", "log_density"}
-    assert len(table["step"]) == 6
-    assert np.abs(table["scaled_error"]).max() < 3.0
-    with pytest.raises(ValueError, match=r"need at least 68 values, got 96|fewer origins"):
-        Forecaster(**QUICK).cross_validate(values(), 30, 4)
-    with pytest.raises(ValueError, match="takes series of one length"):
-        Forecaster(**QUICK).cross_validate({"a": values(), "b": values(40)}, 3)
-
-
 def test_known_inputs():
     rng = np.random.default_rng(0)
     y = monthly()
@@ -364,14 +344,6 @@ def test_models_are_saved(y, tmp_path):
     if isinstance(y, pd.Series):
         assert first.index.equals(second.index)
     assert loaded.periods_ == model.periods_
-
-
-def test_series_of_periods_and_numbers():
-    y = monthly()
-    periods = Forecaster(**QUICK).fit(y.set_axis(y.index.to_period("M"))).predict(3)
-    assert periods.index.tolist() == pd.period_range("2008-01", periods=3, freq="M").tolist()
-    numbered = Forecaster(**QUICK).fit(y.set_axis(range(1, N + 1))).predict(3)
-    assert numbered.index.tolist() == [97, 98, 99]
 
 
 def assert_refused(y, error, message, **given):
@@ -473,14 +445,6 @@ def test_counts_are_never_forecast_below_zero():
         Forecaster(transformation="floor").fit(y - 1.0)
 
 
-def test_a_root_takes_zeros_and_a_logarithm_unknown_values():
-    y = values()
-    y[5] = np.nan
-    assert np.isfinite(Forecaster(transformation="log", **QUICK).fit(y).predict(2)).all()
-    y[5] = 0.0
-    assert np.isfinite(Forecaster(transformation="sqrt", **QUICK).fit(y).predict(2)).all()
-
-
 def test_requests_that_cannot_be_met(fitted):
     with pytest.raises(ValueError, match="between 0 and 1"):
         fitted.predict_interval(3, 1.0)
@@ -490,19 +454,6 @@ def test_requests_that_cannot_be_met(fitted):
         Forecaster().predict(3)
     with pytest.raises(NotFittedError):
         _ = Forecaster().periods_
-
-
-def test_parameters_are_kept():
-    model = Forecaster([12.0], transformation="log", n_jobs=2)
-    assert clone(model).get_params() == model.get_params()
-    assert model.get_params()["periods"] == [12.0]
-
-
-def test_progress_is_told():
-    said = []
-    Forecaster(random_state=0).fit(values(), callback=said.append)
-    assert said[0].stage.startswith("fitting a line and the seasons")
-    assert said[-1].stage == "drawing from the posterior of the parameters"
 
 
 def test_arrays_need_no_pandas():
@@ -543,23 +494,6 @@ def test_intervals_cover_generated_series(kind):
     assert 0.8 < np.mean(covered) < 0.985
 
 
-@pytest.mark.filterwarnings("error")
-def test_the_far_future_has_numbers():
-    mean, std = Forecaster(**QUICK).fit(values(40)).predict([1e9, 1e100], return_std=True)
-    assert np.isfinite(mean).all()
-    assert np.isfinite(std).all()
-
-
-def test_masked_values_are_unknown():
-    y = np.sin(np.arange(40.0)) + 0.1 * np.arange(40.0)
-    hidden = np.arange(40) == 5
-    expected = Forecaster(random_state=0).fit(np.where(hidden, np.nan, y)).predict(3)
-    masked = np.ma.array(np.where(hidden, -999.0, y), mask=hidden)
-    assert_allclose(Forecaster(random_state=0).fit(masked).predict(3), expected, rtol=0.0)
-    with pytest.raises(ValueError, match="X must not have masked entries"):
-        Forecaster().fit(y, masked[:, None])
-
-
 def test_frames_of_polars_are_several_series():
     frame = pl.DataFrame({"a": values(30), "b": values(30)[::-1]})
     found = Forecaster(**QUICK).fit(frame).predict(2)
@@ -568,29 +502,6 @@ def test_frames_of_polars_are_several_series():
     assert_refused(frame.lazy(), TypeError, r"y is a lazy table.* y\.collect\(\)")
     hidden = np.ma.array(np.arange(30.0), mask=np.arange(30) == 3)
     assert_refused(values(30), ValueError, "times must not have masked entries", times=hidden)
-
-
-@pytest.mark.parametrize("size", [1e101, 1e154, 1e-101])
-def test_values_whose_squares_are_no_numbers_are_refused(size):
-    with pytest.raises(ValueError, match=r"y must have its largest number between"):
-        Forecaster(random_state=0).fit(size * np.sin(np.arange(40.0)))
-
-
-def test_a_file_without_a_part_of_its_model_is_refused(tmp_path):
-    """Its loops would run over more states than there are draws of."""
-    path = tmp_path / "model.bochner"
-    y = np.sin(np.arange(60.0) / 2.0) + 0.05 * np.arange(60.0)
-    bochner.save(Forecaster(periods=[12.0], random_state=0).fit(y), path)
-    tree, tensors = container.read(path)
-    text = json.dumps(tree)
-    start = text.index('"parts": [') + len('"parts": ')
-    parts, length = json.JSONDecoder().raw_decode(text[start:])
-    assert len(parts) > 2
-    for number in range(len(parts)):
-        fewer = json.dumps(parts[:number] + parts[number + 1 :])
-        container.write(path, json.loads(text[:start] + fewer + text[start + length :]), tensors)
-        with pytest.raises(ModelFileError, match="is not a sound model file"):
-            bochner.load(path)
 
 
 def test_a_time_that_was_never_set_is_refused():

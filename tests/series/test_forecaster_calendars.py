@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-import bochner
 from bochner import Forecaster
 from bochner.series.rolling_origins import season_steps
 from bochner.series.series_rows import read_series
@@ -31,24 +30,6 @@ def test_business_days_go_on_without_weekends_and_holidays():
     predicted = Forecaster(**QUICK).fit(sales).predict(10)
     assert predicted.index.equals(pd.bdate_range(days[-1], periods=11)[1:])
     assert_allclose(predicted, by_weekday[predicted.index.day_of_week], atol=3.0 * NOISE)
-
-
-def test_days_of_a_zone_go_on_at_midnight():
-    days = pd.date_range("2023-09-01", "2023-10-27", tz="Europe/Berlin").delete(20)
-    values = np.sin(2.0 * np.pi * days.day_of_week / 7.0) + noise(len(days))
-    predicted = Forecaster(**QUICK).fit(pd.Series(values, index=days)).predict(5)
-    assert predicted.index.equals(pd.date_range("2023-10-28", periods=5, tz="Europe/Berlin"))
-
-
-def test_a_hole_is_as_long_as_on_the_calendar():
-    """The last business days of months are even steps, and missing ones are as good as NaN."""
-    ends = pd.date_range("2018-01-31", periods=60, freq="BME")
-    values = 0.05 * np.arange(60) + np.sin(2.0 * np.pi * np.arange(60) / 12.0) + noise(60)
-    with_nan = pd.Series(values, index=ends)
-    with_nan.iloc[[20, 21, 40]] = np.nan
-    predicted = [Forecaster(**QUICK).fit(y).predict(6) for y in (with_nan, with_nan.dropna())]
-    assert predicted[1].index.equals(predicted[0].index)
-    assert_allclose(predicted[0], predicted[1], atol=0.3 * NOISE)
 
 
 @pytest.mark.parametrize(
@@ -121,30 +102,6 @@ def test_times_of_another_zone_have_the_clock_of_the_series(daily):
     np.testing.assert_array_equal(again, predicted)
     for form in forms(hours[n:]).values():
         assert_allclose(model.predict(form), predicted, rtol=1e-12)
-
-
-def test_models_of_zones_are_saved(daily, tmp_path):
-    model, hours, *_ = daily
-    bochner.save(model, tmp_path / "m.bochner")
-    again = bochner.load(tmp_path / "m.bochner")
-    pd.testing.assert_series_equal(again.predict(100), model.predict(100))
-    np.testing.assert_array_equal(again.predict(hours[:50]), model.predict(hours[:50]))
-
-
-@pytest.mark.parametrize(
-    "form",
-    ["text", *(pytest.param(form, marks=THOROUGH) for form in ("objects", "series", "polars"))],
-)
-def test_arrays_of_times_have_a_clock(form):
-    hours, values, true = hourly(AUTUMN)
-    n = 10 * 24 + 2  # The last offset is that of all times to come
-    times, later = forms(hours[:n])[form], forms(hours[n:])[form]
-    model = Forecaster([1.0], **QUICK).fit(values[:n], times=times)
-    for horizon in (len(hours) - n, later):
-        predicted = model.predict(horizon)
-        assert np.sqrt(np.mean((predicted - true[n:]) ** 2)) < 2.0 * NOISE
-    inside = model.predict(times)
-    assert np.sqrt(np.mean((inside - true[:n]) ** 2)) < NOISE
 
 
 def test_tides_follow_utc():

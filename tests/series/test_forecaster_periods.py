@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bochner import Forecaster, plot
+from bochner import Forecaster
 from bochner.series.timelines import timed
 
 MONTHS = pd.date_range("2012-01-01", periods=96, freq="MS")
@@ -47,8 +47,3 @@ def test_a_name_and_its_length_give_one_model():
 def test_periods_that_the_series_cannot_have_are_refused(y, period, message):
     with pytest.raises(ValueError, match=message):
         Forecaster(periods=[period], random_state=0).fit(y)
-
-
-def test_components_of_a_transformed_model_are_labelled_by_its_scale():
-    model = Forecaster(transformation="log", find_cycle=False, random_state=0).fit(Y)
-    assert plot.components(model, 3).names[0] == "trend (log)"

@@ -116,14 +116,6 @@ def test_horizons_count_from_the_last_value_that_is_no_outlier():
     assert_horizons_after_an_outlier()
 
 
-def test_few_values_among_the_last_rows_are_refused(monkeypatch):
-    monkeypatch.setattr(series_rows, "_MOST_LEARNED", 20)
-    y = monthly().where(np.arange(N) < 100)
-    y.iloc[-1] = 100.0
-    with pytest.raises(ValueError, match="8 known values to learn from in its last 20 rows, got 1"):
-        fitted(y)
-
-
 def assert_zeros():
     """Zeros have the probability of zeros among draws, in forecasts and in backtests."""
     y = np.random.default_rng(0).poisson(2.0, 80).astype(float)
@@ -168,14 +160,6 @@ def test_units_of_a_series_do_not_matter():
     assert_units(0, 1.0 / 3.0, 7.3)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("transformation", ["auto", "sqrt", "log"])
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("factor", "step"), UNITS)
-def test_other_units_give_the_same_forecast(seed, factor, step, transformation):
-    assert_units(seed, factor, step, transformation)
-
-
 def assert_constant_inputs():
     """An input that is constant up to rounding in the past has the unit of an indicator."""
     X = np.full((108, 1), 0.1)
@@ -187,31 +171,3 @@ def assert_constant_inputs():
 
 def test_constant_inputs_have_a_unit():
     assert_constant_inputs()
-
-
-@pytest.mark.thorough
-def test_intervals_of_a_new_level_contain_its_values():
-    """Two levels are known, and all forecasts are of a third: effects have one distribution."""
-    covered = []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        level, effects = np.repeat([0, 1, 2], 60), rng.normal(0.0, 2.0, 3)
-        level[:120] = rng.integers(0, 2, 120)
-        X = np.column_stack((level == 1, level == 2)).astype(float)[:132]
-        y = 10.0 + 0.5 * rng.normal(size=132) + effects[level[:132]]
-        model = Forecaster((), transformation="none", **QUICK).fit(y[:120], X[:120])
-        lower, upper = model.predict_interval(12, X=X[120:])
-        covered.append(np.mean((lower <= y[120:]) & (y[120:] <= upper)))
-    # Values of one series share an effect: two standard errors of forty series
-    assert np.mean(covered) > 0.9 - 2.0 * np.sqrt(0.9 * 0.1 / 40)
-
-
-def test_effects_of_inputs_are_relative_to_their_means():
-    rng = np.random.default_rng(2)
-    X = pd.DataFrame({"x": 50.0 + rng.normal(size=112)}, monthly(112).index)
-    y = monthly(112) + 20.0 * (X["x"] - 50.0)
-    model = fitted(y[:100], X[:100], transformation="none")
-    at_mean = X[100:101] * 0.0 + X["x"][:100].mean()
-    assert abs(model.components(1, at_mean)["inputs"]["mean"].iloc[0]) < 1e-6
-    above = model.components(1, at_mean + 1.0)["inputs"]["mean"].iloc[0]
-    assert_allclose(above, 20.0, rtol=0.1)

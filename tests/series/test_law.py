@@ -10,7 +10,7 @@ from series.dense import clock_at, conditioned, covariance
 from series.models import MODELS, law_of, rows_of
 
 from bochner.series.parameter_posterior import resampled
-from bochner.series.series_model import ScaledSeries, SeriesUnits
+from bochner.series.series_model import ScaledSeries
 
 LATER = np.array([1.02, 1.1, 1.35, 2.0])
 INSIDE = np.array([0.05, 0.33, 0.5, 0.9])
@@ -217,18 +217,6 @@ def test_transformed_values_have_transformed_laws():
     assert_allclose(found.quantiles(levels), expected, rtol=1e-9)
     drawn = law.sample(later, 4000, np.random.default_rng(0))
     assert_allclose(np.median(drawn, axis=0), np.exp(mean), rtol=0.1)
-
-
-def test_units_turn_rows_into_ranges_and_deviations():
-    times, values = np.array([2.0, 4.0, 12.0]), np.array([1.0, np.nan, 5.0])
-    inputs = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
-    units = SeriesUnits.of(times, values, inputs)
-    rows = units.rows(times, values, inputs)
-    assert_allclose(rows.times, [0.0, 0.2, 1.0])
-    assert_allclose(rows.values, [-1.0, np.nan, 1.0])
-    assert_allclose(rows.inputs[:, 0], np.array([-1.0, 0.0, 1.0]) * np.sqrt(1.5))
-    assert not rows.inputs[:, 1].any()  # A constant input
-    assert units.step == 5.0
 
 
 def test_resampling_keeps_expected_numbers():

@@ -14,14 +14,11 @@ from bochner.series.component_search import Searcher
 from bochner.series.components import Prior, Remainder, Variation
 from bochner.series.parameter_posterior import Fit, SeriesStructure
 from bochner.series.priors import (
-    GENERAL,
-    OWN_PRIORS,
     PRIORS,
     ParameterPrior,
     PriorTable,
     SeriesPriors,
 )
-from bochner.series.series_model import SeriesModel
 from bochner.series.trends import ConstantLevel, Slope
 
 OWN = [Prior(1.0, 2.0, "a", 1), Prior(-1.0, 0.5, "b", 2), Prior(0.3, 0.7, "c"), Prior(2.0, 3.0)]
@@ -49,21 +46,6 @@ def assert_definition():
     assert_allclose(cov[2:, 2:], np.diag([0.49, 9.0]))
     assert_allclose(cov[2:, :2], 0.0)
     assert_allclose(prior.std, np.sqrt(np.diag(cov)))
-
-
-def test_parameters_and_standard_normal_numbers_are_maps_of_each_other():
-    prior = TABLE.prior(OWN)
-    z = np.array([0.3, -1.0, 2.0, 0.1])
-    assert_allclose(prior.standardised(prior.at(z)), z)
-
-
-def test_without_a_table_parts_have_their_own_priors():
-    parts = (Slope(has_line=True), Variation(0.1), Remainder(0.05))
-    model = SeriesModel(parts)
-    own = [prior for part in parts for prior in part.priors]
-    assert_allclose(model.prior.mean, [one.mean for one in own])
-    assert_allclose(model.prior.factor, np.diag([one.std for one in own]))
-    assert model.table is OWN_PRIORS
 
 
 def test_the_file_has_the_names_of_the_series_and_of_all_parameters():
@@ -105,12 +87,6 @@ def assert_weights():
     assert_allclose(weights - weights[0], [0.0, -4.1, 1.4])
     assert_allclose(np.exp(weights).sum(), 1.0)
     assert_allclose(priors.log_weight_of_scale(10.0, "log"), 2.0)
-
-
-def test_general_priors_change_nothing():
-    assert GENERAL.log_weight(3.0, "line") == 3.0
-    assert GENERAL.log_weight_of_scale(3.0, "log") == 3.0
-    assert GENERAL.table(0.1).prior(OWN).mean.tolist() == [one.mean for one in OWN]
 
 
 def test_lengths_are_logarithms_of_thirtieths():
@@ -155,17 +131,3 @@ def test_series_without_dates():
     assert chosen(None, periods=[7]) == "other"
     irregular = np.cumsum(np.random.default_rng(1).uniform(0.2, 3.0, 30))
     assert chosen(irregular) == "other"
-
-
-@pytest.mark.thorough
-def test_intervals_of_short_series_cover_fresh_draws():
-    """Random walks with drift of twenty values, as many yearly series are."""
-    rng = np.random.default_rng(5)
-    inside = []
-    for _ in range(60):
-        steps = rng.normal() * 0.5 + rng.normal(size=26)
-        walk = 50.0 + steps.cumsum() + 0.3 * rng.normal(size=26)
-        model = Forecaster(random_state=0, n_jobs=1).fit(walk[:20])
-        lower, upper = model.predict_interval(6, 0.95)
-        inside.append(np.mean((lower <= walk[20:]) & (walk[20:] <= upper)))
-    assert 0.87 < np.mean(inside) < 0.985

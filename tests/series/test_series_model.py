@@ -11,7 +11,6 @@ from series.models import MODELS, model_and_theta, rows_of
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
-from bochner.kernels import Laplacian
 from bochner.series.components import Remainder, Variation
 from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesModel
 from bochner.series.trends import Slope
@@ -67,18 +66,6 @@ def test_variation_and_noise_are_scikit_learns_process():
     assert_allclose(variance[:, -1], std**2 - 0.2**2, atol=1e-7)
 
 
-def test_variation_has_the_laplacian_kernel():
-    rows = rows_of(8, gaps=(3,))
-    model = SeriesModel((Variation(0.2), Remainder(0.01)))
-    theta = np.array([0.0, np.log(0.3), -2.0, -30.0, 0.0])
-    joint = Laplacian(0.3)(rows.times[:, None])
-    known = rows.known
-    noise = model.noise(theta) * np.eye(known.sum())
-    cov = joint[np.ix_(known, known)] + noise
-    expected = log_normal_density(rows.values[known], cov)
-    assert_allclose(model.filtered(theta, rows)[0], expected, rtol=1e-6)
-
-
 def test_slopes_that_never_return_are_an_integrated_wiener_process():
     """Its covariance is q s² (3 t - s) / 6 for s up to t (Wahba, 1978)."""
     rows = rows_of(12, gaps=())
@@ -101,15 +88,6 @@ def test_slopes_have_no_jump_where_the_series_ends(rate):
     assert_allclose(model.filtered(theta, rows)[0], dense_evidence(model, theta, rows), rtol=1e-9)
 
 
-def test_values_far_from_possible_have_no_evidence():
-    model, theta = model_and_theta("level")
-    rows = rows_of()
-    with np.errstate(over="ignore", invalid="ignore"):
-        found, gradient = SeriesEvidence(model, rows)(theta + 800.0)
-    assert found == -np.inf
-    assert not gradient.any()
-
-
 def test_steps_to_later_rows_are_those_of_the_filter():
     """`carried` jumps over unknown rows as the recursion walks over them."""
     model, theta = model_and_theta("line")
@@ -123,9 +101,3 @@ def test_steps_to_later_rows_are_those_of_the_filter():
     assert_allclose(mean, weight @ states.mean[24], rtol=1e-7)
     expected = weight @ states.cov[24] @ weight + model.noise(theta)
     assert_allclose(variance, expected, rtol=1e-7)
-
-
-def test_parts_that_are_not_there():
-    model, _ = model_and_theta("level")
-    with pytest.raises(ValueError, match="no part"):
-        model.place(MODELS["damped"][2])

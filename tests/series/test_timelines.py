@@ -1,7 +1,5 @@
 """Times of series: numbers, dates, months, and where a horizon leads."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,13 +32,6 @@ def test_a_horizon_goes_on_as_the_index_does(index):
     assert future.index.equals(index[24:]) or list(future.index) == list(index[24:])
     assert_allclose(future.numbers, timed(index).numbers[24:])
     assert_allclose(timeline.future(index[24:]).numbers, future.numbers)
-
-
-@pytest.mark.parametrize("index", REGULAR[:4], ids=lambda index: str(index[:2].tolist()))
-def test_months_go_on_without_the_name_of_a_frequency(index):
-    """Two dates have none, nor have models of earlier versions; the last month here is short."""
-    timeline = replace(timed(index[:26]).timeline, frequency=None)
-    assert list(timeline.future(4).index) == list(index[26:])
 
 
 @pytest.mark.parametrize("index", REGULAR[:12], ids=lambda index: str(index[:2].tolist()))
@@ -85,32 +76,12 @@ def test_names_of_periods(index, period, name):
     assert timed(index).timeline.name(period) == name
 
 
-def test_months_are_evenly_spaced():
-    for index in REGULAR[:2]:
-        assert_allclose(np.diff(timed(index).numbers), 1.0)
-    days = timed(pd.DatetimeIndex(["2001-02-28", "2001-03-31", "2001-04-30"]))
-    assert days.timeline.kind == "months"
-
-
-def test_dates_within_months_are_between_them():
-    timeline = timed(np.arange("2000-01", "2003-01", dtype="M8[M]")).timeline
-    found = timeline.future(np.array(["2003-05-01", "2003-06-16"], dtype="M8[D]")).numbers
-    first = timeline.last + 5.0
-    assert_allclose(found, [first, first + 1.5])
-
-
 def test_a_zone_does_not_move_months_but_hours():
     """Clocks change in March and October."""
     months = timed(pd.date_range("2000-01-01", periods=24, freq="MS", tz="Europe/Berlin"))
     assert months.timeline.kind == "months"
     hours = timed(pd.date_range("2000-03-26", periods=24, freq="h", tz="Europe/Berlin"))
     assert_allclose(np.diff(hours.numbers), 1 / 24)
-
-
-def test_positions_and_columns():
-    assert steps(5).timeline.future(2).numbers.tolist() == [5.0, 6.0]
-    assert timed(np.arange(4.0)[:, None]).numbers.tolist() == [0.0, 1.0, 2.0, 3.0]
-    assert timed(["2000-01-01", "2000-01-02"]).timeline.kind == "days"
 
 
 def test_irregular_times_have_no_step():
@@ -161,20 +132,10 @@ def test_dates_beyond_nanoseconds_are_refused():
     assert timed(np.array([np.datetime64("NaT", "ns"), "2000-01-01"], "M8[ns]")[1:]).numbers.size
 
 
-def test_dates_as_text_in_an_index_are_dates():
-    text = pd.date_range("2020-01-01", periods=9).strftime("%Y-%m-%d")
-    assert timed(text).timeline.future(1).index[0] == pd.Timestamp("2020-01-10")
-
-
 @pytest.mark.parametrize("horizon", [10**9, 2**70])
 def test_horizons_have_a_bound(horizon):
     with pytest.raises(ValueError, match="horizon must be at most 10,000,000 steps, got 1,"):
         steps(9).timeline.future(horizon)
-
-
-def test_times_that_are_squared_have_a_bound():
-    with pytest.raises(ValueError, match="times"):
-        steps(9).timeline.future([1e300])
 
 
 def assert_half_of_the_steps():

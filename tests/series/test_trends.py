@@ -9,7 +9,7 @@ from bochner.series.component_search import Plan, learn
 from bochner.series.components import Remainder
 from bochner.series.priors import SeriesPriors
 from bochner.series.series_model import ScaledSeries, SeriesModel
-from bochner.series.trends import TRENDS, WalkWithDrift
+from bochner.series.trends import WalkWithDrift
 
 SHARE = 0.5
 
@@ -49,24 +49,6 @@ def assert_smoothing():
     assert_allclose(means[1:, -1], expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_variances_are_those_of_the_scaled_drift(share):
-    rng = np.random.default_rng(1)
-    root = rng.normal(size=(4, 4))
-    mean, cov = rng.normal(size=4), root @ root.T
-    found_mean, found_cov = WalkWithDrift(share).onward(mean, cov)
-    scale = np.diag([1.0, share, 1.0, 1.0])
-    assert_allclose(found_mean, scale @ mean)
-    assert_allclose(found_cov, scale @ cov @ scale)
-
-
-def test_other_trends_go_on_as_they_are():
-    mean, cov = np.arange(3.0), np.eye(3)
-    for trend in TRENDS:
-        assert_allclose(trend.onward(mean, cov)[0], mean)
-        assert_allclose(trend.onward(mean, cov)[1], cov)
-
-
 def weights_of(priors, progress=None):
     options = {} if progress is None else {"progress": progress}
     plan = Plan((), str, False, False, ("none",), priors=priors, **options)
@@ -97,12 +79,6 @@ def assert_lengths():
     steps = (10.0, 100.0, 200.0, 500.0, 800.0)
     assert [priors.weight_of_drift(n) for n in steps] == [0.5, 0.5, 0.125, 0.02, 0.0]
     assert SeriesPriors().weight_of_drift(10.0) == 0.0
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
-def test_a_share_is_between_zero_and_one(share):
-    with pytest.raises(ValueError, match="share of a drift must be between 0 and 1, got"):
-        WalkWithDrift(share)
 
 
 def test_years_have_a_drift_and_long_series_without_dates_have_none():
