@@ -72,12 +72,3 @@ def test_the_truth_is_one_more_draw(name):
 )
 def test_it_is_so_in_many_simulations(name):
     assert_ranks(name, n_simulations=200, n_draws=7, thin=40, n_burn_in=100)
-
-
-def test_ranks_among_independent_draws_are_uniform_and_too_narrow_ones_are_not():
-    rng, n_draws = np.random.default_rng(9), 15
-    truth = rng.normal(size=(400, 1, 2))
-    draws = rng.normal(size=(400, n_draws, 2)) * [1.0, 0.6]
-    right, wrong = p_values(np.sum(draws < truth, axis=1), n_draws)
-    assert right > 1e-3
-    assert wrong < 1e-6

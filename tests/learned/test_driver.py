@@ -101,27 +101,6 @@ def test_stages_follow_one_another_and_only_the_last_keeps_draws(thin):
     np.testing.assert_allclose(totals(progress), expected[10:])
 
 
-def test_records_are_of_the_last_round_but_rates_of_all_rounds():
-    progress = go(thin=2)
-    assert {record["acceptance_x"] for record in progress.records} == {0.5}
-    assert [record["log_evidence"] for record in progress.records[10:]] == totals(progress)
-    assert {record["n_components"] for record in progress.records} == {2.0}
-    assert all(record["seconds"] >= 0.0 for record in progress.records)
-
-
-def test_step_sizes_rest_once_draws_are_kept(monkeypatch):
-    seen, right = [], Counter.step
-
-    def step(self, rng, state, *, adapting):
-        seen.append(state.steps.n_adapted)
-        return right(self, rng, state, adapting=adapting)
-
-    monkeypatch.setattr(Counter, "step", step)
-    chain = Counter([])
-    run(ready([replace(stage, chain=chain) for stage in stages([])]))
-    assert seen == [*range(10), *[10] * 8]
-
-
 def test_states_are_rebuilt_every_ten_iterations_of_a_stage():
     log = []
     go(log, n=(12, 20, 25))
@@ -163,11 +142,6 @@ def test_no_round_begins_after_the_end(monkeypatch):
     run(ready(long), seconds=60.0)
     n_steps = sum(each[0] == "step" for each in log)
     assert 3 <= n_steps <= 60
-
-
-def test_without_a_limit_time_does_not_matter(monkeypatch):
-    clock(monkeypatch, 1e9)
-    assert len(go().draws) == 8
 
 
 def test_progress_is_reported_step_by_step():

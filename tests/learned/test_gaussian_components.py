@@ -34,16 +34,6 @@ def kernel_of(part, lag):
     return values
 
 
-def test_second_moments_are_those_of_the_frequencies():
-    omega = some_frequencies(np.random.default_rng(0))
-    part = frequency_components(omega)
-    second = part.covariances + part.means[:, :, None] * part.means[:, None, :]
-    assert_allclose(part.weights.sum(), 1.0)
-    assert_allclose(
-        np.einsum("q,qij->ij", part.weights, second), omega.T @ omega / len(omega), rtol=1e-10
-    )
-
-
 def test_the_kernel_is_that_of_the_frequencies_within_the_bound_of_its_groups():
     rng = np.random.default_rng(1)
     omega = some_frequencies(rng)
@@ -62,22 +52,6 @@ def test_a_line_keeps_its_place():
     assert_allclose(np.abs(part.means), [[6.0]], rtol=1e-3)
     lag = np.linspace(0.0, 10.0, 50)[:, None]
     assert_allclose(kernel_of(part, lag), np.cos(lag @ omega.T).mean(axis=1), atol=0.01)
-
-
-def test_a_ring_has_no_direction():
-    angle = np.random.default_rng(3).uniform(0.0, 2.0 * np.pi, size=500)
-    omega = 1.5 * np.column_stack([np.cos(angle), np.sin(angle)])
-    part = frequency_components(omega)
-    assert len(part.weights) == 1
-    assert_allclose(part.means, 0.0)
-    assert_allclose(part.covariances[0], omega.T @ omega / 500, rtol=1e-12)
-
-
-def test_frequencies_alone_are_themselves():
-    omega = np.array([[0.3, 0.0], [0.0, 40.0], [0.0, 0.0]])
-    part = frequency_components(omega)
-    lag = np.random.default_rng(4).normal(size=(20, 2))
-    assert_allclose(kernel_of(part, lag), np.cos(lag @ omega.T).mean(axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_parts", [1, 3])

@@ -7,8 +7,6 @@ from scipy import stats
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor
 from bochner.learned import Chains
-from bochner.learned.polya_gamma import part_log_likelihood
-from bochner.learned.training_data import TrainingData
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FAMILY_ALPHA = 1e-6
@@ -162,28 +160,6 @@ def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
     assert_allclose(mean, polynomial(far), rtol=0.05, atol=0.05 * np.ptp(polynomial(far)))
 
 
-def test_uncertainty_grows_without_bound_along_a_trend_and_only_there():
-    rng = np.random.default_rng(4)
-    x = rng.uniform(0.0, 1.0, size=(60, 1))
-    y = 2.0 * x[:, 0] + 0.3 * rng.normal(size=60)
-    ahead = np.array([[0.5], [10.0], [100.0], [1000.0]])
-    deviations = {}
-    for trend in (0, 1, 2):
-        model = LearnedKernelRegressor(
-            8,
-            trend=trend,
-            random_state=0,
-            chains=Chains(n_burn_in=8, n_samples=16, n_chains=1, thin=1),
-        )
-        deviations[trend] = model.fit(x, y).predict(ahead, return_std=True)[1]
-    assert deviations[0][-1] < 3.0 * deviations[0][1]
-    assert (np.diff(deviations[1]) > 0).all()
-    assert (np.diff(deviations[2]) > 0).all()
-    # Degrees one and two: tenfold and a hundredfold from one decade to the next.
-    assert_allclose(deviations[1][3] / deviations[1][2], 10.0, rtol=0.1)
-    assert_allclose(deviations[2][3] / deviations[2][2], 100.0, rtol=0.1)
-
-
 def test_probabilities_are_those_of_the_draws():
     """Against the normal integrals of the logistic function, written out by quadrature."""
     labels = (Y > 40.0).astype(int)
@@ -207,30 +183,6 @@ def test_probabilities_are_those_of_the_draws():
     # The approximation of the integral is good to two per cent at any mean and deviation.
     assert_allclose(probability, expected, atol=0.02)
     assert np.ptp(probability) > 0.3
-
-
-def test_weights_of_rows_are_repetitions_in_the_likelihood_of_a_classification():
-    rng = np.random.default_rng(6)
-    activation, y = rng.normal(size=9), rng.choice([-1.0, 1.0], size=9)
-    count = rng.integers(1, 4, size=9).astype(float)
-    rows = TrainingData.of(rng.normal(size=(9, 2)), 0.5 * y, weight=count)
-    expected = np.sum(count * -np.log1p(np.exp(-y * activation)))
-    assert_allclose(part_log_likelihood(rows, activation), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_many_waves_of_few_inputs_are_told_apart_in_single_precision(seed):
-    """Rounding of sums over 3000 rows outweighs a precision that fits float64."""
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(3000, 3))
-    y = np.sin(rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.1 * rng.normal(size=3000)
-    model = LearnedKernelRegressor(
-        40,
-        "sparse",
-        random_state=seed,
-        chains=Chains(n_burn_in=5, n_samples=5, n_chains=1, dtype="float32"),
-    )
-    assert model.fit(rows, y).score(rows, y) > 0.99
 
 
 def test_quantiles_and_densities_are_those_of_the_mixture_over_draws():

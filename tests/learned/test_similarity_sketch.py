@@ -22,18 +22,6 @@ def test_rows_are_different_and_as_many_as_there_are(n):
     assert len(set(chosen.tolist())) == len(chosen)
 
 
-def test_repeated_rows_are_as_many_as_asked():
-    rows = np.repeat([[0.0], [1.0]], 20, axis=0)
-    chosen = spread_rows(rows, 30, rng(1))
-    assert len(set(chosen.tolist())) == 30
-
-
-def test_ten_rows_are_random():
-    rows = np.append(np.zeros(990), np.full(10, 100.0))[:, None]
-    far = [(spread_rows(rows, 10, rng(seed)) >= 990).sum() for seed in range(300)]
-    assert np.mean(far) == pytest.approx(0.1, abs=0.06)
-
-
 def test_the_next_row_is_drawn_by_its_squared_distance():
     # All but two rows are at zero, and those are hardly ever among the first ten of ten thousand.
     rows = np.zeros((10_000, 2))
@@ -43,22 +31,6 @@ def test_the_next_row_is_drawn_by_its_squared_distance():
     assert np.isin(last, [7, 8]).all()
     share = 0.9  # 9 / (1 + 9)
     assert abs(np.mean(last == 8) - share) < 4.0 * np.sqrt(share * (1.0 - share) / len(last))
-
-
-def test_distances_are_from_the_nearest_row_that_was_chosen():
-    # Two clusters far apart, and one row between: with a row of both clusters chosen it is next.
-    rows = np.concatenate((np.zeros(500), np.full(500, 10.0), [5.0]))[:, None]
-    chosen = [spread_rows(rows, 11, rng(seed)) for seed in range(20)]
-    assert all(one[-1] == 1_000 or 1_000 in one[:10] for one in chosen)
-
-
-def test_distances_are_from_the_latest_rows_too():
-    # The eleventh row is one of many far away, and the twelfth none of them: it repeats a row.
-    rows = np.concatenate((np.zeros(10_000), np.full(10, 100.0), [1.0]))[:, None]
-    chosen = [spread_rows(rows, 12, rng(seed)) for seed in range(20)]
-    outside = [one for one in chosen if (one[:10] < 10_000).all()]
-    assert len(outside) > 10
-    assert all(10_010 in one[10:] for one in outside)
 
 
 def test_only_some_of_many_rows_are_looked_at(monkeypatch):
