@@ -135,14 +135,14 @@ plant_edits(
 plant_edits(
     verdict,
     "difference",
-    test_outcomes.assert_clusters_in_differences,
+    test_outcomes.test_differences_within_a_group_are_not_independent,
     users=(test_outcomes,),
     rows_of_a_group_are_independent=(", our_outcome.clusters)", ")"),
 )
 plant_edits(
     study,
     "own_outcomes",
-    test_outcomes.assert_outcomes_of_targets,
+    test_outcomes.test_each_target_has_its_own_outcome,
     the_unit_of_test_rows=("split.y[:, number])", "split.y_test[:, number])"),
     targets_without_groups=("clusters=split.groups_test", "clusters=None"),
 )
@@ -169,13 +169,13 @@ plant_edits(
 plant_edits(
     residuals,
     "drifts",
-    test_drift.check_groups_of_a_report,
+    test_drift.test_tests_of_a_report_count_its_groups,
     users=(test_drift,),
     reports_without_groups=("= subject.study.own.clusters", "= None"),
 )
 plant_edits(
     error_checks,
     "bias",
-    test_checks.check_bias_of_groups,
+    test_checks.test_a_bias_of_groups_has_their_error,
     a_bias_of_independent_rows=(", outcome.clusters)", ")"),
 )
