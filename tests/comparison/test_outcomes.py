@@ -213,10 +213,6 @@ def test_each_target_has_its_own_outcome():
         np.testing.assert_array_equal(found.clusters, groups)
 
 
-def test_each_target_has_its_own_outcome():
-    assert_outcomes_of_targets()
-
-
 def test_columns_in_brief():
     frame = pd.DataFrame(
         {
@@ -290,7 +286,3 @@ def test_differences_within_a_group_are_not_independent():
     np.testing.assert_allclose(np.log(found.upper / found.lower), 2.0 * error)
     alone = difference(replace(one, clusters=None), "other", other)
     assert found.upper / found.lower > alone.upper / alone.lower
-
-
-def test_differences_within_a_group_are_not_independent():
-    assert_clusters_in_differences()

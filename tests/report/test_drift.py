@@ -71,10 +71,6 @@ def test_few_clusters_show_a_strong_drift():
     assert of(x, 2.0 * x + rng.normal(size=720), clusters).is_certain(10)
 
 
-def test_few_clusters_show_a_strong_drift():
-    check_few_clusters()
-
-
 def test_the_statistic_is_that_of_an_analysis_of_variance():
     """For rows of equal variance both agree; the share is that between the bins."""
     rng = np.random.default_rng(2)
@@ -148,7 +144,3 @@ def test_tests_of_a_report_count_its_groups():
     )
     (found,) = drifts(subject)
     assert found.p_value == of(x, residuals, clusters).p_value > 1e3 * of(x, residuals).p_value
-
-
-def test_tests_of_a_report_count_its_groups():
-    check_groups_of_a_report()

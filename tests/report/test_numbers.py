@@ -289,10 +289,6 @@ def kinds_of(own, *places):
 
 @states("Errors by kind of rows", ".* for rows .*")
 def test_rows_unlike_the_training_rows(own):
-    assert_unlike(own)
-
-
-def test_rows_unlike_the_training_rows(own):
     """Errors, coverage and the sentence on them are those of the rows of each kind."""
     places = np.arange(80), np.arange(60, 140)
     gap = own.y - own.prediction
