@@ -54,8 +54,9 @@ def _sampled(
     bank = kind(
         size.n_frequencies,
         sampler=sampler,
-        chains=Chains(times * size.n_iterations, times * size.n_iterations, n_chains=1),
-        time_limit=limit,
+        chains=Chains(
+            times * size.n_iterations, times * size.n_iterations, n_chains=1, time_limit=limit
+        ),
         random_state=fold,
     )
     model = with_ranks(bank, len(data.y), fold) if method == design.RANKS else bank

@@ -31,9 +31,8 @@ def _prepared(
         p // 2,
         "dense",
         "hmc",
-        dtype=dtype,
         random_state=seed,
-        chains=Chains(n_burn_in=0, n_samples=1, n_chains=1, thin=1),
+        chains=Chains(n_burn_in=0, n_samples=1, n_chains=1, thin=1, dtype=dtype),
     )
     # What is loaded and compiled once is no part of a fit.
     model.fit(X[:200], y[:200])

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from bochner.gaussian_process.gaussian_process_regressor import (
         GaussianProcessRegressor as GaussianProcessRegressor,
     )
-    from bochner.gaussian_process.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
-    from bochner.gaussian_process.kernel_glm_classifier import (
+    from bochner.gaussian_process.kernel_glm import (
         KernelGLMClassifier as KernelGLMClassifier,
     )
+    from bochner.gaussian_process.kernel_glm import KernelGLMRegressor as KernelGLMRegressor
     from bochner.learned.learned_kernel_classifier import (
         LearnedKernelClassifier as LearnedKernelClassifier,
     )
@@ -104,8 +104,7 @@ else:
             ),
             "bochner.gaussian_process.gaussian_process_classifier": ("GaussianProcessClassifier",),
             "bochner.gaussian_process.gaussian_process_regressor": ("GaussianProcessRegressor",),
-            "bochner.gaussian_process.kernel_glm": ("KernelGLMRegressor",),
-            "bochner.gaussian_process.kernel_glm_classifier": ("KernelGLMClassifier",),
+            "bochner.gaussian_process.kernel_glm": ("KernelGLMClassifier", "KernelGLMRegressor"),
             "bochner.linear.krein_ridge": ("KreinRidge",),
             "bochner.linear.krein_ridge_classifier": ("KreinRidgeClassifier",),
             "bochner.tables.table_classifier": ("TableClassifier",),

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli.command import bochner, fit, labelled, refusal, table, write
-from sklearn.metrics import confusion_matrix, log_loss
 
 import bochner as library
 
@@ -60,20 +59,6 @@ def test_rows_without_a_target_are_passed_over(regressor, tmp_path):
     assert "30 rows have 'y': RMSE " in written.stderr
 
 
-def test_errors_by_group(regressor, tmp_path):
-    frame = fresh()
-    path = write(frame, tmp_path / "new.csv")
-    shown = json.loads(run("evaluate", regressor, path, "--group", "colour", "--json").stdout)
-    groups = shown["targets"][0]["groups"]
-    residual = library.load(regressor).predict(frame.drop(columns="y")) - frame["y"]
-    expected = frame.assign(square=residual**2).groupby("colour")["square"].mean() ** 0.5
-    found = {group["group"]: group["scores"]["rmse"]["value"] for group in groups}
-    assert found == pytest.approx(expected.to_dict())
-    printed = run("evaluate", regressor, path, "--group", "colour").stdout
-    for name, value in found.items():
-        assert re.search(rf"^{name} +\d+ +{value:.4g}", printed, re.M)
-
-
 def check_kinds_of_rows(path_of_model, folder):
     """Errors of rows with a gap, a new level or a large number are shown, next to other rows."""
     frame = fresh()
@@ -110,27 +95,6 @@ def test_errors_by_kind_of_rows(regressor, tmp_path):
     check_kinds_of_rows(regressor, tmp_path)
 
 
-def test_no_kinds_of_rows_are_shown_where_all_are_like_the_training_rows(regressor, tmp_path):
-    frame = fresh().assign(a=0.1, b=0.2)
-    path = write(frame, tmp_path / "new.csv")
-    shown = json.loads(run("evaluate", regressor, path, "--json").stdout)
-    assert shown["targets"][0]["kinds_of_rows"] == []
-    assert "kind of rows" not in run("evaluate", regressor, path).stdout
-
-
-def test_classes_have_a_confusion_matrix(classifier, tmp_path):
-    frame = labelled(190).tail(40)
-    path = write(frame, tmp_path / "new.csv")
-    shown = json.loads(run("evaluate", classifier, path, "--json").stdout)["targets"][0]
-    model, features = library.load(classifier), frame.drop(columns="y").reset_index(drop=True)
-    expected = confusion_matrix(frame["y"], model.predict(features))
-    assert shown["confusion"] == {"classes": ["high", "low"], "counts": expected.tolist()}
-    loss = shown["methods"][0]["scores"]["log_loss"]["value"]
-    assert loss == pytest.approx(log_loss(frame["y"], model.predict_proba(features)))
-    printed = run("evaluate", classifier, path).stdout
-    assert re.search(rf"high +{expected[0, 0]} +{expected[0, 1]}", printed)
-
-
 def test_a_table_without_the_target_cannot_be_evaluated(regressor, tmp_path):
     path = write(fresh().drop(columns="y"), tmp_path / "new.csv")
     message = refusal(tmp_path, "evaluate", regressor, path)
@@ -151,22 +115,6 @@ def test_contributions_of_a_row_add_up(regressor, tmp_path):
     assert f"'y' is predicted as {expected:.4g}" in printed
     for name, value in zip(shown["columns"], row["contributions"][0], strict=True):
         assert re.search(rf"^{name} .*{re.escape(f'{value:+.4g}')} ", printed, re.M)
-
-
-def test_ten_contributions_and_the_rest_are_shown(tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(150, 13)).round(3), columns=[f"c{i}" for i in range(13)])
-    frame["y"] = 1e5 * (frame["c0"] + 0.1 * frame.sum(axis=1))
-    model = fit(tmp_path, frame)
-    path = write(frame, tmp_path / "new.csv")
-    ((row,),) = [json.loads(run("explain", model, path, "--row", 2, "--json").stdout)["rows"]]
-    values = np.array(row["contributions"][0])
-    rest = values[np.argsort(-np.abs(values), kind="stable")[10:]].sum()
-    printed = run("explain", model, path, "--row", "2").stdout
-    (line,) = re.findall(r"^3 more together +([+-][\d,.]+) *$", printed, re.M)
-    assert float(line.replace(",", "")) == pytest.approx(rest, rel=1e-3)
-    assert len(re.findall(r"^c\d+ ", printed, re.M)) == 10
-    assert "e+" not in printed
 
 
 def test_contributions_are_written_for_all_rows(classifier, tmp_path):
@@ -193,14 +141,6 @@ def test_effects_are_those_of_the_model(regressor, tmp_path):
     assert "important columns" in printed
 
 
-@pytest.mark.parametrize("row", ["0", "41"])
-def test_rows_that_are_not_there(regressor, tmp_path, row):
-    path = write(fresh(), tmp_path / "new.csv")
-    result = bochner("explain", regressor, path, "--row", row)
-    assert result.exit_code == 2
-    assert "equal to 1" in result.stderr or "which has 40 rows" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("keep", "columns"),
     [("none", []), ("id", ["who"]), ("all", ["who", "a", "b", "colour", "y"])],
@@ -212,12 +152,6 @@ def test_columns_are_kept(named, tmp_path, keep, columns):
     found = pd.read_csv(out)
     assert list(found.columns) == [*columns, "prediction"]
     pd.testing.assert_frame_equal(found[columns], frame[columns])
-
-
-def test_a_kept_column_and_a_prediction_of_one_name(named, tmp_path):
-    path = write(fresh(5).assign(who="x", prediction=1.0), tmp_path / "new.csv")
-    message = refusal(tmp_path, "predict", named, path, "--keep", "all")
-    assert "keeps a column 'prediction'" in message
 
 
 def test_the_table_comes_from_standard_input(regressor, tmp_path):

@@ -1,7 +1,6 @@
 """What a user does with `bochner fit`, `predict` and `explain`."""
 
 import io
-import os
 import re
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from bochner.cli import fitting
 from bochner.cli.model_files import _unlike
 from bochner.comparison.verdict import FUNCTIONS
 
-COMPARED, COLUMNS, PAIRS = ("--effort", "quick"), "important columns", "interacting pairs"
+COMPARED, COLUMNS = ("--effort", "quick"), "important columns"
 COMMANDS = ("fit", "predict", "evaluate", "explain", "forecast", "diagnose", "demo")
 
 
@@ -49,14 +48,6 @@ def test_all_commands_have_at_most_sixty_options():
     ]
     assert reading <= set().union(*options)
     assert sum(len(names - reading) for names in options) + len(reading) <= 60
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_has_no_types_of_flags(name):
-    shown = bochner(name, "--help").stdout
-    assert "<bool>" not in shown
-    assert "--help" in shown
-    assert "<kinds" in shown or "--types" not in shown
 
 
 def test_the_commands_and_the_version_are_listed():
@@ -184,26 +175,6 @@ def shares(output, heading):
     return {cells[0]: next(cell.strip() for cell in cells[1:] if cell) for cells in rows}
 
 
-def product(n_rows=200):
-    """Two numbers that act together, and one that has no effect."""
-    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(n_rows, 3)), columns=list("abc"))
-    return frame.assign(y=frame["a"] * frame["b"])
-
-
-def test_fit_and_inspect_show_the_columns_that_matter_and_act_together(tmp_path):
-    path, out = write(product(), tmp_path / "t.csv"), tmp_path / "m.bochner"
-    result = bochner("fit", path, "--target", "y", *SMALL, "--out", out)
-    assert result.exit_code == 0, result.output
-    importance = library.load(out).importance()
-    named = zip(importance.columns, importance.share, strict=True)
-    assert shares(result.stdout, COLUMNS) == {name: f"{100 * share:.1f} %" for name, share in named}
-    assert next(iter(shares(result.stdout, PAIRS))) == "a × b"
-    shown = bochner("explain", out).stdout
-    for heading in (COLUMNS, PAIRS):
-        assert shares(shown, heading) == shares(result.stdout, heading)
-    assert "functions " in shown
-
-
 def test_weights_groups_and_times_are_those_of_the_table(tmp_path):
     frame = table(200).assign(w=np.arange(200) // 20 % 2, who=[f"p{i % 20}" for i in range(200)])
     by_group = fit(tmp_path, frame, "--weight", "w", "--group", "who")
@@ -221,16 +192,6 @@ def test_weights_groups_and_times_are_those_of_the_table(tmp_path):
     assert "day" in by_time.feature_names_in_
     assert by_time.record_["n_test_samples"] == 40
     assert by_time.target_mean_ < 10.0
-
-
-def test_weights_are_counts_only_if_an_option_says_so(tmp_path):
-    frame = table(60).assign(w=1 + np.arange(60) % 3)
-    precise = library.load(fit(tmp_path, frame, "--weight", "w"))
-    counted = library.load(fit(tmp_path, frame, "--weight", "w", "--weights", "counts"))
-    assert (precise.weights, counted.weights) == ("precisions", "counts")
-    assert precise.score_ != counted.score_
-    with pytest.raises(AssertionError, match="whole numbers"):
-        fit(tmp_path, frame.assign(w=0.5), "--weight", "w", "--weights", "counts")
 
 
 def test_intervals_and_quantiles_are_those_of_the_model(regressor):
@@ -283,27 +244,6 @@ def test_notes_on_rows_unlike_the_training_rows():
     check_unlike()
 
 
-def test_text_that_no_training_row_had_is_named(tmp_path):
-    frame = table(60).assign(town=["Rome", "Oslo"] * 30)
-    model = fit(tmp_path, frame)
-    new = frame[:5].assign(
-        town=["Rome", None, "Paris", "Bern", "Oslo"], colour=["pink"] + ["red"] * 4
-    )
-    for command in ("predict", "evaluate"):
-        shown = bochner(command, model, write(new, tmp_path / "new.csv")).output
-        assert "3 have text that no training row had" in " ".join(shown.split())
-    known = bochner("predict", model, write(frame[:5], tmp_path / "new.csv"))
-    assert "no training row" not in known.stderr
-
-
-def test_dropped_columns_are_passed_over(tmp_path):
-    frame = table().assign(id=[f"i{i}" for i in range(150)], note="x")
-    dropping = fit(tmp_path, frame, "--drop", "id", "--drop", "note")
-    expected = predict(dropping, frame[["a", "b", "colour"]])
-    pd.testing.assert_frame_equal(predict(dropping, frame.drop(columns="y")), expected)
-    assert "left out id, note" in " ".join(bochner("explain", dropping).stdout.split())
-
-
 def test_text_is_read_as_at_the_fit(tmp_path):
     codes = table().assign(colour=np.tile(["007", "2020-01-01", "True", "B2", "C3"], 30))
     coded = fit(tmp_path, codes)
@@ -311,14 +251,6 @@ def test_text_is_read_as_at_the_fit(tmp_path):
     assert together.nunique() == 5
     alone = [predict(coded, codes.iloc[[i]])["prediction"][0] for i in range(5)]
     np.testing.assert_allclose(alone, together, rtol=1e-9)  # Sums round by the number of rows
-
-
-def test_unicode_names_and_quoted_fields(tmp_path):
-    names = {"a": "größe, m²", "colour": "色", "y": "prix\n(€)"}
-    frame = table().rename(columns=names).assign(色=np.tile(["赤", '青 "x"', "緑, y"], 50))
-    unicode = fit(tmp_path, frame, target="prix\n(€)")
-    assert predict(unicode, frame.head(3)).shape == (3, 1)
-    assert "größe, m²" in bochner("explain", unicode).stdout
 
 
 @pytest.mark.parametrize(
@@ -345,54 +277,6 @@ def test_labels_keep_their_type(tmp_path, labels, shown):
     written = bochner("predict", labelling, labelling.parent / "new.csv").stdout
     if shown:
         assert {line.split(",")[0] for line in written.splitlines()[1:]} == set(shown)
-
-
-def test_a_class_of_two(tmp_path):
-    frame = labelled()
-    frame.loc[:1, "y"] = "rare"
-    rare = fit(tmp_path, frame)
-    assert set(library.load(rare).classes_) == {"high", "low", "rare"}
-
-
-def test_five_rows(tmp_path):
-    assert library.load(fit(tmp_path, table(5))).record_["n_samples"] == 4
-    few = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "y": list("ppqqq")})
-    assert library.load(fit(tmp_path, few, "--test-size", "0.4")).record_["n_samples"] == 3
-
-
-def test_parquet_gives_what_csv_gives(tmp_path):
-    frame = table().assign(flag=np.arange(150) % 2 == 0)
-    from_csv = fit(tmp_path, frame, out="csv.bochner")
-    path, out = tmp_path / "t.parquet", tmp_path / "parquet.bochner"
-    frame.to_parquet(path)
-    assert bochner("fit", path, "--target", "y", "--out", out, *SMALL).exit_code == 0
-    one, other = library.load(out), library.load(from_csv)
-    for name in ("source", "layout"):
-        assert one.record_.pop(name) != "" != other.record_.pop(name)
-    assert one.record_ == other.record_
-    np.testing.assert_array_equal(one.head_.weights, other.head_.weights)
-    result = bochner("predict", out, path)
-    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(result.stdout)), predict(from_csv, frame))
-
-
-def run(*arguments, **options):
-    command = [sys.executable, "-c", "from bochner.cli import main; main()"]
-    return subprocess.Popen(
-        [*command, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-        **options,
-    )
-
-
-def test_a_reader_that_goes_away(regressor, tmp_path):
-    many = write(pd.concat([table().drop(columns="y")] * 100), tmp_path / "many.csv")
-    process = run("predict", regressor, many)
-    assert process.stdout.readline().strip() == b"prediction"
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    assert process.wait(60) == 0
 
 
 def test_the_demo(tmp_path, monkeypatch):

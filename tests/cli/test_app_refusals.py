@@ -1,11 +1,7 @@
 """What the commands refuse: one message, exit code 2, and no file touched."""
 
-import os
-
-import numpy as np
-import pandas as pd
 import pytest
-from cli.command import SMALL, bochner, fit, labelled, refusal, table, usage_error, write
+from cli.command import SMALL, bochner, refusal, table, usage_error, write
 
 import bochner as library
 
@@ -31,73 +27,30 @@ def test_texts(tmp_path, text, message):
     assert message in fit_refusal(tmp_path, path)
 
 
-def test_tables(tmp_path):
-    frame = pd.DataFrame({"a": np.arange(80.0), "y": [f"k{i % 40}" for i in range(80)]})
-    message = "leaves 64 to fit and 16 to test: expected at least 40 and 40, for 40 classes"
-    assert message in fit_refusal(tmp_path, write(frame, tmp_path / "t.csv"))
-    frame = table()[["y"]].assign(k=3)
-    message = "No column of the table varies: column 'k' (constant)"
-    assert message in fit_refusal(tmp_path, write(frame, tmp_path / "t.csv"))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--time-limit", "0"), "--time-limit must be a positive number of seconds, got 0."),
         (("--memory-limit", "much"), "--memory-limit must be a number of bytes with or without"),
         (("--memory-limit", "1MB"), "memory_limit is 1 MB, and a fit to 120 different rows of"),
-        (("--n-jobs", "0"), "n_jobs must be a nonzero integer"),
         (("--weights", "counts"), "--weights counts needs a column of weights: give --weight"),
         (("--weight", "colour"), "The weight 'colour' holds text (row 1: "),
-        (("--weight", "a"), "The weight 'a' must not be negative, and is -0.1321 in row 2"),
         (("--time", "colour"), "holds text (row 1: 'red'): expected numbers or dates in every"),
-        (("--group", "colours"), "Did you mean 'colour'?"),
         (("--group", "colour", "--test-size", "0.7"), "of 3 groups leaves 0 to fit and 3 to test"),
         (("--group", "colour", "--time", "a"), "give one of them"),
-        (("--report", "t.csv"), "is read from, and would be replaced"),
         (("--report", "r.txt"), "r.txt would be written as HTML: expected an ending of .html"),
         (("--report", "model.bochner"), "--out and --report both name"),
-        (("--interval", "0"), "--interval must lie between 0 and 1, or 1 and 100 for per cent"),
         (("--split", "random", "--time", "a"), "--split random and --time contradict each other"),
-        (("--id", "y"), "'y' is the target and has another role"),
-        (("--time", "y"), "'y' is the target and has another role"),
         (("--task", "classification"), "classes with only one row"),
         (("--test-size", "0"), "--test-size must lie between 0 and 1, got 0.0."),
-        (("--test-size", "2"), "--test-size must lie between 0 and 1, got 2.0."),
-        (("--test-size", "nan"), "--test-size must lie between 0 and 1, got nan."),
-        (("--test-size", "0.9999"), "leaves 0 to fit and 150 to test"),
         (("--target", "y"), "--target names a column twice: y, y."),
-        (("--target", "colour"), "The target 'colour' is text"),
-        (("--target", "a", "--task", "classification"), "several targets must be numbers"),
         (("--drop", "colou"), "Did you mean 'colour'?"),
-        (("--drop", "y"), "No column 'y' in the table."),
         (("--drop", "a", "--drop", "b", "--drop", "colour"), "no column but the target"),
     ],
 )
 def test_options(tmp_path, good, monkeypatch, options, message):
     monkeypatch.chdir(tmp_path)
     assert message in fit_refusal(tmp_path, good, *options)
-
-
-def test_rows_whose_group_is_missing_or_whose_class_is_new(tmp_path):
-    frame = table(60).assign(who=np.repeat(list("abcdef"), 10))
-    path = write(frame.assign(y=frame["who"]), tmp_path / "t.csv")
-    assert "No row to fit has the class" in fit_refusal(tmp_path, path, "--group", "who")
-    frame.loc[3, "who"] = None
-    path = write(frame, tmp_path / "t.csv")
-    message = "The group 'who' is missing in 1 of 60 rows (row 4, counting"
-    assert message in fit_refusal(tmp_path, path, "--group", "who")
-
-
-def test_a_target_that_is_constant_where_it_is_fitted(tmp_path):
-    y = np.ones(12)
-    y[3] = 2.5
-    path = write(pd.DataFrame({"a": np.sqrt(np.arange(12.0)), "y": y}), tmp_path / "t.csv")
-    assert "rows to fit all have the target 1.0" in fit_refusal(tmp_path, path, "--seed", "1")
-
-
-def test_rich_reads_no_codes_in_messages(tmp_path):
-    assert ":smile:[/red].csv" in refusal(tmp_path, "explain", tmp_path / ":smile:[/red].csv")
 
 
 def out_refusal(folder, good, out):
@@ -137,14 +90,6 @@ def test_a_dash_is_no_model_report_or_folder(tmp_path, monkeypatch, line):
     message = refusal(tmp_path, *words)
     assert message.startswith(f"{words[-2]} - is standard output, which takes CSV only: give the")
     assert {path.name for path in tmp_path.iterdir()} == present
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-def test_devices_are_not_replaced(tmp_path, good):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    assert "is not an ordinary file" in out_refusal(tmp_path, good, pipe)
-    assert pipe.is_fifo()
 
 
 @pytest.mark.parametrize(
@@ -227,25 +172,6 @@ def test_models_of_no_table(tmp_path):
 )
 def test_levels(tmp_path, regressor, options, message):
     assert message in predict_refusal(tmp_path, regressor, FEATURES, *options)
-
-
-def test_classes_have_no_intervals(tmp_path):
-    model = fit(tmp_path, labelled())
-    for options in (("--std",), ("--interval", "0.9"), ("--quantiles", "0.5")):
-        message = predict_refusal(tmp_path, model, FEATURES, *options)
-        assert f"{options[0]} is for regression" in message
-
-
-def test_models_of_several_targets_are_inspected(tmp_path):
-    frame = table(60)
-    model = library.TableRegressor(effort="quick", random_state=0)
-    model.fit(frame[["a", "b"]], np.column_stack((frame["y"], -frame["a"])))
-    library.save(model, tmp_path / "m.bochner")
-    shown = " ".join(bochner("explain", tmp_path / "m.bochner").stdout.split())
-    one, two = model.score_
-    assert f"{one:.4g}, {two:.4g}" in shown
-    one, two = model.head_.weights[0]
-    assert f"{one:.4g}, {two:.4g}" in shown
 
 
 def test_predictions_that_cannot_be_written(tmp_path, regressor):

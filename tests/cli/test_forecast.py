@@ -1,6 +1,5 @@
 """What a user does with `bochner forecast`: files in, forecasts, pictures and reports out."""
 
-import io
 import json
 import re
 
@@ -11,7 +10,6 @@ from cli.command import bochner, refusal, write
 
 import bochner as library
 from bochner import Forecaster
-from bochner.cli import forecasting
 from bochner.comparison.forecast_errors import model_facts
 
 RNG = np.random.default_rng(0)
@@ -79,20 +77,6 @@ def test_the_report_has_its_sections(made):
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 
-def test_the_figures_of_a_report_have_the_width_and_the_text_of_all_reports(made):
-    """A picture of one column of panels is 3.4 inches wide, and no name of a component is cut."""
-    *_, files = made
-    page = files["html"].read_text(encoding="utf-8")
-    assert set(re.findall(r'<svg[^>]* width="([\d.]+)pt"', page)) == {"244.8"}
-    model = library.load(files["bochner"])
-    law = next(iter(model.series_.values())).law
-    for name in law.components:
-        assert re.search(rf">{name}( \(\w+\))?</text>", page)
-    seasons = model_facts(law)["Seasons"]
-    for name in law.components:
-        assert name in ("trend", "inputs", "remainder") or name in seasons
-
-
 def test_a_model_of_a_series_says_what_it_is_for(made, tmp_path):
     """`bochner predict` names the ways to use it, and `explain` has the words of `forecast`."""
     result, _, files = made
@@ -106,24 +90,6 @@ def test_a_model_of_a_series_says_what_it_is_for(made, tmp_path):
         assert f"{name.lower()} {text}" in shown
         assert text in " ".join(result.stdout.split())
     assert "independent" not in shown
-
-
-def test_the_picture_says_what_it_shows(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(forecasting, "write_picture", lambda figure, path: drawn.append(figure))
-    frame = sales()
-    forecast(tmp_path, frame, "--horizon", "3", "--no-compare", "--picture", tmp_path / "p.png")
-    (figure,) = drawn
-    assert figure.get_suptitle() == "Forecast of sales for 3 steps"
-    (axis,) = figure.axes
-    names = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert names == [f"last 60 of {len(frame)} values", "prediction", "90 % interval",
-                     "forecast starts"]  # fmt: skip
-
-
-def test_progress_counts_series_not_origins(made):
-    result, *_ = made
-    assert "1/1" not in result.stderr
 
 
 def test_errors_from_past_origins_are_those_of_a_loop(tmp_path):
@@ -181,16 +147,6 @@ def test_several_series_with_a_known_input(tmp_path):
     assert re.search(r"north +2022-04-30", result.stdout)
 
 
-def test_known_inputs_may_be_in_a_table_of_their_own(tmp_path):
-    frame = shops()
-    is_later = frame["units"].isna()
-    options = ("--series", "shop", "--known", "price", "--no-compare")
-    _, whole = forecast(tmp_path, frame, *options, target="units")
-    later = write(frame[is_later].drop(columns="units"), tmp_path / "later.csv")
-    _, apart = forecast(tmp_path, frame[~is_later], *options, "--future", later, target="units")
-    pd.testing.assert_frame_equal(apart, whole)
-
-
 def test_holidays_are_inputs(tmp_path):
     pytest.importorskip("holidays")
     days = pd.date_range("2020-01-01", "2022-12-20", freq="D")
@@ -202,14 +158,6 @@ def test_holidays_are_inputs(tmp_path):
     assert "Christmas Day" in result.stdout
     by_day = found.set_index("day")["forecast"]
     assert by_day["2022-12-25"] < 75.0 < by_day["2022-12-24"]
-
-
-def test_the_table_may_go_to_standard_output(tmp_path):
-    path = write(sales(), tmp_path / "series.csv")
-    options = ("--target", "sales", "--horizon", "3", "--no-compare", "--out", "-")
-    result = bochner("forecast", path, *options)
-    assert len(pd.read_csv(io.StringIO(result.stdout))) == 3
-    assert "2015-01-01 to 2020-12-01" in " ".join(result.stderr.split())
 
 
 def test_dates_with_offsets_keep_their_clock(tmp_path):
@@ -225,13 +173,6 @@ def test_dates_with_offsets_keep_their_clock(tmp_path):
     np.testing.assert_allclose(found["forecast"].max(), 15.0, atol=0.2)
 
 
-def test_numbers_may_be_times(tmp_path):
-    frame = pd.DataFrame({"year": np.arange(1950, 2010), "count": SALES[:60]})
-    options = ("--time", "year", "--horizon", "2", "--no-compare")
-    _, found = forecast(tmp_path, frame, *options, target="count")
-    assert list(found["year"]) == [2010, 2011]
-
-
 TWICE = pd.concat([sales(20), sales(20)])
 SHORT = sales().assign(price=1.0, word="a").assign(number=np.arange(72.0))
 
@@ -239,27 +180,13 @@ REFUSED = {
     "no horizon": (sales(), (), "How far to forecast is not known: give --horizon"),
     "a time twice": (TWICE, ("--horizon", 3), "in rows 1 and 21. Name the column .*--series"),
     "no column": (sales(), ("--horizon", 3, "--known", "prise"), "No column 'prise' in the table"),
-    "two roles": (sales(), ("--horizon", 3, "--known", "sales"), "'sales' has two roles"),
     "text as time": (SHORT, ("--horizon", 3, "--time", "word"), "holds text .*: expected dates"),
     "known too short": (SHORT, ("--horizon", 3, "--known", "price"), "reach 0 rows beyond"),
-    "no dates": (
-        sales().rename(columns={"date": "d"}).assign(d=np.arange(72.0)),
-        ("--horizon", 3),
-        "Expected one column of dates, found none. Name the column of times",
-    ),
-    "text to forecast": (
-        sales().assign(sales="many"), ("--horizon", 3), "'sales' holds text .*: expected numbers"
-    ),
     "a time that is a known input": (
         sales(), ("--horizon", 3, "--known", "date"), "'date' has two roles: the times"
     ),
-    "names below the rows": (sales(), ("--horizon", 3, "--header", 90), "give a smaller header"),
-    "a picture of no kind": (sales(), ("--horizon", 3, "--picture", "s.gif"), "must end in .png"),
     "the table twice on standard output": (
         sales(), ("--horizon", 3, "--json", "--out", "-"), "both write to standard output"
-    ),
-    "one file twice": (
-        sales(), ("--horizon", 3, "--model", "a", "--report", "a"), "have the same file"
     ),
     "few values": (sales(5), ("--horizon", 3), "needs at least 8 known values"),
 }  # fmt: skip
@@ -299,12 +226,6 @@ def test_a_series_that_cannot_be_forecast_leaves_the_others(tmp_path):
     assert found["shop"].tolist() == ["a"] * 3 + ["e"] * 3
     _, alone = forecast(tmp_path, sales(40), "--horizon", "3", "--no-compare")
     np.testing.assert_allclose(found["forecast"][:3], alone["forecast"])
-
-
-def test_series_that_all_cannot_be_forecast_are_refused(tmp_path):
-    path = write(several(a=sales(5), b=sales(4), c=sales(3)), tmp_path / "series.csv")
-    options = ("--target", "sales", "--series", "shop", "--horizon", "3")
-    assert "at least 8 known values" in refusal(tmp_path, "forecast", path, *options)
 
 
 def test_a_horizon_of_irregular_times_is_refused_with_advice(tmp_path):

@@ -1,13 +1,12 @@
 """Series in columns and their total, from the command line."""
 
-import json
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from cli.command import bochner, refusal, write
-from cli.test_forecast import MONTHS, SALES, TWICE, forecast, sales, several
+from cli.test_forecast import MONTHS, SALES, forecast, sales
 
 import bochner as library
 from bochner import Forecaster
@@ -61,18 +60,6 @@ def test_known_inputs_are_those_of_all_columns(tmp_path):
     for name in expected:
         of_one = found.loc[found["series"] == name, "forecast"]
         np.testing.assert_allclose(of_one, expected[name], rtol=1e-6)
-
-
-def test_errors_of_a_total_are_those_from_where_all_series_are_known(tmp_path):
-    """What one series has before another one begins changes no error from past origins."""
-    frame = in_columns()
-    frame.loc[:11, "north"] = np.nan
-    options = ("--total", "both", "--horizon", "3", "--json")
-    results = [run_wide(tmp_path, some, *options)[0] for some in (frame, frame[12:])]
-    series = [json.loads(result.stdout)["series"] for result in results]
-    found, expected = ({one["name"]: one["from_past_origins"] for one in each} for each in series)
-    assert found == expected
-    assert set(found) == {"north", "south", "both"}
 
 
 def test_a_total_is_known_where_all_series_are():
@@ -141,16 +128,3 @@ def test_columns_that_are_no_series_are_refused(case, tmp_path):
     path = write(in_columns(), tmp_path / "wide.csv")
     said = refusal(tmp_path, "forecast", path, *TARGETS, "--horizon", "3", *options)
     assert re.search(message, said), said
-
-
-def test_totals_that_cannot_be_forecast_are_refused(tmp_path):
-    path = write(sales(40), tmp_path / "series.csv")
-    options = ("--target", "sales", "--horizon", "3", "--total", "all")
-    assert "--total needs several series" in refusal(tmp_path, "forecast", path, *options)
-    path = write(several(b=TWICE), tmp_path / "series.csv")
-    said = refusal(tmp_path, "forecast", path, *options, "--series", "shop")
-    assert "'b' occurs in rows" in said
-    later = sales(43).assign(sales=[*SALES[:40], *[np.nan] * 3])
-    path = write(several(a=later), tmp_path / "series.csv")
-    said = refusal(tmp_path, "forecast", path, *options[:2], *options[4:], "--series", "shop")
-    assert "How far to forecast is not known" in said or "same rows to forecast" in said

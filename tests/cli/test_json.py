@@ -3,7 +3,6 @@
 import json
 import sys
 
-import pandas as pd
 import pytest
 from cli.command import SMALL, bochner, fit, labelled, table, write
 
@@ -83,32 +82,6 @@ def test_every_kind_of_rows_has_its_words():
     reasons = list(model.unlike_rows(frame[["a"]]))
     assert list(models._REASONS) == reasons
     assert list(KINDS_OF_ROWS) == [LIKE, *reasons]
-
-
-def test_several_targets_are_written(tmp_path):
-    frame = table().assign(z=lambda f: f["a"])
-    path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"
-    targets = "--target", "y", "--target", "z"
-    found = run("fit", path, *targets, *SMALL, "--out", out, "--json")
-    assert [each["name"] for each in found["targets"]] == ["y", "z"]
-    assert len(found["model"]["score"]) == 2
-
-
-def test_a_dated_table_is_split_in_time(tmp_path):
-    frame = table(120).assign(day=pd.date_range("2021-01-01", periods=120))
-    path, out = write(frame, tmp_path / "t.csv"), tmp_path / "m.bochner"
-    options = "--target", "y", *SMALL, "--out", out, "--json"
-    split = run("fit", path, *options)["split"]
-    assert split["kind"] == "time"
-    assert "'day'" in split["reason"]
-    assert "--split random" in split["reason"]
-    for backwards in (frame.iloc[::-1], frame):
-        path = write(backwards, tmp_path / "t.csv")
-        assert run("fit", path, *options)["split"]["kind"] == "time"
-    assert run("fit", path, *options, "--split", "random")["split"]["kind"] == "random"
-    shuffled = write(frame.sample(frac=1.0, random_state=0), tmp_path / "t.csv")
-    assert run("fit", shuffled, *options)["split"]["kind"] == "random"
-    assert run("fit", shuffled, *options, "--split", "time")["split"]["kind"] == "time"
 
 
 def test_what_has_no_time_is_left_out(tmp_path, monkeypatch):

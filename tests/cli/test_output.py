@@ -3,10 +3,9 @@
 import io
 
 import pandas as pd
-import pytest
 from rich.console import Console
 
-from bochner.cli import main, output
+from bochner.cli import main
 from bochner.cli.output import cells_table, facts_table, without_formulas
 
 
@@ -33,17 +32,6 @@ def test_no_text_of_a_safe_table_begins_a_formula():
     assert list(found["'=name"]) == list(found["kind"]) == quoted
     assert list(found["number"]) == list(range(-3, 4))
     assert list(frame["=name"]) == names
-
-
-def test_a_folder_that_takes_no_file_is_named_before_any_work(monkeypatch, tmp_path):
-    def refused(**_):
-        raise PermissionError(13, "Permission denied")
-
-    output.check_output(tmp_path / "model.bochner")
-    assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(output, "NamedTemporaryFile", refused)
-    with pytest.raises(OSError, match=r"model.bochner cannot be written \(Permission denied\)"):
-        output.check_output(tmp_path / "model.bochner")
 
 
 def test_an_interrupted_command_ends_in_one_line(monkeypatch, capsys):

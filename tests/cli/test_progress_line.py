@@ -2,16 +2,12 @@
 
 import io
 import re
-from itertools import pairwise
 from threading import Event
 from time import sleep
 
 import pytest
-from numba.core import event
-from rich.console import Console
 
 from bochner import FitProgress
-from bochner.cli import progress_line as activity
 from bochner.cli.progress_line import Activity, reporting
 
 
@@ -52,17 +48,6 @@ def test_the_time_left_runs_down_between_steps():
     assert str(shown) == "after 40 s of 60 s: kernel 1/3"
 
 
-def test_lines_get_rarer():
-    clock, lines = Clock(), []
-    shown = Activity(clock=clock)
-    while clock.now < 3600.0:
-        clock.now += shown.pause()
-        lines.append(clock.now)
-    assert lines[:2] == [5.0, 10.0]
-    assert max(b - a for a, b in pairwise(lines)) == 60.0
-    assert 55 < len(lines) < 75
-
-
 @pytest.fixture
 def fast(monkeypatch):
     monkeypatch.setattr(Activity, "pause", lambda self: 0.01)
@@ -82,18 +67,6 @@ def test_files_and_pipes_get_lines(fast, capsys):
     assert lines[-1].endswith(f": {'x' * 200}")  # Not folded
     sleep(0.05)
     assert capsys.readouterr() == ("", "")  # It has ended
-
-
-def test_compilation_is_named_while_it_lasts(fast, capsys):
-    with reporting() as progress:
-        progress("fitting")
-        with event.trigger_event("numba:compile"), event.trigger_event("numba:compile"):
-            sleep(0.1)
-        sleep(0.1)
-    lines = capsys.readouterr().err.splitlines()
-    texts = [re.sub(r"^after \d+ s: ", "", line) for line in lines]
-    assert "compiling loops, once after an installation" in texts
-    assert texts[-1] == "fitting"
 
 
 def test_short_work_and_quiet_commands_write_nothing(fast, capsys, monkeypatch):
@@ -126,15 +99,3 @@ def test_lines_that_cannot_be_written_stop_nothing(fast, monkeypatch):
     assert all(re.match(r"after \d+ s: ", text) for text in attempts)
     sleep(0.05)
     assert len(attempts) == n_attempts  # It has ended
-
-
-def test_a_terminal_shows_the_line_as_it_is_now(monkeypatch):
-    screen = io.StringIO()
-    monkeypatch.setattr(
-        activity, "Console", lambda **_: Console(file=screen, force_terminal=True, width=80)
-    )
-    with reporting() as progress:
-        progress("kernel", 1, 1000)
-        sleep(1.2)
-    assert "kernel 1/1000" in screen.getvalue()
-    assert len(set(re.findall(r"after \d+ s", screen.getvalue()))) > 1

@@ -10,18 +10,13 @@ from report.studies import of_laws
 from rich.console import Console
 
 from bochner.cli.screen import (
-    groups_table,
     print_checks,
-    print_shares,
     scores_table,
-    share_tables,
 )
 from bochner.comparison.contenders import CATBOOST, LINEAR, OURS, RBF_SAMPLER, TREES
 from bochner.comparison.outcomes import Outcome
-from bochner.comparison.verdict import sum_of_shares
 from bochner.report.diagnostics import checks
 from bochner.report.page import html
-from bochner.tables.sensitivity import VarianceShares
 
 HEADINGS = ["method", "RMSE", "MAE", "explained", "coverage", "seconds"]
 
@@ -63,12 +58,6 @@ def test_no_heading_and_no_number_is_cut(size):
         assert float(error.replace(",", "")) == pytest.approx(score.std_error, rel=0.05)
 
 
-@pytest.mark.parametrize("size", [2.864e-8, 1.23456e-4, 0.02, 1.0, 26941.0, 9e5, 3e6])
-def test_a_method_has_one_line(size):
-    lines = printed(scores_table({TREES: numbers(size, 1), OURS: numbers(size, 0)}))
-    assert len(lines) == 3
-
-
 def test_the_checks_of_a_report_are_on_the_screen():
     """A line for each check that needs attention, within 80 columns, in the words of the report."""
     (study,) = of_laws()
@@ -84,44 +73,3 @@ def test_the_checks_of_a_report_are_on_the_screen():
     assert max(map(len, lines)) <= 80
     page = html([biased])
     assert all(title in page.replace("\u00a0", " ") for title in titles[:1])
-
-
-def test_pairs_without_an_interaction_are_described():
-    shares = VarianceShares(("a", "b"), np.array([0.5, 0.5]), np.full(2, np.nan))
-    pairs = VarianceShares((("a", "b"),), np.array([0.002]), np.array([0.0001]))
-    console = Console(file=io.StringIO(), width=80)
-    print_shares(console, shares, pairs)
-    text = " ".join(console.file.getvalue().split())
-    assert "The interaction of the two most important columns does not have a share of 1 %" in text
-
-
-def test_long_names_of_groups_are_folded():
-    label = "a region with a name that is longer than what a line of a screen has room for"
-    lines = printed(groups_table({label: numbers(1.0, 0)}, "region"))
-    assert lines[0].split() == ["region", "rows", *HEADINGS[1:5]]
-    assert max(map(len, lines)) <= 80
-    assert "…" not in "".join(lines)
-
-
-def test_sums_far_from_all_are_explained():
-    for total, words in ((0.2, "Shares sum to 20 %: a share"), (0.9, ""), (1.2, "more than 100 %")):
-        assert words in sum_of_shares(total)
-        assert bool(sum_of_shares(total)) == bool(words)
-
-
-@pytest.mark.parametrize(
-    ("shares", "n_listed", "rest"),
-    [
-        ([0.9, 0.1, 0.002, 0.001, 0.001], 3, "2 more  0.2 % together"),
-        ([0.9, 0.1, 0.01, 0.001], 4, None),
-        ([0.9], 1, None),
-        ([0.03] * 30, 10, "20 more 60.0 % together"),
-    ],
-)
-def test_unimportant_columns_are_counted(shares, n_listed, rest):
-    names = tuple(f"c{i}" for i in range(len(shares)))
-    importance = VarianceShares(names, np.array(shares), np.full(len(shares), np.nan))
-    (table,) = share_tables(importance, None)
-    lines = [" ".join(line.split()) for line in printed(table)[1:]]
-    assert [line.split()[0] for line in lines[:n_listed]] == list(names[:n_listed])
-    assert lines[n_listed:] == ([] if rest is None else [" ".join(rest.split())])

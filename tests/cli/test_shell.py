@@ -7,8 +7,6 @@ import sys
 import pytest
 from cli.command import fit, table
 
-from bochner._base.file_writing import replacing
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -39,43 +37,11 @@ def test_output_that_cannot_be_written_is_an_error(folder, command, end):
     assert found.stderr.count("standard output") == found.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
-def test_a_full_disk_is_named(tmp_path):
-    def fill_the_disk():
-        with replacing(tmp_path / "m.bochner") as fresh:
-            fresh.write_text("part")
-            with open("/dev/full", "w") as file:
-                file.write("rest")
-
-    with pytest.raises(OSError, match=r"No space left on device: '.*m\.bochner'"):
-        fill_the_disk()
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_pipe_for_a_table_is_refused(folder):
     os.mkfifo(folder / "pipe.csv")
     found = shell(folder, "bochner predict model.bochner pipe.csv")
     assert found.returncode == 2
     assert "is not an ordinary file: pass -" in found.stderr
-
-
-def test_columns_are_found_by_name(folder):
-    found = shell(
-        folder,
-        "bochner predict model.bochner train.csv > 1.csv && "
-        f"'{sys.executable}' -c \"import pandas as pd; t = pd.read_csv('train.csv'); "
-        "t[t.columns[::-1]].to_csv('other.csv', index=False)\" && "
-        "bochner predict model.bochner other.csv > 2.csv && cmp 1.csv 2.csv",
-    )
-    assert found.returncode == 0, found.stderr
-
-
-def test_a_link_is_followed(tmp_path):
-    (tmp_path / "link").symlink_to("real")
-    with replacing(tmp_path / "link") as fresh:
-        fresh.write_text("whole")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real").read_text() == "whole"
 
 
 def test_standard_input_that_is_closed_is_an_error(folder):
@@ -90,12 +56,6 @@ def test_help_may_be_cut_off(tmp_path, line):
     found = shell(tmp_path, f"bochner {line}")
     assert found.returncode == 0
     assert found.stderr == ""
-
-
-def test_a_version_that_cannot_be_written_is_an_error(tmp_path):
-    found = shell(tmp_path, "bochner --version >&-")
-    assert found.returncode == 2
-    assert "standard output is closed" in found.stderr
 
 
 def test_a_dash_is_standard_output(folder):

@@ -2,13 +2,10 @@
 
 import sys
 from dataclasses import replace
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.kernel_approximation import RBFSampler
@@ -17,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bochner import TableEncoder
 from bochner.comparison import contenders
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
@@ -90,54 +86,6 @@ def test_text_and_gaps_are_read_by_all():
         assert measure(contender("regression", 16, 0), split)["error"] < 1.0
 
 
-def test_no_value_is_clipped_for_the_others():
-    X = pd.DataFrame({"a": np.append(np.linspace(0.0, 1.0, 99), 50.0)})
-    model = contenders.CONTENDERS[contenders.LINEAR]("regression", 2, 0).fit(X, X["a"].to_numpy())
-    assert model.predict(X)[-1] == pytest.approx(50.0, rel=0.01)
-
-
-def test_catboost_is_compared_where_it_is_installed(split, monkeypatch):
-    monkeypatch.setitem(sys.modules, "catboost", None)
-    assert list(contenders.installed()) == list(contenders.CONTENDERS)
-    asked = []
-
-    class Boosted(BaseEstimator):
-        """Trees of scikit-learn, with predictions of classes in a column."""
-
-        def __init__(self, **options):
-            asked.append(options)
-
-        def fit(self, X, y, sample_weight=None):
-            asked.append(sample_weight)
-            self.trees_ = trees().fit(X, y, sample_weight)
-            return self
-
-        def predict(self, X):
-            found = self.trees_.predict(X)
-            return found if split.task == "regression" else found[:, None]
-
-    trees = {
-        "regression": HistGradientBoostingRegressor,
-        "classification": HistGradientBoostingClassifier,
-    }[split.task]
-    stub = ModuleType("catboost")
-    stub.__spec__ = ModuleSpec("catboost", None)
-    stub.CatBoostRegressor = stub.CatBoostClassifier = Boosted
-    monkeypatch.setitem(sys.modules, "catboost", stub)
-    assert list(contenders.installed()) == [*contenders.CONTENDERS, contenders.CATBOOST]
-    weighted = replace(split, weight=np.linspace(1.0, 2.0, len(split.y)))
-    model = contenders.installed()[contenders.CATBOOST](split.task, 60, 3)
-    errors = measure(model, weighted)
-    quiet = {"verbose": False, "allow_writing_files": False}
-    assert asked[0] == {"random_seed": 3, **quiet}
-    np.testing.assert_array_equal(asked[-1], weighted.weight)
-    expected = trees().fit(model[:-1].transform(split.X), split.y, weighted.weight)
-    found = expected.predict(model[:-1].transform(split.X_test))
-    metric = (found - split.y_test) ** 2 if split.task == "regression" else found != split.y_test
-    unit = np.var(split.y) if split.task == "regression" else 1.0
-    assert errors["error"] == pytest.approx(np.mean(metric) / unit)
-
-
 def test_catboost_has_its_defaults(split, tmp_path, monkeypatch):
     catboost = pytest.importorskip("catboost")
     monkeypatch.chdir(tmp_path)
@@ -183,32 +131,6 @@ class Sure(Told):
 THREE = Split(None, np.array([0.0, 2.0, 4.0]), None, np.array([1.0, 3.6, 3.2]), "regression")
 
 
-def test_errors_by_hand():
-    square = (0.0 + 1.6**2 + 0.8**2) / 3.0
-    assert evaluate(Told(), THREE) == pytest.approx(
-        {
-            "rmse": np.sqrt(square),
-            "mae": 0.8,
-            "error": square / (8.0 / 3.0),
-            "r2": 1.0 - square / ((1.6**2 + 1.0 + 0.6**2) / 3.0),
-        }
-    )
-
-
-def test_coverage_by_hand():
-    """The residuals are 0, 1.6 and 1.6 standard deviations; 90 % are within 1.645 of them."""
-    assert evaluate(Sure(), THREE)["coverage"] == 1.0
-    wider = Split(None, THREE.y, None, np.array([1.0, 3.7, 4.9]), "regression")
-    assert evaluate(Sure(), wider)["coverage"] == pytest.approx(1.0 / 3.0)
-    assert "coverage" not in evaluate(Told(), THREE)
-
-
-def test_the_share_of_wrong_classes():
-    labels = np.array([1.0, 2.0, 4.0])
-    split = Split(None, labels, None, np.array([1.0, 2.0, 3.0]), "classification")
-    assert evaluate(Told(), split) == {"error": pytest.approx(1.0 / 3.0)}
-
-
 class Wide(Sure):
     """A model whose intervals are not those of its standard deviations."""
 
@@ -219,22 +141,6 @@ class Wide(Sure):
 
 def test_coverage_is_that_of_intervals_where_there_are_some():
     assert evaluate(Wide(), THREE)["coverage"] == pytest.approx(2.0 / 3.0)
-
-
-class Likely(Told):
-    classes_ = np.array(["a", "b"])
-
-    def predict_proba(self, X):
-        return np.array([[0.5, 0.5], [0.2, 0.8]])
-
-    def predict(self, X):
-        return np.array(["a", "b"])
-
-
-def test_log_loss_by_hand():
-    split = Split(None, None, None, np.array(["a", "a"]), "classification")
-    expected = {"error": 0.5, "log_loss": -0.5 * np.log(0.5 * 0.2)}
-    assert evaluate(Likely(), split) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", contenders.installed())
@@ -278,33 +184,6 @@ def test_outcomes_are_those_of_each_method_alone(task):
         else:
             np.testing.assert_array_equal(found[0][name].prediction, expected.prediction)
         assert 0.0 < found[0][name].seconds < 100.0 * seconds
-
-
-@pytest.mark.usefixtures("without_catboost")
-def test_each_target_has_its_outcomes():
-    both = mixed()
-    both = replace(
-        both, y=np.stack([both.y, -both.y], 1), y_test=np.stack([both.y_test, -both.y_test], 1)
-    )
-    found = [{}, {}]
-    contenders.add_others(found, both)
-    first, second = (outcomes[contenders.LINEAR].prediction for outcomes in found)
-    np.testing.assert_allclose(first, -second, rtol=1e-6)
-
-
-@pytest.mark.usefixtures("without_catboost")
-def test_the_table_is_encoded_once(monkeypatch):
-    calls = []
-    for name in ("fit", "fit_transform", "transform"):
-        right = getattr(TableEncoder, name)
-
-        def counted(self, *arguments, _right=right, _name=name, **options):
-            calls.append(_name)
-            return _right(self, *arguments, **options)
-
-        monkeypatch.setattr(TableEncoder, name, counted)
-    contenders.add_others([{}], mixed())
-    assert calls == ["fit_transform", "transform"]
 
 
 @pytest.mark.usefixtures("without_catboost")

@@ -1,7 +1,6 @@
 """Errors of predictions and their standard errors, and the sentences about them."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -14,14 +13,12 @@ from bochner.comparison import study as studies
 from bochner.comparison.outcomes import (
     LIKE,
     Outcome,
-    by_group,
     by_kind,
-    coverage_of,
     mean_score,
     outcome,
 )
 from bochner.comparison.split import Split
-from bochner.comparison.verdict import best_other, calibration, difference, no_pairs, verdict
+from bochner.comparison.verdict import best_other, calibration, difference, verdict
 from bochner.tables.sensitivity import VarianceShares
 
 RNG = np.random.default_rng(0)
@@ -66,13 +63,6 @@ def test_standard_errors_are_those_of_repeated_samples():
     assert said == pytest.approx(np.std([score.value for score in rmse]), rel=0.05)
 
 
-def test_standard_errors_of_few_values_have_the_degrees_of_freedom_of_their_variance():
-    values = np.array([[1.0, 4.0, 2.0], [9.0, -3.0, 5.0], [0.5, 0.0, 7.0], [2.0, 2.0, 2.5]])
-    assert mean_score(values[0]).std_error == pytest.approx(stats.sem(values[0]))
-    score = mean_score(values.ravel(), np.repeat(np.arange(4), 3))
-    assert score.std_error == pytest.approx(stats.sem(values.mean(axis=1)))
-
-
 def test_standard_errors_of_dependent_rows_are_those_of_clusters():
     rng = np.random.default_rng(3)
     means, errors = [], []
@@ -96,15 +86,6 @@ def test_metrics_are_those_of_scikit_learn():
     assert scores["log_loss"].value == pytest.approx(log_loss(found.y, found.probability))
     area = roc_auc_score(found.y == "yes", found.probability[:, 1])
     assert scores["auc"].value == pytest.approx(area)
-
-
-def test_a_part_has_the_rows_of_its_label():
-    found = numbers()
-    labels = np.where(np.arange(400) < 300, "p", "q")
-    groups = by_group(found, labels)
-    assert list(groups) == ["p", "q"]
-    np.testing.assert_array_equal(groups["q"].prediction, found.prediction[300:])
-    np.testing.assert_array_equal(groups["q"].upper, found.upper[300:])
 
 
 def check_kinds():
@@ -208,20 +189,6 @@ def test_probabilities_are_judged(sharper, judged):
     assert judged in calibration(study(own=classes(2000, sharper=sharper)))
 
 
-def test_outcomes_of_a_model_of_several_targets_are_those_of_each():
-    X = pd.DataFrame(RNG.normal(size=(80, 2)), columns=["a", "b"])
-    y = np.stack([X["a"], X["a"] - X["b"]], axis=1)
-    split = Split(X[:60], y[:60], X[60:], y[60:], "regression")
-    model = studies.TableRegressor(effort="quick", random_state=0).fit(split.X, split.y)
-    for number, outcomes in enumerate(studies.own_outcomes(model, split)):
-        found = outcomes["bochner"]
-        np.testing.assert_array_equal(found.y, y[60:, number])
-        np.testing.assert_array_equal(found.prediction, model.predict(split.X_test)[:, number])
-        lower, upper = (end[:, number] for end in model.predict_interval(split.X_test, 0.9))
-        np.testing.assert_array_equal([found.lower, found.upper], [lower, upper])
-        assert found.unit == pytest.approx(np.var(y[:60, number]))
-
-
 class TwoTargets(TableRegressor):
     """Predictions that need no fit."""
 
@@ -290,19 +257,6 @@ def test_standard_errors_of_huge_targets_do_not_overflow(clusters):
     assert huge.std_error == pytest.approx(1e200 * plain.std_error)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_verdict_on_classes_counts_the_rows(seed):
-    """The model also knows a class that no test row has."""
-    rng = np.random.default_rng(seed)
-    known = np.array(["a", "b", "c", "d"])
-    y = rng.choice(["b", "c", "d"], 200, p=[0.2, 0.5, 0.3])
-    said = np.where(rng.random(200) < 0.7, y, "a")
-    text = verdict(study(own=Outcome(y, said, classes=known)))
-    share, most = 100.0 * np.mean(y == said), 100.0 * np.mean(y == "c")
-    assert f"is right for {share:.0f} %" in text
-    assert text.endswith(f"(always predicting 'c': {most:.0f} %).")
-
-
 @pytest.mark.parametrize("gap", [0.0, 0.06, -0.06, 0.2, -0.2])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_probabilities_are_judged_by_the_larger_of_two_errors(gap, grouped):
@@ -326,23 +280,6 @@ def test_probabilities_are_judged_by_the_larger_of_two_errors(gap, grouped):
     assert calibration(study(own=own)).endswith(", as expected." if is_alike else f", {side}.")
 
 
-@pytest.mark.parametrize("sizes", [[10] * 12, [60, *[2] * 11]])
-def test_groups_of_equal_rows_count_as_one_row_each(sizes):
-    """The range of coverage of rows that are all covered or not, in groups of any size."""
-    clusters = np.repeat(np.arange(12), sizes)
-    is_covered = np.isin(clusters, [0, 2, 3, 5, 6, 7, 9, 11])
-    found = coverage_of(is_covered, 0.9, clusters)
-    lower, upper = stats.binom.interval(0.95, 12, 0.9)
-    assert (found.lower, found.upper) == (lower / 12, upper / 12)
-    assert found.observed == np.mean(is_covered)
-
-
-def test_columns_of_pairs_are_counted_once():
-    columns = tuple(combinations("abcde", 2))
-    pairs = VarianceShares(columns, np.full(10, 0.001), np.full(10, np.nan))
-    assert no_pairs(pairs).startswith("No pair of the 5 most important columns")
-
-
 def assert_clusters_in_differences():
     """Differences that are equal within eight groups are eight differences, not 400."""
     rng, groups = np.random.default_rng(6), np.arange(400) % 8
@@ -361,17 +298,3 @@ def assert_clusters_in_differences():
 
 def test_differences_within_a_group_are_not_independent():
     assert_clusters_in_differences()
-
-
-def assert_independent_values():
-    """Values that are all covered are as many as their groups."""
-    groups = np.arange(60) // 20
-    found = coverage_of(np.ones(60, dtype=bool), 0.9, groups)
-    expected = coverage_of(np.ones(3, dtype=bool), 0.9)
-    assert (found.lower, found.upper) == (expected.lower, expected.upper)
-    assert not found.is_wide
-    assert coverage_of(np.ones(60, dtype=bool), 0.9).is_wide
-
-
-def test_values_of_a_group_that_are_all_covered_are_one_value():
-    assert_independent_values()

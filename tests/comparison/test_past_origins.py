@@ -13,7 +13,6 @@ from bochner.comparison.forecast_errors import (
     LAST_REPEATED,
     SEASON_REPEATED,
     OriginScores,
-    SeriesForecast,
     forecast_coverage,
     forecast_verdict,
     model_facts,
@@ -96,15 +95,6 @@ def test_a_season_longer_than_the_values_before_an_origin_is_not_repeated():
     assert np.isfinite(found.mase(OURS))
 
 
-def test_the_sentence_on_coverage_counts_all_values():
-    scores = [
-        replace(_scores(1.0, 1.0), covered=np.array(c), origins=np.zeros(len(c), int))
-        for c in ([1, 1, 1], [1, 0, 1, 1])
-    ]
-    expected = "The 90 % intervals contain 86 % of these 7 values, as expected"
-    assert forecast_coverage(scores, 0.9).startswith(expected)
-
-
 def test_values_of_one_forecast_are_no_independent_values():
     """All 72 values of three forecasts may be covered, all of 72 forecasts may not."""
     every = replace(_scores(1.0, 1.0), covered=np.ones(72))
@@ -139,19 +129,6 @@ def test_shares_of_trends_add_up():
     assert model_facts(law)["Shifts"] == "of the level at 6 times"
     assert facts["Trend"] == "a level (77 %), a line (22 %), a slope (1 %)"
     assert facts["Seasons"] == "1 year, cycle of 9 (probability 30 %)"
-
-
-def test_values_have_as_many_decimals_as_their_intervals_deserve():
-    times = pd.RangeIndex(2)
-    values = pd.Series([1.0, 2.0])
-    for width, text in ((200.0, "1,235"), (2.0, "1,234.57"), (0.02, "1,234.5678")):
-        mean = np.full(2, 1234.5678)
-        ends = mean - 0.5 * width, mean + 0.5 * width
-        assert SeriesForecast("y", values, times, mean, *ends).shown(mean[0]) == text
-
-
-def test_without_scores_the_verdict_says_why():
-    assert "too short" in forecast_verdict([])
 
 
 def test_times_are_shown_as_people_write_them():

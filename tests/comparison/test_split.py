@@ -45,12 +45,6 @@ def test_classes_have_equal_shares_in_random_rows():
     assert split.weight is split.groups is split.time is None
 
 
-def test_a_class_of_test_rows_alone_is_refused():
-    late = pd.Series(np.where(np.arange(N) < 90, TARGET, 2))
-    with pytest.raises(InputError, match="No row to fit has the class 2, which"):
-        split_rows(FEATURES, late, "classification", 0.1, 0, time=np.arange(N))
-
-
 def dated(n=40, **columns):
     days = pd.date_range("2021-01-01", periods=n)
     parts = {"day": days, "a": np.arange(n), "who": list("pqrs") * (n // 4)}

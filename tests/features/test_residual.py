@@ -9,9 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse, stats
 
 from bochner import kernels, spectral_measure
-from bochner.features import residual
-from bochner.features.landmarks import greatest_pivots
-from bochner.features.residual import ResidualFeatures
+from bochner.features import landmarks
+from bochner.features.landmarks import ResidualFeatures, greatest_pivots
 
 FAMILY_ALPHA = 1e-6
 RNG = np.random.default_rng(0)
@@ -101,7 +100,7 @@ def test_rows_of_many_inputs_give_fewer_candidates(monkeypatch):
         sizes.append(rows.shape)
         return greatest_pivots(kernel, rows, count)
 
-    monkeypatch.setattr(residual, "greatest_pivots", counted)
+    monkeypatch.setattr(landmarks, "greatest_pivots", counted)
     rows = np.random.default_rng(0).normal(size=(300, 40))
     kernel = kernels.Gaussian(9.0)
     frequencies = spectral_measure(kernel, 40).sample(8, 0)

@@ -7,8 +7,12 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates
-from bochner.gaussian_process.full_scale import FullScaleProcess
-from bochner.gaussian_process.residual_process import Residuals, nearest, nearest_earlier
+from bochner.gaussian_process.full_scale import (
+    FullScaleProcess,
+    Residuals,
+    nearest,
+    nearest_earlier,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-3.0, 3.0, size=(40, 2))

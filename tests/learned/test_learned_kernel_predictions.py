@@ -227,9 +227,8 @@ def test_many_waves_of_few_inputs_are_told_apart_in_single_precision(seed):
     model = LearnedKernelRegressor(
         40,
         "sparse",
-        dtype="float32",
         random_state=seed,
-        chains=Chains(n_burn_in=5, n_samples=5, n_chains=1),
+        chains=Chains(n_burn_in=5, n_samples=5, n_chains=1, dtype="float32"),
     )
     assert model.fit(rows, y).score(rows, y) > 0.99
 

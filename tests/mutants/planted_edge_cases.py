@@ -22,7 +22,6 @@ from tables import (
 )
 
 from bochner.comparison import forecast_errors as forecasts
-from bochner.comparison import outcomes as coverage
 from bochner.comparison import study, verdict
 from bochner.features import positive_features as positive
 from bochner.features import stats
@@ -172,12 +171,6 @@ plant_edits(
     the_scale_of_later_values=("series[name].values[before]", "series[name].values"),
 )
 
-plant_edits(
-    coverage,
-    "_independent",
-    test_outcomes.assert_independent_values,
-    covered_rows_are_independent=("        return n_clusters\n", "        return n\n"),
-)
 plant_edits(
     residuals,
     "drifts",

@@ -17,7 +17,7 @@ from bochner.comparison import forecast_errors as origins
 from bochner.comparison import forecast_fits
 from bochner.comparison.contenders import OURS
 from bochner.files import series_table
-from bochner.series import holidays
+from bochner.series import calendars
 from bochner.series.fitted_series import SeriesForecasts
 
 
@@ -82,20 +82,12 @@ planted(check_verdict, name="the_mean_of_the_other_is_ours")(
         forecasts,
     )
 )
-planted(test_origins.test_the_sentence_on_coverage_counts_all_values, name="coverage_is_the_rest")(
-    edit(forecasts, "forecast_coverage", "percent(coverage.observed)",
-         "percent(1 - coverage.observed)", test_origins)
-)  # fmt: skip
 planted(
     test_origins.test_times_are_shown_as_people_write_them, name="one_midnight_hides_all_times"
 )(edit(forecasts, "shown_times", "normalize()).all()", "normalize()).any()", test_origins))
-planted(
-    test_origins.test_values_have_as_many_decimals_as_their_intervals_deserve,
-    name="decimals_do_not_depend_on_intervals",
-)(edit(forecasts.SeriesForecast, "shown", "np.log10(width)", "np.log10(largest)"))
 
 plant_edits(
-    holidays,
+    calendars,
     "holiday_inputs",
     test_holidays.test_holidays_of_germany,
     users=(test_holidays,),
@@ -103,18 +95,18 @@ plant_edits(
     holidays_have_two_effects=('(names != "") & ~np.isin(names, frequent)', '(names != "")'),
 )
 planted(test_holidays.test_holidays_of_one_date_share_an_effect, name="all_dates_are_known")(
-    edit(holidays, "holiday_inputs", "names[:n_known].tolist(), days[:n_known].tolist()",
+    edit(calendars, "holiday_inputs", "names[:n_known].tolist(), days[:n_known].tolist()",
          "names.tolist(), days.tolist()", test_holidays)
 )  # fmt: skip
 planted(
     test_holidays.test_holidays_of_one_date_share_an_effect,
     name="a_holiday_of_one_date_has_an_effect",
-)(lambda patch: patch.setattr(holidays, "_FEWEST", 1))
+)(lambda patch: patch.setattr(calendars, "_FEWEST_DATES", 1))
 planted(test_holidays.test_all_hours_of_a_date_are_one_date, name="hours_count_as_dates")(
-    edit(holidays, "holiday_inputs", "pairs = set(zip(", "pairs = list(zip(", test_holidays)
+    edit(calendars, "holiday_inputs", "pairs = set(zip(", "pairs = list(zip(", test_holidays)
 )
 planted(test_holidays.test_hours_follow_the_local_clock, name="holidays_begin_in_greenwich")(
-    edit(holidays, "holiday_inputs", "read_dates(times).clock", "read_dates(times).utc",
+    edit(calendars, "holiday_inputs", "read_dates(times).clock", "read_dates(times).utc",
          test_holidays)
 )  # fmt: skip
 

@@ -21,9 +21,8 @@ from bochner.gaussian_process import covariance, gaussian_process_regressor
 from bochner.gaussian_process import covariance as exact
 from bochner.gaussian_process import process_base as process_kernels
 from bochner.gaussian_process import process_base as search
-from bochner.gaussian_process.full_scale import FullScaleProcess
+from bochner.gaussian_process.full_scale import FullScaleProcess, Residuals
 from bochner.gaussian_process.process_base import ScikitProcess
-from bochner.gaussian_process.residual_process import Residuals
 from bochner.kernels import adapter as foreign
 from bochner.linear.reparameterised import LengthScales
 

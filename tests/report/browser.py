@@ -1,6 +1,5 @@
 """A headless Chromium, driven by the DevTools protocol over a pair of pipes."""
 
-import base64
 import contextlib
 import json
 import os
@@ -118,14 +117,6 @@ class Browser:
         asked = (e["params"]["request"]["url"] for e in self.events
                  if e["method"] == "Network.requestWillBeSent")  # fmt: skip
         return [url for url in asked if not url.startswith("data:")]
-
-    def picture(self, path, *, top=0, height=None):
-        """Write a PNG file of a part of the page, from top to bottom."""
-        size = self("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": top, "width": size["width"], "scale": 1,
-                "height": min(height or size["height"], size["height"] - top)}  # fmt: skip
-        data = self("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)["data"]
-        Path(path).write_bytes(base64.b64decode(data))
 
     def close(self):
         """End the browser."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from report.browser import Browser, find_browser
-from report.studies import of_classes, of_laws, page, table
+from report.studies import of_classes, page
 
 from bochner.report import page as report
 
@@ -84,16 +84,6 @@ def test_the_page_is_drawn(browser, folder, kind, width, dark):
     assert worst > 3.0, element
 
 
-def test_elements_do_not_stick_out_of_a_phone(browser, folder):
-    browser.open(folder / "laws.html", 390)
-    out = """[...document.querySelectorAll('main *')].filter((element) => {
-      const box = element.getBoundingClientRect();
-      const scrolled = element.closest('.scroll, pre, svg');
-      return !scrolled && box.width > 0 && (box.right > 391 || box.left < -1);
-    }).map((element) => element.outerHTML.slice(0, 200))"""
-    assert browser.run(out) == []
-
-
 def test_tables_are_sorted_by_mouse_and_keyboard(browser, folder):
     browser.open(folder / "laws.html")
     cells = """(column) => [...[...document.querySelectorAll('table')].find((table) =>
@@ -115,31 +105,6 @@ def test_tables_are_sorted_by_mouse_and_keyboard(browser, folder):
         assert browser.run(f"{heads}[0].getAttribute('aria-sort')") is None
 
 
-def test_the_theme_is_switched_and_kept(browser, folder):
-    browser.open(folder / "laws.html")
-    color = "getComputedStyle(document.body).backgroundColor"
-    light = browser.run(color)
-    browser.run("document.getElementById('theme').click()")
-    dark = browser.run(color)
-    assert dark != light
-    assert browser.run("document.getElementById('theme').textContent") == "Light"
-    browser.open(folder / "laws.html")
-    assert browser.run(color) == dark
-    browser.run("document.getElementById('theme').click()")
-    assert browser.run(color) == light
-
-
-def test_print_is_light_and_complete(browser, folder):
-    browser.open(folder / "laws.html", dark=True)
-    dark = {"name": "prefers-color-scheme", "value": "dark"}
-    browser("Emulation.setEmulatedMedia", media="print", features=[dark])
-    shown = "getComputedStyle(document.{}).{}".format
-    assert browser.run(shown("body", "backgroundColor")) == "rgb(255, 255, 255)"
-    assert browser.run(shown("querySelector('nav')", "display")) == "none"
-    assert browser.run(shown("querySelector('main')", "display")) == "block"
-    browser("Emulation.setEmulatedMedia", media="")
-
-
 def test_the_first_key_skips_the_contents(browser, folder):
     browser.open(folder / "laws.html")
     browser.press("Tab", 9)
@@ -147,39 +112,6 @@ def test_the_first_key_skips_the_contents(browser, folder):
     assert browser.run("document.activeElement.getBoundingClientRect().left") >= 0
     browser.press("Enter", 13, "\r")
     assert browser.run("document.activeElement.id") == "main"
-
-
-def test_contents_are_open_on_wide_screens_and_folded_on_phones(browser, folder):
-    is_open = "document.querySelector('nav details').open"
-    browser.open(folder / "laws.html")
-    assert browser.run(is_open)
-    assert browser.run("getComputedStyle(document.querySelector('nav')).position") == "sticky"
-    browser.open(folder / "laws.html", 390)
-    assert not browser.run(is_open)
-    browser.run("document.querySelector('nav summary').click()")
-    assert browser.run(is_open)
-    browser.run("document.querySelector('nav a[href=\"#diagnostics\"]').click()")
-    assert not browser.run(is_open)
-    assert browser.run("location.hash") == "#diagnostics"
-
-
-def test_a_notebook_shows_the_page_in_a_frame(browser, tmp_path):
-    (study,) = of_laws()
-    frame, y = table(60, seed=5)
-    shown = study.model.report(frame, y)
-    path = tmp_path / "notebook.html"
-    head = "<!doctype html><html><head><meta charset='utf-8'><style>p{color:red}</style></head>"
-    path.write_text(f"{head}<body><p>cell</p>{shown._repr_html_()}</body></html>", encoding="utf-8")
-    browser.open(path)
-    assert browser.complaints() == []
-    box = browser.run("""(() => {
-      const box = document.querySelector('iframe').getBoundingClientRect();
-      return [box.width, box.height];
-    })()""")
-    assert box[0] > 1200
-    assert box[1] > 400
-    # The page's styles do not change the notebook's, nor the other way round.
-    assert browser.run("getComputedStyle(document.querySelector('p')).color") == "rgb(255, 0, 0)"
 
 
 def test_nothing_of_a_name_is_run(browser, tmp_path):
@@ -191,21 +123,3 @@ def test_nothing_of_a_name_is_run(browser, tmp_path):
     browser.open(path)
     assert browser.complaints() == []
     assert browser.run("window.hit") is None
-
-
-def test_wide_tables_have_a_hint_and_contents_are_aligned(browser, folder):
-    """A shadow ends a table that scrolls; names in the contents begin below each other."""
-    browser.open(folder / "laws.html", 390)
-    shadow = "getComputedStyle(document.querySelector('.scroll')).backgroundImage"
-    assert browser.run(shadow).count("linear-gradient") == 2
-    columns = """getComputedStyle(document.querySelector('.facts div')).gridTemplateColumns"""
-    assert len(browser.run(columns).split()) == 1  # A value has the whole width of a phone
-    browser.open(folder / "laws.html", 1300)
-    lefts = """[...document.querySelectorAll('nav > details > ol > li > a')].map((a) => {
-      const range = document.createRange();
-      range.selectNodeContents(a.lastElementChild || a.lastChild);
-      return Math.round(range.getBoundingClientRect().left);
-    })"""
-    found = browser.run(lefts)
-    assert len(found) >= 10
-    assert len(set(found)) == 1

@@ -11,17 +11,13 @@ from report.studies import build, of_classes, of_laws, table, with_quantiles
 from bochner import TableRegressor
 from bochner._base.number_texts import number
 from bochner.comparison.outcomes import Outcome, are_outside, coverage_of
-from bochner.comparison.study import row_names
-from bochner.comparison.verdict import calibration, no_pairs
+from bochner.comparison.verdict import calibration
 from bochner.files.columns import read_column
 from bochner.report import diagnostics, error_checks
-from bochner.report.accuracy import intervals_section, predictions_section, thirds
-from bochner.report.blocks import Table
-from bochner.report.column_sections import importance_section
+from bochner.report.accuracy import intervals_section
 from bochner.report.diagnostics import diagnostics_section, findings
-from bochner.report.residual_section import drift, residuals_section
+from bochner.report.residual_section import drift
 from bochner.report.subject import subjects_of
-from bochner.tables.sensitivity import VarianceShares
 
 
 def subject(outcome=None, **changes):
@@ -91,12 +87,6 @@ def test_each_check_finds_what_it_is_for(check, own, title):
     assert found.advice
 
 
-def test_where_intervals_are_too_narrow():
-    found = error_checks.coverage_by_size(subject(outcome(3000, errors=growing)))
-    assert "too narrow in the highest third" in found.meaning
-    assert "too wide in the lowest third" in found.meaning
-
-
 def fixed_coverage(n_covered, n=80):
     """Predictions of which as many are within 90 % intervals, evenly in all thirds."""
     mean = np.arange(float(n))
@@ -127,15 +117,6 @@ def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
         assert share in error_checks.coverage(checked).title
 
 
-def test_a_third_with_narrow_intervals_is_named():
-    """19 of 27 values of a third in 90 % intervals are too few, also among three thirds."""
-    own = fixed_coverage(80, 81)
-    y = own.y.copy()
-    y[27:35] = own.prediction[27:35] + 3.0
-    found = error_checks.coverage_by_size(subject(replace(own, y=y)))
-    assert "too narrow in the middle third" in found.meaning
-
-
 def test_the_range_of_coverage_is_that_of_repeated_samples():
     """Calibrated intervals are outside in 5 % of the samples, in 11 % with 30 clusters."""
     rng = np.random.default_rng(0)
@@ -159,50 +140,6 @@ def test_several_comparisons_are_outside_together_as_rarely_as_one():
     assert np.mean(outside) < 0.08
 
 
-def test_the_share_of_the_worst_rows_is_counted():
-    errors = np.ones(1000)
-    errors[:10] = 30.0 - 0.01 * np.arange(10.0)
-    own = outcome(1000, errors=lambda rng, mean: errors)
-    share = np.sum(errors[:10] ** 2) / np.sum(errors**2)
-    names = [f"row {place} ('id' 7{place})" for place in range(1000)]
-    found = error_checks.heavy_tails(subject(own, row_names=names))
-    assert f"{100.0 * share:.0f} %" in found.title
-    assert found.weight == "check"  # More than half of the squared error
-    shown = [f"{names[i]} (observed {number(own.y[i])}, predicted {number(own.prediction[i])})"
-             for i in range(5)]  # fmt: skip
-    assert f"The largest errors: {'; '.join(shown)}." in found.meaning
-    assert "row 1 of the test rows (observed" in error_checks.heavy_tails(subject(own)).meaning
-
-
-def test_residuals_beyond_the_axis_are_counted():
-    own = outcome(600)
-    y = own.y.copy()
-    y[[3, 77]] = own.prediction[[3, 77]] + [-400.0, 300.0]
-    section = residuals_section(subject(replace(own, y=y)), [], 0)
-    (figure,) = section.blocks[1]
-    assert "2 residuals lie beyond the axis: triangles at its edge." in figure.caption
-    (plain,) = residuals_section(subject(own), [], 0).blocks[1]
-    assert "beyond" not in plain.caption
-
-
-def test_rows_of_a_file_are_named_by_their_numbers():
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "pid": ["x", "y", "z"]})
-    assert row_names(frame.iloc[[2, 0]]) == ["row 3", "row 1"]
-    assert row_names(frame.iloc[[1]], frame["pid"]) == ["row 2 ('pid' y)"]
-    X, y = frame[["a"]].set_axis([7, 8, 9]), np.array([1.0, 2.0, 4.0])
-    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
-    assert model.report(X, y).studies[0].row_names == ["row 7", "row 8", "row 9"]
-
-
-def test_what_is_said_of_pairs_is_what_was_examined():
-    pairs = VarianceShares((("a", "b"), ("a", "c"), ("b", "c")), np.array([5e-3, 1e-3, 0.0]),
-                           np.array([1e-3] * 3))  # fmt: skip
-    expected = "No pair of the 3 most important columns has an interaction with a share of 1 %"
-    assert no_pairs(pairs).startswith(expected)
-    section = importance_section(subject(interactions=pairs))
-    assert no_pairs(pairs) in section.blocks
-
-
 def test_drifts_are_named():
     rng = np.random.default_rng(0)
     x = rng.normal(size=900)
@@ -219,16 +156,6 @@ def test_drifts_are_named():
     assert error_checks.drifting([]) is None
 
 
-def test_another_method_is_better():
-    own, other = outcome(noise=1.2), outcome(noise=1.2)
-    better = replace(other, prediction=other.y - 0.5 * (other.y - other.prediction))
-    found = error_checks.others(subject(outcomes={"bochner": own, "trees": better}))
-    assert found.title == "trees has a lower error"
-    assert "100 % higher" in found.meaning
-    assert error_checks.others(subject(outcomes={"bochner": better, "trees": own})).weight == "fine"
-    assert error_checks.others(subject(own)) is None
-
-
 def test_classes_that_are_rare_or_never_predicted():
     (study,) = of_classes(26)
     own = study.own
@@ -242,17 +169,6 @@ def test_classes_that_are_rare_or_never_predicted():
     (two,) = subjects_of(of_classes(2))
     assert diagnostics.classes(two).weight == "fine"
     assert diagnostics.classes(subject()) is None
-
-
-def test_the_thirds_of_predictions_say_by_how_much_observations_are_above_them():
-    of_all = outcome(bias=0.5)
-    parts = np.array_split(np.argsort(of_all.prediction, kind="stable"), 3)
-    found = [np.mean(third.y - third.prediction) for third in thirds(of_all).values()]
-    assert found == pytest.approx([np.mean((of_all.y - of_all.prediction)[p]) for p in parts])
-    assert min(found) > 0.3
-    (table,) = (b for b in predictions_section(subject(of_all)).blocks if isinstance(b, Table))
-    place = table.heads.index("observed − predicted")
-    assert [row[place].value for row in table.rows] == found
 
 
 def test_columns_of_the_table():
@@ -277,33 +193,6 @@ def test_columns_of_the_table():
     text = section.blocks[0]
     assert text.startswith(f"Of {len(found)} checks, {counts[0] or 'none'} need")
     assert text.endswith(f"{counts[2]} passed.")
-
-
-def test_numbers_that_may_identify_rows_are_named():
-    frame, y = table(200)
-    number = 1000 + (37 * np.arange(len(frame))) % 4001
-    (study,) = build(
-        TableRegressor(effort="quick", random_state=0),
-        frame.assign(ticket_no=number)[["size", "ticket_no"]],
-        y,
-        "regression",
-    )
-    (checked,) = subjects_of([study])
-    assert diagnostics.left_out(checked).title == "Possible identifiers: 'ticket_no'"
-    assert "none is an identifier" not in diagnostics.left_out(subject()).title
-
-
-def test_methods_are_compared_by_the_same_rows():
-    rng = np.random.default_rng(0)
-    noise = rng.normal(size=30) ** 3
-    y = rng.normal(size=30)
-    own = Outcome(y + noise, y)
-    worse = Outcome(y + noise, y - 0.3 * noise)
-    checked = subject(outcomes={"bochner": own, "trees": worse})
-    found = diagnostics.rows(checked)
-    assert found.title == "Few test rows: 30"
-    assert "the difference is significant" in found.meaning
-    assert "chance" not in found.meaning
 
 
 def test_few_rows_for_the_columns():

@@ -96,15 +96,6 @@ def test_the_statistic_is_that_of_an_analysis_of_variance():
         assert error == pytest.approx(part.std() / np.sqrt(len(part)), rel=1e-3)
 
 
-def test_a_drift_is_found_where_it_is():
-    rng = np.random.default_rng(3)
-    times = np.datetime64("2024-01-01") + np.arange(800).astype("m8[D]")
-    found = of(times, rng.normal(size=800) + np.where(np.arange(800) > 700, 1.5, 0.0))
-    assert found.is_certain(10)
-    assert found.labels[found.extremes[1]] == "2025-12-01 to 2026-03-10"
-    assert not of(times, rng.normal(size=800)).is_certain(1)
-
-
 def test_many_rows_do_not_make_little_matter():
     rng = np.random.default_rng(4)
     x = rng.integers(0, 2, 200_000).astype(float)
@@ -133,17 +124,6 @@ def test_bins_have_enough_rows(values, counts):
     assert 2 <= len(found.labels) <= 9
     if counts is not None:
         assert dict(zip(found.labels, found.count.tolist(), strict=True)) == counts
-
-
-@pytest.mark.parametrize("values", [np.ones(100), np.arange(30.0), np.repeat(["a", "b"], [99, 1])])
-def test_one_bin_is_no_test(values):
-    assert of(values, np.random.default_rng(6).normal(size=len(values))) is None
-
-
-def test_equal_residuals_are_no_drift():
-    found = of(np.arange(200.0), np.zeros(200))
-    assert not found.is_certain(1)
-    assert found.share == 0.0
 
 
 def test_errors_of_few_clusters_are_those_of_their_means():

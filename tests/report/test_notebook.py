@@ -1,6 +1,5 @@
 """``model.report``: a report on rows of one's own."""
 
-import pickle
 import subprocess
 import sys
 
@@ -9,12 +8,11 @@ import pandas as pd
 import polars as pl
 import pytest
 from report.markup import Page
-from report.studies import of_laws, of_targets, table
+from report.studies import of_laws, table
 
-from bochner import TableClassifier, TableRegressor
+from bochner import TableClassifier
 from bochner.comparison.outcomes import outcome
 from bochner.comparison.split import Split
-from bochner.report.diagnostics import checks
 
 
 @pytest.fixture(scope="module")
@@ -63,15 +61,6 @@ def test_tables_of_any_kind(kind):
     assert names == (["x0", "x1", "x2"] if kind is np.asarray else ["a", "b", "c"])
 
 
-def test_several_targets_have_their_names(rows):
-    model = of_targets()[0].model
-    frame, y = rows
-    both = pd.DataFrame({"one": y, "two": 2.0 * y})
-    assert [s.target for s in model.report(frame, both).studies] == ["one", "two"]
-    unnamed = model.report(frame, both.to_numpy()).studies
-    assert [s.target for s in unnamed] == ["target 0", "target 1"]
-
-
 @pytest.mark.parametrize(
     ("frame", "y", "message"),
     [
@@ -87,14 +76,6 @@ def test_what_has_no_report(frame, y, message):
         of_laws()[0].model.report(frame, y)
 
 
-def test_an_unknown_class_is_named():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    model = TableClassifier(effort="quick", random_state=0).fit(X, np.repeat(["a", "b"], 30))
-    with pytest.raises(ValueError, match=r"the class np.str_\('c'\)|the class 'c'"):
-        model.report(X, np.repeat(["a", "c"], 30))
-
-
 def test_a_missing_package_is_named():
     code = (
         "import sys; sys.modules['jinja2'] = None\n"
@@ -108,39 +89,3 @@ def test_a_missing_package_is_named():
     assert done.stdout == (
         "Reports need jinja2, which is not installed: run pip install 'bochner[report]'.\n"
     )
-
-
-def test_checks_need_no_package_of_reports():
-    """Commands show them without the extra, and they say the same."""
-    code = (
-        "import sys, pickle; sys.modules.update(jinja2=None, markupsafe=None, matplotlib=None)\n"
-        "from bochner.report.diagnostics import checks\n"
-        "print(repr(checks(pickle.load(sys.stdin.buffer))))\n"
-    )
-    (study,) = of_laws()
-    found = subprocess.run(
-        [sys.executable, "-c", code], input=pickle.dumps(study), stdout=subprocess.PIPE, check=True
-    )
-    expected = checks(study)
-    assert len(expected) > 5
-    assert found.stdout.decode() == f"{expected!r}\n"
-
-
-def test_a_model_that_is_not_fitted_has_none():
-    with pytest.raises(Exception, match="not fitted"):
-        TableRegressor().report(np.ones((3, 1)), np.ones(3))
-
-
-@pytest.mark.parametrize("levels", [["x\0", "\0"], ["x\ud800", "y"]])
-def test_levels_that_no_page_can_hold(levels, tmp_path):
-    y = np.random.default_rng(0).normal(size=60)
-    frame = pd.DataFrame({"a": y, "level": pd.Series(levels * 30, dtype=object)})
-    page = TableRegressor(effort="quick", random_state=0).fit(frame, y).report(frame, y).html
-    assert not {"\0", "\ud800"} & set(page)
-
-
-def test_what_is_no_path_is_refused_before_the_report():
-    y = np.arange(20.0)
-    model = TableRegressor(effort="quick", random_state=0).fit(y[:, None], y)
-    with pytest.raises(TypeError, match="path must be a str or path-like, got 5"):
-        model.report(y[:, None], y, 5)

@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from report.markup import Page
-from report.studies import KINDS, build, of_classes, of_groups, of_laws, of_targets, page, table
+from report.studies import KINDS, build, of_groups, of_laws, of_targets, page, table
 
-from bochner import TableClassifier, TableRegressor, report
+from bochner import TableRegressor, report
 from bochner._base.number_texts import percent, with_error
 from bochner.comparison.contenders import LINEAR
 from bochner.comparison.verdict import calibration, verdict
-from bochner.plot.style import PALETTE
 
 EVERY = ["data", "model", "errors", "calibration", "residuals", "importance", "effects",
          "diagnostics", "reproduction"]  # fmt: skip
@@ -162,20 +161,6 @@ def test_each_target_has_its_own_numbers():
     assert other_high - other_low == pytest.approx(2.0 * (high - low), rel=0.3)
 
 
-def test_targets_are_told_apart_in_any_order():
-    text = report.html(of_targets()[::-1])
-    one, two = (Page(t).all("section", id=f"t{n}-effects")[0].text for t, n in
-                ((page("targets"), 1), (text, 2)))  # fmt: skip
-    assert re.sub(r"\d+(\.\d+)?", "", one) == re.sub(r"\d+(\.\d+)?", "", two)
-
-
-@pytest.mark.parametrize("kind", ["laws", "times"])
-def test_later_rows_and_new_rows_have_their_scope(kind):
-    what = {"laws": "new rows", "times": "later rows"}[kind]
-    (source,) = Page(page(kind)).all("p", **{"class": "source"})
-    assert what in source.text
-
-
 NASTY = [
     "<script>alert(1)</script>",
     "[/x] [bold]",
@@ -215,21 +200,6 @@ def test_names_from_a_file_are_texts(nasty, tmp_path):
     assert Page(path.read_text(encoding="utf-8")).table("Columns")[0] == found.table("Columns")[0]
 
 
-def test_the_page_has_the_colours_of_the_pictures():
-    (style,) = (element.text for element in Page(page("laws")).all("style"))
-    light = style.partition("@media")[0]
-    assert re.findall(r"--c\d: (#\w+)", light) == [color.lower() for color in PALETTE]
-    used = set(re.findall(r"var\(--([\w-]+)", page("laws")))
-    assert used <= set(re.findall(r"--([\w-]+):", light))
-
-
-def test_the_file_is_written_whole(tmp_path):
-    path = tmp_path / "report.html"
-    report.write(of_laws(), path)
-    assert path.read_text(encoding="utf-8") == page("laws")
-    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
-
-
 def test_what_is_no_report():
     with pytest.raises(ValueError, match="at least one study"):
         report.html([])
@@ -245,46 +215,6 @@ def test_a_model_without_importance_or_other_methods_has_a_report():
     found = Page(report.html([bare]))
     assert not found.faults
     assert "depend on no column" in found.all("section", id="importance")[0].text
-
-
-def test_few_rows_have_a_report():
-    frame, y = table(24)
-    studies = build(TableRegressor(effort="quick", random_state=0), frame, y, "regression")
-    text = plain(Page(report.html(studies)).all("main")[0].text)
-    assert "Few rows" in text
-    assert "nan" not in text.lower().replace("nanny", "")
-
-
-def test_columns_without_features_are_named():
-    frame, y = table(120)
-    frame = frame.assign(same=1.0)
-    model = TableRegressor(effort="quick", random_state=0)
-    studies = build(model, frame, y, "regression")
-    text = Page(report.html(studies)).all("section", id="diagnostics")[0].text
-    assert "'same' has one value only" in text
-
-
-@pytest.mark.slow
-def test_many_rows_and_columns_stay_small():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(22_000, 60)), columns=[f"column {i}" for i in range(60)])
-    weights = np.linspace(1.0, 0.0, 60)
-    y = pd.Series(X.to_numpy() @ weights + rng.normal(size=len(X)), name="y")
-    model = TableRegressor(effort="quick", random_state=0).fit(X[:2000], y[:2000])
-    found = report.report_of(model, X[2000:], y[2000:])
-    assert len(found.html.encode()) < 3 * MEGABYTE
-    (section,) = Page(found.html).all("section", id="residuals")
-    assert "8 columns of 60 are examined" in section.text
-
-
-def test_a_classifier_without_probabilities_of_all_classes_has_a_report():
-    (study,) = of_classes(2)
-    some = study.own.y == study.own.classes[0]
-    own = study.own.part(some)
-    rows = replace(study.split, X_test=study.split.X_test[some], y_test=study.split.y_test[some])
-    single = replace(study, outcomes={"bochner": own}, split=rows)
-    assert isinstance(study.model, TableClassifier)
-    assert not Page(report.html([single])).faults
 
 
 @pytest.mark.parametrize("lacks", [("importance", "interactions"), ("interactions",)])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bochner.files.errors import InputError
-from bochner.series.holidays import holiday_inputs
+from bochner.series.calendars import holiday_inputs
 
 pytest.importorskip("holidays")
 

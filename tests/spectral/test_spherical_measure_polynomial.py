@@ -13,13 +13,13 @@ from scipy.special import gamma
 from bochner.spectral import Isotropic
 from bochner.spectral.spherical_measure import (
     SignedRadial,
+    Tabulated,
     has_finite_mass,
     radial_density,
     spherical_polynomial_measure,
     truncated_transform,
     truncation_error,
 )
-from bochner.spectral.tabulated import Tabulated
 
 SHAPES = [
     *(Case(2, 2.0, dim) for dim in (1, 2, 3, 5, 16)),

@@ -20,8 +20,8 @@ from bochner.comparison.forecast_errors import (
 )
 from bochner.files.errors import InputError
 from bochner.files.series_table import ONE, SeriesColumns, TableSeries
+from bochner.series.calendars import holiday_inputs
 from bochner.series.forecaster import Forecaster
-from bochner.series.holidays import holiday_inputs
 from bochner.series.series_rows import read_series
 
 if TYPE_CHECKING:

@@ -5,6 +5,6 @@ Ridge regression and models of tables take Dask arrays and data frames in ``fit`
 """
 
 from bochner.engines.executor import Executor, RayExecutor, SparkExecutor
-from bochner.engines.partitioned_rows import PartitionedRows
+from bochner.engines.partition_rows import PartitionedRows
 
 __all__ = ["Executor", "PartitionedRows", "RayExecutor", "SparkExecutor"]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from bochner._base.threads import single_threaded_blas
 from bochner.engines.executor import Executor
-from bochner.engines.partition_rows import Check, Names, refusal
-from bochner.engines.partitioned_rows import PartitionedRows
+from bochner.engines.partition_rows import Check, Names, PartitionedRows, refusal
 from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Total
 
 SAMPLE_ROWS = 100_000

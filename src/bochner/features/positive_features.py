@@ -142,6 +142,9 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
         """Draw frequencies, and fit their weights.
 
+        Raises ``ValueError`` if a parameter or the data are invalid, or queries and keys have
+        different widths.
+
         Parameters
         ----------
         X : array-like of shape (n, d)
@@ -150,11 +153,6 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Ignored.
         right : array-like of shape (n2, d), default=None
             Keys; ``None`` means ``X``.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data are invalid, or queries and keys have different widths.
         """
         X = validated(self, X, dtype=FLOATS).astype(np.float64)
         self._check_parameters()

@@ -12,7 +12,7 @@ from bochner._base import limits
 from bochner._base.arrays import Array, Scratch, as_array, row_blocks
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk, Numbers, Targets
-from bochner.features.residual import FeatureMap
+from bochner.features.landmarks import FeatureMap
 from bochner.spectral.frequencies import Frequencies
 
 _NO_ROWS = "There are no rows to sum over."

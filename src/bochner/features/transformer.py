@@ -203,6 +203,11 @@ class FourierFeatures(
     def fit(self, X: Any, y: ArrayLike | None = None, right: Any = None) -> Self:
         """Draw the frequencies.
 
+        Raises ``ValueError`` if ``n_components`` is odd or not positive, or not a multiple of 4 if
+        that is needed; if the data are invalid or outside the kernel's domain, or its function is
+        not finite and continuous within their reach. Raises ``NoMeasureError`` if no measure is
+        known for the kernel, and weights are not fitted.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
@@ -213,15 +218,6 @@ class FourierFeatures(
         right : {array-like, sparse matrix} of shape (n2, d2), default=None
             Rows of the kernel's right argument if they differ, such as keys for queries; ``None``
             means ``X``.
-
-        Raises
-        ------
-        ValueError
-            If ``n_components`` is odd or not positive, or not a multiple of 4 if that is needed;
-            if the data are invalid or outside the kernel's domain, or its function is not finite
-            and continuous within their reach.
-        NoMeasureError
-            If no measure is known for the kernel, and weights are not fitted.
         """
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS)
         self._check_parameters()

@@ -29,16 +29,207 @@ Sources: Snelson and Ghahramani, "Sparse Gaussian processes using pseudo-inputs"
 Sigrist, "Vecchia-inducing-points full-scale approximations for Gaussian processes", 2025.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, lapack, solve_triangular
+from scipy.sparse import csr_array
+from sklearn.neighbors import NearestNeighbors
 
-from bochner._base.arrays import Array, jittered_cholesky
+from bochner._base.arrays import Array, as_array, jittered_cholesky, steps
 from bochner._base.registry import register
-from bochner.features.landmarks import greatest_pivots
+from bochner._base.threads import in_order, single_threaded_blas
+from bochner.features.landmarks import greatest_pivots, landmark_features
 from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates, row_steps
-from bochner.gaussian_process.residual_process import Residuals, nearest, nearest_earlier
+
+Places = NDArray[np.intp]
+
+_GROWTH = 1.25
+"""Factor by which the rows that a row can have as neighbours grow: its neighbours are among at
+least four fifths of the rows before it."""
+
+_TREE_COLUMNS = 8
+"""Most columns for which trees are faster than all distances, with some ten thousand rows."""
+
+
+def nearest(points: Array, queries: Array, count: int) -> Places:
+    """Return positions (n, count) of the points nearest to each query, at most all points."""
+    algorithm = "kd_tree" if points.shape[1] <= _TREE_COLUMNS else "brute"
+    search = NearestNeighbors(algorithm=algorithm).fit(points)
+    places: Places = search.kneighbors(queries, min(count, len(points)), return_distance=False)
+    return places
+
+
+def nearest_earlier(points: Array, count: int) -> list[Places]:
+    """Return, for each row of points (n, d), positions of near rows among earlier ones."""
+    n, first = len(points), min(len(points), 2 * count)
+    neighbours: list[Places] = [np.arange(min(i, count)) for i in range(min(n, count + 1))]
+    for i in range(len(neighbours), first):
+        lags = points[:i] - points[i]
+        neighbours.append(np.argpartition(np.einsum("ij,ij->i", lags, lags), count - 1)[:count])
+    while len(neighbours) < n:
+        size = len(neighbours)
+        following = points[size : int(_GROWTH * size) + 1]
+        neighbours.extend(nearest(points[:size], following, count))
+    return neighbours
+
+
+_BLOCK_ROWS = 64
+"""Rows that a thread takes at a time: some ten milliseconds."""
+
+_LEAST_VARIANCE = 1e-12
+"""Least variance given neighbours, relative to the prior variance: rounding."""
+
+_CHECKED, _MORE_NEIGHBOURS = 128, 4
+"""Rows on which the divergence is estimated, and the factor of the numbers of their neighbours."""
+
+
+class Conditional(NamedTuple):
+    """Weights (k,) of neighbours, and the variance of a residual given theirs."""
+
+    weights: Array
+    variance: float
+
+
+class Residuals(NamedTuple):
+    """The residual process of landmarks (q, d), with the Cholesky factor of their covariance."""
+
+    covariance: Covariance
+    landmarks: Array
+    lower: Array
+
+    def features(self, X: Array) -> Array:
+        """Return the landmarks' features (n, q) of rows (n, d)."""
+        features = np.zeros((len(X), len(self.lower)))
+        if len(self.lower):
+            for rows in row_steps(len(X), len(self.lower)):
+                of_rows = landmark_features(self.covariance, self.landmarks, self.lower, X[rows])
+                features[rows] = of_rows.T
+        return features
+
+    def conditionals(
+        self, X: Array, near: Places, given: ObservedRows
+    ) -> tuple[list[Conditional], Array, Array]:
+        """Return laws of the residual function at rows (n, d), given neighbours (n, k) of each.
+
+        The other results are the means (n, t) of the neighbours, and the features of the rows less
+        those of the neighbours (n, q).
+        """
+        used, inverse = np.unique(near, return_inverse=True)
+        places, given = inverse.reshape(near.shape), given.part(used)
+        phi, of_given = self.features(X), self.features(given.X)
+        laws = list(self._laws((X, phi, np.zeros(len(X))), list(places), given, of_given))
+        pairs = list(zip(laws, places, strict=True))
+        mean = np.stack([law.weights @ given.Y[place] for law, place in pairs])
+        change = np.stack([law.weights @ of_given[place] for law, place in pairs])
+        return laws, mean, phi - change
+
+    def whitened(
+        self, given: ObservedRows, earlier: Sequence[Places]
+    ) -> tuple[Array, Array, Array]:
+        """Return transformed features (n, q) and targets (n, t), and variances (n,)."""
+        phi = self.features(given.X)
+        U, V, variance = phi.copy(), given.Y.copy(), np.empty(len(phi))
+        laws = self._laws((given.X, phi, given.noise), earlier, given, phi)
+        for i, (law, near) in enumerate(zip(laws, earlier, strict=True)):
+            scale = 1.0 / np.sqrt(law.variance)
+            U[i] = scale * (phi[i] - law.weights @ phi[near])
+            V[i] = scale * (given.Y[i] - law.weights @ given.Y[near])
+            variance[i] = law.variance
+        return U, V, variance
+
+    def divergence(
+        self,
+        points: Array,
+        given: ObservedRows,
+        variance: Array,
+        earlier: Sequence[Places],
+        rng: Generator,
+    ) -> float:
+        """Return an estimate of the divergence of the density from that with more neighbours.
+
+        It is half the sum of log ratios of ``variance`` (n,) and those given four times as many of
+        the ``earlier`` rows, estimated on some rows; ``points`` (n, d) tell which are near.
+        """
+        rows = np.sort(rng.permutation(len(points))[:_CHECKED])
+        more = list[Places]()
+        for row in rows:
+            lags = points[:row] - points[row]
+            count = min(row, _MORE_NEIGHBOURS * len(earlier[row]))
+            more.append(np.argsort(np.einsum("ij,ij->i", lags, lags), kind="stable")[:count])
+        some = given.part(rows)
+        laws = self._laws(
+            (some.X, self.features(some.X), some.noise), more, given, self.features(given.X)
+        )
+        ratios = [np.log(variance[row] / law.variance) for row, law in zip(rows, laws, strict=True)]
+        return 0.5 * len(points) * max(float(np.mean(ratios)), 0.0)
+
+    def joint(
+        self, X: Array, laws: Sequence[Conditional], near: Places, given: ObservedRows
+    ) -> Array:
+        """Return covariances (n, n) of residual functions less their means given neighbours.
+
+        With features less those of neighbours ``p`` (n, q), this is the covariance less
+        :math:`p p^T`, which depends on the kernel between all the neighbours.
+        """
+        used, inverse = np.unique(near, return_inverse=True)
+        shape, ends = (len(X), len(used)), np.arange(len(X) + 1) * near.shape[1]
+        weights = csr_array(
+            (np.concatenate([law.weights for law in laws]), inverse.ravel(), ends), shape
+        )
+        given = given.part(used)
+        across = weights @ self.covariance(given.X, X)
+        cov = self.covariance(X) - across - across.T
+        for rows in row_steps(len(used), len(used)):
+            part = weights @ self.covariance(given.X, given.X[rows])
+            cov += (weights[:, rows] @ part.T).T
+        return as_array(cov + ((weights * given.noise) @ weights.T).toarray())
+
+    def _laws(
+        self,
+        rows: tuple[Array, Array, Array],
+        near: Sequence[Places],
+        given: ObservedRows,
+        of_given: Array,
+    ) -> Iterator[Conditional]:
+        """Yield the law of each of the ``rows``: inputs, features and variances of noise."""
+        X, phi, noise = rows
+        prior = self.covariance.diag(X)
+        total = prior - np.einsum("ij,ij->i", phi, phi) + noise
+        total = np.maximum(total, _LEAST_VARIANCE * prior)
+
+        def of_block(block: slice) -> list[Conditional]:
+            each = range(block.start, block.stop)
+            return [
+                self._law(X[i], phi[i], total[i], given.part(near[i]), of_given[near[i]])
+                for i in each
+            ]
+
+        with single_threaded_blas() as n_threads:
+            blocks = list(steps(len(X), _BLOCK_ROWS))
+            for _, laws in in_order(of_block, blocks, n_threads):
+                yield from laws
+
+    def _law(
+        self, x: Array, phi: Array, total: float, given: ObservedRows, of_given: Array
+    ) -> Conditional:
+        """Return the law of a residual of variance ``total`` given residuals of neighbours."""
+        if not len(given.X):
+            return Conditional(np.empty(0), total)
+        across = self.covariance(given.X, x[None])[:, 0] - of_given @ phi
+        between = self.covariance(given.X) - of_given @ of_given.T
+        between[np.diag_indices(len(between))] += given.noise
+        _, weights, failed = lapack.dposv(between, across, lower=1)
+        if failed:
+            scale = total + float(phi @ phi)
+            weights = cho_solve((jittered_cholesky(between, scale=scale), True), across)
+        left = total - float(weights @ across)
+        return Conditional(weights, max(left, _LEAST_VARIANCE * (total + float(phi @ phi))))
+
 
 _CANDIDATES = 8192
 """Rows among which landmarks are chosen: their factor with 256 landmarks takes 16 MiB."""

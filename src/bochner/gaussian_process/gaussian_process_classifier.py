@@ -19,7 +19,7 @@ from bochner._base.checks import labels as class_labels
 from bochner._base.registry import register
 from bochner.features.chunks import Indicators
 from bochner.features.landmarks import LandmarkFeatures
-from bochner.gaussian_process.kernel_glm_classifier import KernelGLMClassifier
+from bochner.gaussian_process.kernel_glm import KernelGLMClassifier
 from bochner.gaussian_process.process_base import (
     CONSTRAINTS,
     ScikitProcess,
@@ -163,17 +163,14 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the process.
 
+        Raises ``ValueError`` if a parameter is out of range, there is one class only, or
+        ``solver="approximate"`` and the kernel has no counterpart in :mod:`bochner.kernels`.
+
         Parameters
         ----------
         X : array-like of shape (n, d), or list of objects that the kernel takes
         y : array-like of shape (n,)
             Labels of at least two classes.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there is one class only, or ``solver="approximate"`` and
-            the kernel has no counterpart in :mod:`bochner.kernels`.
         """
         self._check_parameters()
         rows, labels, kernel = self._validated(X, class_labels(y), multi_output=False)
@@ -351,11 +348,8 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
         Parameters are as in scikit-learn; the gradient is that of an exact process of two classes.
 
-        Raises
-        ------
-        ValueError
-            If the gradient is asked for without ``theta``, or of a process on features, or
-            ``theta`` has another shape.
+        Raises ``ValueError`` if the gradient is asked for without ``theta``, or of a process on
+        features, or ``theta`` has another shape.
         """
         check_is_fitted(self)
         if theta is None or self.processes_ is None:

@@ -207,18 +207,14 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the process.
 
+        Raises ``ValueError`` if a parameter is out of range, or the data are unusable, or
+        ``solver="approximate"`` and the kernel is one of objects that are not rows of numbers.
+        Raises ``LinAlgError`` if a Gram matrix is not positive definite.
+
         Parameters
         ----------
         X : array-like of shape (n, d), or list of objects that the kernel takes
         y : array-like of shape (n,) or (n, n_targets)
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, or the data are unusable, or ``solver="approximate"``
-            and the kernel is one of objects that are not rows of numbers.
-        numpy.linalg.LinAlgError
-            If a Gram matrix is not positive definite.
         """
         self._check_parameters()
         rows, targets, kernel = self._validated(X, y, multi_output=True, y_numeric=True)
@@ -352,6 +348,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Without a fit they are those of the prior. White noise of the kernel is part of the
         standard deviations and covariances, and ``alpha`` is not, as in scikit-learn.
 
+        Raises ``RuntimeError`` if both are asked for.
+
         Parameters
         ----------
         X : array-like of shape (n, d), or list of objects that the kernel takes
@@ -363,11 +361,6 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         mean : ndarray of shape (n,) or (n, n_targets)
         std or cov : ndarray of shape (n,) or (n, n_targets), or (n, n) or (n, n, n_targets)
             Only if ``return_std`` or ``return_cov``.
-
-        Raises
-        ------
-        RuntimeError
-            If both are asked for.
         """
         process = getattr(self, "process_", None)
         if process is None:
@@ -419,10 +412,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
         Parameters are as in scikit-learn; the gradient is that of an exact process.
 
-        Raises
-        ------
-        ValueError
-            If the gradient is asked for without ``theta``, or of an approximation.
+        Raises ``ValueError`` if the gradient is asked for without ``theta``, or of an
+        approximation.
         """
         if theta is None or getattr(self, "process_", None) is None:
             return super().log_marginal_likelihood(theta, eval_gradient, clone_kernel)

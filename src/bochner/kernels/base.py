@@ -55,6 +55,9 @@ class Kernel(NamedParameters, ABC):
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return the Gram matrix ``k(x_i, y_j)``.
 
+        Raises ``ValueError`` if an input is not a finite two-dimensional array, or the kernel is
+        not defined on rows of these widths or on some row.
+
         Parameters
         ----------
         X : array-like of shape (n, d)
@@ -68,12 +71,6 @@ class Kernel(NamedParameters, ABC):
         -------
         K : ndarray of shape (n, n2)
             Filled block of rows by block of rows, so that memory beyond the result stays small.
-
-        Raises
-        ------
-        ValueError
-            If an input is not a finite two-dimensional array, or the kernel is not defined on
-            rows of these widths or on some row.
         """
         left = checked_rows(X)
         right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)

@@ -39,6 +39,8 @@ def input_derivatives(kernel: Kernel, X: Array, Y: Array) -> Iterator[Array]:
 
     Register a function for a kernel of your own with ``input_derivatives.register(cls)``.
 
+    Raises ``NotImplementedError`` if the derivatives of the kernel are not implemented.
+
     Parameters
     ----------
     kernel : Kernel
@@ -46,11 +48,6 @@ def input_derivatives(kernel: Kernel, X: Array, Y: Array) -> Iterator[Array]:
         Periodic, Linear, Constant, Categorical or Ordinal kernel, or a sum, a product or a multiple
         of such, or one on columns.
     X, Y : ndarray of shapes (n, d) and (n2, d)
-
-    Raises
-    ------
-    NotImplementedError
-        If the derivatives of the kernel are not implemented.
 
     Examples
     --------

@@ -135,12 +135,9 @@ class Harmonizable(Kernel):
         centres. Constant columns have the width one. Learn the parameters with
         ``KreinRidge(kernel, alpha="evidence", length_scale="evidence")``.
 
-        Raises
-        ------
-        TypeError
-            If ``n_windows`` is not an integer, or ``variance`` is not a number.
-        ValueError
-            If there are fewer distinct rows than windows, or ``variance`` is not positive.
+        Raises ``TypeError`` if ``n_windows`` is not an integer, or ``variance`` is not a number.
+        Raises ``ValueError`` if there are fewer distinct rows than windows, or ``variance`` is not
+        positive.
         """
         rows, total = checked_rows(X), as_positive_scalar("variance", variance)
         mean, unit = np.mean(rows, axis=0), np.std(rows, axis=0)

@@ -112,10 +112,7 @@ class Hellinger(Profiled):
     Defined on inputs without negative entries, such as counts and histograms. Indefinite with two
     columns or more: three rows suffice for a Gram matrix with a negative eigenvalue.
 
-    Raises
-    ------
-    ValueError
-        When called, if an entry is negative.
+    Raises ``ValueError`` when called, if an entry is negative.
 
     References
     ----------
@@ -189,17 +186,14 @@ class TL1(Profiled):
 
     A tent, and positive definite, with one column; indefinite with two or more.
 
+    Raises ``ValueError`` if ``tau`` is not positive.
+
     Parameters
     ----------
     tau : float
         :math:`\tau`, positive, in the units of the inputs; given, not learned. For inputs scaled to
         [0, 1], 0.7 times the number of inputs is a common choice; the name ``"tl1"`` uses this
         value.
-
-    Raises
-    ------
-    ValueError
-        If ``tau`` is not positive.
 
     References
     ----------
@@ -234,17 +228,15 @@ class SphericalPolynomial(Profiled):
     of the distance, zero beyond 2, it is indefinite in Euclidean space of every dimension, and
     its spectral measure is signed.
 
+    Raises ``ValueError`` if ``degree`` or ``a`` is too small. On call, if a row does not have norm
+    one.
+
     Parameters
     ----------
     degree : int, default=2
         :math:`p`, at least 1; given, not learned.
     a : float, default=2.0
         At least 2; given, not learned.
-
-    Raises
-    ------
-    ValueError
-        If ``degree`` or ``a`` is too small. On call, if a row does not have norm one.
 
     References
     ----------
@@ -287,15 +279,12 @@ class ArcCosine(Profiled):
     standard normal :math:`w`, where :math:`\theta(t)` is 1 for positive :math:`t` and 0 otherwise
     (order 0), or :math:`\max(t, 0)` (order 1). Positive definite, and one where inputs coincide.
 
+    Raises ``ValueError`` if ``order`` is something else; when called, if a row is not of norm one.
+
     Parameters
     ----------
     order : {0, 1}
         Given, not learned.
-
-    Raises
-    ------
-    ValueError
-        If ``order`` is something else; when called, if a row is not of norm one.
 
     References
     ----------
@@ -339,10 +328,7 @@ class NTK(Profiled):
     with ramp units (ReLU), the inner product :math:`u` and the functions of :class:`ArcCosine`.
     It is two where inputs coincide. Positive definite.
 
-    Raises
-    ------
-    ValueError
-        When called, if a row is not of norm one.
+    Raises ``ValueError`` when called, if a row is not of norm one.
 
     References
     ----------

@@ -106,10 +106,8 @@ class Levels(LagKernel):
         The kernel of codes that differ by :math:`\Delta` is :math:`\sum_k w_k \cos(2 \pi k
         \Delta / P)`, :math:`P` the period: the discrete Fourier transform of its values.
 
-        Raises
-        ------
-        ValueError
-            If the number of levels is unknown or too large, or a weight is negative.
+        Raises ``ValueError`` if the number of levels is unknown or too large, or a weight is
+        negative.
         """
         if self.n_levels is None:
             raise ValueError(

@@ -120,10 +120,7 @@ class Linear(Kernel):
         :math:`-\epsilon_i c_i`. An angle of 1e-5 at the reach costs 2e-11 of the value by the
         curvature of the sine, and as much by rounding next to a quarter turn.
 
-        Raises
-        ------
-        ValueError
-            If the reach is ``None``, or the masses overflow.
+        Raises ``ValueError`` if the reach is ``None``, or the masses overflow.
         """
         if self.reach is None:
             raise ValueError(

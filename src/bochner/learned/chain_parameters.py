@@ -63,7 +63,7 @@ def sampler_of(sampler: object) -> Sampler:
 @register
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """Numbers and lengths of the chains of a fit.
+    """Numbers and lengths of the chains of a fit, and the type of their features.
 
     Parameters
     ----------
@@ -75,6 +75,13 @@ class Chains:
         5,000 rows on, two; for locally stationary models one.
     thin : int or "auto", default="auto"
         Rounds of moves per iteration; ``"auto"`` makes up to four where they cost little.
+    time_limit : float or None, default=None
+        Seconds after which sampling stops early; several classes share them. Every chain has at
+        least one iteration of burn-in and one that is kept. The start of the chains and what
+        follows sampling come on top: about as long again for 1,000 rows of 60 inputs and a limit
+        of five seconds.
+    dtype : {None, "float32", "float64"}, default=None
+        Type of the features; ``None`` means float64. Sums over rows are always float64.
 
     Examples
     --------
@@ -87,6 +94,8 @@ class Chains:
     n_samples: int | None = None
     n_chains: int | None = None
     thin: int | str = "auto"
+    time_limit: float | None = None
+    dtype: str | None = None
 
     def __post_init__(self) -> None:
         for name, least in {"n_burn_in": 0, "n_samples": 1, "n_chains": 1}.items():
@@ -94,6 +103,9 @@ class Chains:
                 _check_count(name, getattr(self, name), least)
         if not (isinstance(self.thin, str) and self.thin == "auto"):
             _check_count("thin", self.thin, 1)
+        if self.time_limit is not None:
+            as_positive_scalar("time_limit", self.time_limit)
+        check_dtype(self.dtype)
 
     def sizes(self, defaults: Mapping[str, int]) -> dict[str, Any]:
         """Return the numbers of iterations and chains, with defaults in place of ``None``."""
@@ -106,7 +118,6 @@ def settings_of(model: Any, n_rows: int) -> SamplerSettings:
 
     A parameter of the wrong type raises ``TypeError``, one out of range ``ValueError``.
     """
-    check_dtype(model.dtype)
     check_seed(model.random_state)
     _check_count("n_frequencies", model.n_frequencies, 1)
     chains = Chains() if model.chains is None else model.chains
@@ -115,9 +126,6 @@ def settings_of(model: Any, n_rows: int) -> SamplerSettings:
     _check_count("trend", model.trend, 0)
     if model.trend > _HIGHEST_DEGREE:
         raise ValueError(f"trend must be 0, 1 or 2, got {model.trend!r}.")
-    limit = model.time_limit
-    if limit is not None:
-        limit = as_positive_scalar("time_limit", limit)
     sampler = sampler_of(model.sampler)
     return SamplerSettings(
         n_frequencies=int(model.n_frequencies),
@@ -126,7 +134,7 @@ def settings_of(model: Any, n_rows: int) -> SamplerSettings:
         sampler=sampler,
         thin=None if isinstance(chains.thin, str) else int(chains.thin),
         n_jobs=checked_n_jobs(model.n_jobs),
-        time_limit=limit,
+        time_limit=chains.time_limit,
     )
 
 
@@ -169,18 +177,12 @@ _FRAGMENTS: Mapping[str, str] = {
     whose number and choice are learned. ``"auto"`` compares the evidence of short runs; a
     single input is dense.""",
     "chains": """chains : Chains, default=None
-    Numbers of burn-in iterations, of kept iterations and of chains, and rounds per iteration: see
-    :class:`bochner.learned.Chains`.
+    Numbers of burn-in iterations, of kept iterations and of chains, rounds per iteration, time
+    limit and type of the features: see :class:`bochner.learned.Chains`.
 trend : {0, 1, 2}, default=0
     Degree of a polynomial with a flat prior: a constant, straight lines, squares.
 n_jobs : int or None, default=None
     Number of processes for the chains, at most one per chain.
-time_limit : float or None, default=None
-    Seconds after which sampling stops early; several classes share them. Every chain has at least
-    one iteration of burn-in and one that is kept. The start of the chains and what follows sampling
-    come on top: about as long again for 1,000 rows of 60 inputs and a limit of five seconds.
-dtype : {None, "float32", "float64"}, default=None
-    Type of the features; ``None`` means float64. Sums over rows are always float64.
 random_state : int, RandomState instance or None, default=None
     Seed of the sampler.""",
     "learned": """learned_ : list of Learned

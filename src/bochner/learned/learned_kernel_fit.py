@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, MatrixLike
-from bochner._base.checks import check_dtype, drawn_seed, validated
+from bochner._base.checks import drawn_seed, validated
 from bochner._base.progress import Callback, Progress
 from bochner._base.threads import single_threaded_blas
 from bochner._base.warn import warn_user
@@ -84,8 +84,6 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
     _: KW_ONLY
     trend: int = 0
     n_jobs: int | None = None
-    time_limit: float | None = None
-    dtype: Any = None
     random_state: Any = None
 
     learned_: list[Learned] = field(init=False)
@@ -211,7 +209,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         self, problems: Problems, scaled: Array, settings: SamplerSettings
     ) -> list[ScaledData]:
         """Return the training data of every problem."""
-        inputs = scaled.astype(check_dtype(self.dtype) or np.float64, copy=False)
+        inputs = scaled.astype(getattr(self.chains, "dtype", None) or np.float64, copy=False)
         return [
             ScaledData(
                 inputs,

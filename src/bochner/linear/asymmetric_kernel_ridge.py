@@ -239,6 +239,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows.
 
+        Raises ``ValueError`` if a parameter is out of range or the data are unusable.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
@@ -246,11 +248,6 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         sample_weight : array-like of shape (n,), default=None
             Counts of equal rows if all weights are whole numbers, else precisions, as in
             :meth:`bochner.KreinRidge.fit`.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range or the data are unusable.
         """
         rows, y = validated_with_numbers(
             self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True

@@ -352,6 +352,9 @@ class AsymmetricPairRidge(TwoSidedRidge):
         Warns with a ``ConvergenceWarning`` if conjugate gradients do not converge, and with a
         ``DataConversionWarning`` if targets are a column.
 
+        Raises ``ValueError`` if a parameter is out of range, the data are unusable, or the numbers
+        of left and right rows differ.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
@@ -363,12 +366,6 @@ class AsymmetricPairRidge(TwoSidedRidge):
         sample_weight : array-like of shape (n,), default=None
             Counts of equal pairs if all weights are whole numbers, else precisions, as in
             :meth:`bochner.KreinRidge.fit`.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, the data are unusable, or the numbers of left and right
-            rows differ.
         """
         rows, y = validated_with_numbers(
             self, X, y, accept_sparse="csr", dtype=FLOATS, multi_output=True

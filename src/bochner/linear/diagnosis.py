@@ -113,6 +113,11 @@ def diagnose(
     of features made from three quarters of the rows are computed on the held-out quarter. Both
     arguments of an asymmetric kernel are the same rows.
 
+    Raises ``ValueError`` if the data are unusable, no kernel has that name, its parameters do not
+    fit the number of inputs, its arguments have different widths, a function's values are not
+    finite or not of shape (n, n2), or a number of features is odd or not positive. Raises
+    ``TypeError`` if ``kernel`` is neither a kernel, nor a name, nor a function.
+
     Parameters
     ----------
     kernel : Kernel, str or callable
@@ -130,15 +135,6 @@ def diagnose(
     diagnosis : Diagnosis
         Rows outside of the kernel's domain are not an error: the diagnosis reports them, and how
         to transform them.
-
-    Raises
-    ------
-    ValueError
-        If the data are unusable, no kernel has that name, its parameters do not fit the number
-        of inputs, its arguments have different widths, a function's values are not finite or not
-        of shape (n, n2), or a number of features is odd or not positive.
-    TypeError
-        If ``kernel`` is neither a kernel, nor a name, nor a function.
 
     Examples
     --------

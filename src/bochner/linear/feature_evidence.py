@@ -27,7 +27,7 @@ from scipy.linalg import blas
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk, RowChunks, Targets
-from bochner.features.residual import FeatureMap
+from bochner.features.landmarks import FeatureMap
 from bochner.features.stats import FeatureSums, RunningSums
 from bochner.linear.ridge_posterior import RidgePosterior, fit_ridge
 from bochner.spectral.frequencies import Frequencies

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._base.arrays import Array, MatrixLike, as_array, row_blocks
 from bochner._base.checks import check_rows_given
 from bochner._base.registry import register
-from bochner.features.residual import FeatureMap, ResidualFeatures
+from bochner.features.landmarks import FeatureMap, ResidualFeatures
 from bochner.kernels import Kernel
 from bochner.kernels.gradients import input_derivatives
 from bochner.spectral.frequencies import Frequencies
@@ -181,11 +181,8 @@ class SampledFunctions:
     def gradient(self, X: MatrixLike) -> Array:
         """Return the gradients at rows (n, d), of shape ``(n, d, *shape)``, in closed form.
 
-        Raises
-        ------
-        NotImplementedError
-            If the functions have values of a kernel without derivatives; see
-            :func:`bochner.kernels.gradients.input_derivatives`.
+        Raises ``NotImplementedError`` if the functions have values of a kernel without derivatives;
+        see :func:`bochner.kernels.gradients.input_derivatives`.
         """
         rows = self._checked(X)
         gradients = np.zeros((*rows.shape, len(self.constant)))

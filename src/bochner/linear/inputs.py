@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from bochner._base.arrays import FLOATS, Array, MatrixLike, as_finite_scalar, as_scale
 from bochner._base.checks import check_rows_given, check_weights, labels, not_numbers, refuse_masked
 from bochner.engines.collected import Collected
-from bochner.engines.partitioned_rows import PartitionedRows
+from bochner.engines.partition_rows import PartitionedRows
 from bochner.features.chunks import NO_ROWS, ArrayChunks, Chunk, RowChunks, StreamChunks
 from bochner.features.parameters import (
     KERNEL_CHECKS,

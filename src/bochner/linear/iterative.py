@@ -34,7 +34,7 @@ from bochner._base.registry import register
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner._base.warn import warn_user
 from bochner.features.chunks import ArrayChunks, Chunk, RowChunks, RowSample, Targets, sample_rows
-from bochner.features.residual import ResidualFeatures
+from bochner.features.landmarks import ResidualFeatures
 from bochner.linear.krein import NO_LIKELIHOOD
 from bochner.linear.ridge_posterior import LinearFunction, PointSolution, degrees_of, noise_variance
 from bochner.spectral.frequencies import Frequencies

@@ -13,8 +13,8 @@ from scipy import sparse
 from bochner._base.arrays import Array, as_array, dense_rows, rounded, spreads
 from bochner._base.threads import single_threaded_blas
 from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.landmarks import ResidualFeatures
 from bochner.features.parameters import AnyKernel
-from bochner.features.residual import ResidualFeatures
 from bochner.kernels import Kernel
 from bochner.linear.feature_evidence import ordered_sums
 from bochner.linear.kernel_families import MOST_SCALES, parameterised

@@ -83,7 +83,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     residual : int, default=None
         Number of landmarks (inducing points), rows at which the kernel is exact. Features of the
         kernel values at the landmarks are added to the random features, which approximate the
-        residual kernel; see :class:`~bochner.features.residual.ResidualFeatures`. Means and
+        residual kernel; see :class:`~bochner.features.landmarks.ResidualFeatures`. Means and
         variances converge to those of the exact Gaussian process as the number of features or
         landmarks grows. With as many landmarks as rows the mean is exact. Far from the training
         rows the variance is the prior variance. ``length_scale="evidence"`` can then also find
@@ -148,6 +148,10 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     ) -> Self:
         r"""Fit to all rows at once.
 
+        Raises ``TypeError`` if ``X`` is a path or a function. Raises ``ValueError`` if a parameter
+        is out of range, the data are unusable, or the kernel is asymmetric and ``associated`` is
+        false. For asymmetric kernels use :class:`bochner.AsymmetricKernelRidge`.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} (n, d), Dask collection, PartitionedRows or chunks
@@ -165,15 +169,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             weights are precisions: a row of weight ``w`` is one observation with noise variance
             :math:`\sigma^2 / w`, and ``noise_variance_`` is the variance at weight one. Weights are
             counts only if the weights of all rows are whole numbers.
-
-        Raises
-        ------
-        TypeError
-            If ``X`` is a path or a function.
-        ValueError
-            If a parameter is out of range, the data are unusable, or the kernel is asymmetric and
-            ``associated`` is false. For asymmetric kernels use
-            :class:`bochner.AsymmetricKernelRidge`.
         """
         return self._fit_first(X, y, sample_weight, keep_sums=False)
 
@@ -190,6 +185,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         The first batch fixes the length scale and the frequencies. The order of batches does not
         matter, unless ``forgetting`` is below one.
 
+        Raises ``ValueError`` if ``forgetting`` is not in (0, 1], or the rows are unusable.
+
         Parameters
         ----------
         X, y, sample_weight
@@ -200,11 +197,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             followed by ``a`` rows, for every division into batches. For the noise variance and the
             evidence the row counts as :math:`f^a` of an observation. The weight of a row halves
             about every :math:`\log 2 / (1 - f)` rows. With 1 no row is forgotten.
-
-        Raises
-        ------
-        ValueError
-            If ``forgetting`` is not in (0, 1], or the rows are unusable.
 
         Examples
         --------
@@ -233,16 +225,13 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         of the targets remain those of the first batch. Rounding errors of the sums accumulate:
         refit after some thousand updates.
 
+        Raises ``ValueError`` if no row would be left, the rows cannot have been added to the model,
+        or the model was fitted by conjugate gradients.
+
         Parameters
         ----------
         X, y, sample_weight
             The rows, with their current weights.
-
-        Raises
-        ------
-        ValueError
-            If no row would be left, the rows cannot have been added to the model, or the model was
-            fitted by conjugate gradients.
         """
         check_is_fitted(self, "posterior_")
         rows = self._later(X, y, sample_weight)
@@ -294,6 +283,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     def predict(self, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return predictive means and optionally standard deviations or covariances.
 
+        Raises ``ValueError`` if both are true, or if one of them is true in a Krein space or after
+        conjugate gradients.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
@@ -310,12 +302,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         mean : array of shape (n,) or (n, n_targets)
         std, cov : arrays of shapes (n,) or (n, n_targets), and (n, n) or (n, n, n_targets)
             Only if ``return_std`` or ``return_cov``.
-
-        Raises
-        ------
-        ValueError
-            If both are true, or if one of them is true in a Krein space or after conjugate
-            gradients.
         """
         check_one_spread(return_std, return_cov)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
@@ -329,16 +315,13 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         stream, compute the mean over each batch before :meth:`partial_fit`: it falls if the data
         drift.
 
+        Raises ``ValueError`` if ``y`` and the predictions have different shapes, or there are no
+        standard deviations: in a Krein space or after conjugate gradients.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
         y : array-like of shape (n,) or (n, n_targets)
-
-        Raises
-        ------
-        ValueError
-            If ``y`` and the predictions have different shapes, or there are no standard deviations:
-            in a Krein space or after conjugate gradients.
         """
         mean, std = self.predict(X, return_std=True)
         targets = as_array(y)
@@ -359,6 +342,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         function is a draw of the prior plus the exact posterior update at the landmarks (Matheron's
         rule).
 
+        Raises ``ValueError`` if the model is in a Krein space or was fitted by conjugate gradients.
+
         Parameters
         ----------
         n_functions : int, default=1
@@ -369,11 +354,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         functions : SampledFunctions
             ``functions(X)`` has the shape (n, n_functions) or (n, n_targets, n_functions), and
             ``functions.gradient(X)`` the number of inputs as second axis.
-
-        Raises
-        ------
-        ValueError
-            If the model is in a Krein space or was fitted by conjugate gradients.
         """
         (rng,) = generators(random_state, 1)
         return self._drawn(as_count("n_functions", n_functions), rng)

@@ -75,6 +75,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     ) -> Self:
         """Fit to all rows at once.
 
+        Raises as in :meth:`KreinRidge.fit`, or if there is only one
+        class.
+
         Parameters
         ----------
         X, sample_weight
@@ -84,11 +87,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
             they multiply the losses of single rows.
         y : array-like of shape (n,)
             Class labels, at least two of them; ``None`` with chunks and ``PartitionedRows``.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in :meth:`KreinRidge.fit`, or if there is only one class.
         """
         return self._fit_first(X, y, None, sample_weight, keep_sums=False)
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, InputRows, row_blocks
-from bochner.features.residual import FeatureMap
+from bochner.features.landmarks import FeatureMap
 from bochner.linear.iterative import IterativeSolution
 from bochner.linear.krein import KreinSolution
 from bochner.linear.ridge_posterior import FunctionLaw, RidgePosterior

@@ -16,6 +16,7 @@ from bochner._base.arrays import FLOATS, Array, as_flag
 from bochner._base.checks import generators, validated
 from bochner.features.approximation import Region, approximate, check_rows
 from bochner.features.chunks import Chunk, RowChunks, Targets, ValidatedChunks
+from bochner.features.landmarks import FeatureMap, ResidualFeatures
 from bochner.features.parameters import (
     KERNEL_CHECKS,
     AnyKernel,
@@ -26,7 +27,6 @@ from bochner.features.parameters import (
     length_scale_check,
     resolve_kernel,
 )
-from bochner.features.residual import FeatureMap, ResidualFeatures
 from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel

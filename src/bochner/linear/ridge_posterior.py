@@ -40,7 +40,7 @@ from scipy.stats import truncnorm
 from bochner._base import limits
 from bochner._base.arrays import Array, Index, as_array, jittered_cholesky, pivoted_cholesky
 from bochner._base.registry import register
-from bochner.features.residual import FeatureMap, ResidualFeatures
+from bochner.features.landmarks import FeatureMap, ResidualFeatures
 from bochner.features.stats import FeatureSums
 from bochner.spectral.frequencies import Frequencies
 

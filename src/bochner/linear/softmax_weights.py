@@ -13,7 +13,7 @@ from bochner._base.arrays import Array, Index, as_array, jittered_cholesky, row_
 from bochner._base.descent import minimised
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk, RowSample, Targets, Units
-from bochner.features.residual import FeatureMap
+from bochner.features.landmarks import FeatureMap
 from bochner.features.stats import FeatureSums
 from bochner.linear.iterative import IterativeSolution
 from bochner.linear.krein import KreinSolution

@@ -126,6 +126,11 @@ class Forecaster(BaseEstimator):
     ) -> Self:
         """Fit a model to each series.
 
+        Raises ``TypeError`` if values, inputs or times are not numbers or dates. Raises
+        ``ValueError`` if times do not increase, values are constant, infinite, fewer than eight or
+        outside the domain of ``transformation``, inputs do not match the values, a series is not
+        the sum of its parts, or a parameter is out of range.
+
         Parameters
         ----------
         y : array-like of shape (n,), pandas Series, DataFrame, or mapping of str to such
@@ -143,15 +148,6 @@ class Forecaster(BaseEstimator):
         callback : callable, default=None
             Function that is called with a :class:`bochner.FitProgress` before every step. If it
             returns ``False``, the remaining structures and transformations are not compared.
-
-        Raises
-        ------
-        TypeError
-            If values, inputs or times are not numbers or dates.
-        ValueError
-            If times do not increase, values are constant, infinite, fewer than eight or outside the
-            domain of ``transformation``, inputs do not match the values, a series is not the sum of
-            its parts, or a parameter is out of range.
         """
         self._check_parameters()
         unfit(self)
@@ -173,6 +169,11 @@ class Forecaster(BaseEstimator):
     def predict(self, horizon: ArrayLike, X: object = None, return_std: bool = False) -> Any:
         """Return point forecasts and, with ``return_std``, standard deviations.
 
+        Raises ``TypeError`` if the series has dates and the times are numbers, or the reverse.
+        Raises ``ValueError`` if inputs are missing, have another shape or differ from the fit at a
+        time of the series, times repeat or precede it, or they are irregular and ``horizon`` is a
+        number.
+
         Parameters
         ----------
         horizon : int or array-like of shape (h,)
@@ -189,14 +190,6 @@ class Forecaster(BaseEstimator):
             In the type of the series. The mean of the value or, with a transformation, the mean of
             its square root or logarithm transformed back, which is close to the median. ``std`` is
             then half of the width of the central 68.3 % interval, and so it is with ``sums``.
-
-        Raises
-        ------
-        TypeError
-            If the series has dates and the times are numbers, or the reverse.
-        ValueError
-            If inputs are missing, have another shape or differ from the fit at a time of the
-            series, times repeat or precede it, or they are irregular and ``horizon`` is a number.
         """
         forecasts = self._forecasts(horizon, X)
         laws = forecasts.laws()
@@ -258,15 +251,12 @@ class Forecaster(BaseEstimator):
         Noise is not a component. With ``sums`` they are components of the series alone, without
         the others: those of ``of(name)``.
 
+        Raises ``TypeError, ValueError`` as ``predict`` and ``predict_interval``.
+
         Returns
         -------
         components : dict of str to ndarray of shape (h, 3), or DataFrame
             Mean, lower and upper end of each component; a mapping of these for several series.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As ``predict`` and ``predict_interval``.
         """
         ends = 0.5 + 0.5 * np.array([-1.0, 1.0]) * as_level(level)
         return self._forecasts(horizon, X).components(ends)
@@ -301,6 +291,8 @@ class Forecaster(BaseEstimator):
     ) -> Any:
         """Return forecasts from several origins, each fitted only to the values before it.
 
+        Raises ``ValueError`` if the series is too short for the origins, or as ``fit``.
+
         Parameters
         ----------
         y, X, times
@@ -326,11 +318,6 @@ class Forecaster(BaseEstimator):
             training values; its mean absolute value is the MASE) and, without ``sums``,
             ``log_density``; ``series`` has the names of several. A data frame with ``time`` if
             ``y`` is a pandas object.
-
-        Raises
-        ------
-        ValueError
-            If the series is too short for the origins, or as ``fit``.
         """
         self._check_parameters()
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)

@@ -233,6 +233,10 @@ def spectral_measure(
 
     Fourier convention: :math:`k(\Delta) = \int \exp(i\, \omega \cdot \Delta)\, \mu(d\omega)`.
 
+    Raises ``ValueError`` if ``dim`` does not fit the kernel's parameters, distances are needed and
+    not given, or the kernel's function is not finite and continuous as far as they reach. Raises
+    ``NoMeasureError`` if the kernel has neither a closed form nor a profile to design for.
+
     Parameters
     ----------
     kernel : Kernel
@@ -256,14 +260,6 @@ def spectral_measure(
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
         frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``
         forms all pairs of fewer frequencies.
-
-    Raises
-    ------
-    ValueError
-        If ``dim`` does not fit the kernel's parameters, distances are needed and not given, or
-        the kernel's function is not finite and continuous as far as they reach.
-    NoMeasureError
-        If the kernel has neither a closed form nor a profile to design for.
 
     Examples
     --------

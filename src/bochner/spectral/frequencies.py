@@ -33,6 +33,8 @@ class Frequencies:
     With a factor the j-th term is multiplied by :math:`g_j(x) g_j(y)`, and each of its features by
     :math:`g_j`: kernels of the inner product are such sums, and locally stationary ones.
 
+    Raises ``ValueError`` if shapes disagree or an entry is not finite.
+
     Parameters
     ----------
     omega : array-like or HadamardRows of shape (m, d)
@@ -54,11 +56,6 @@ class Frequencies:
         ``omega`` as it is stored.
     nu_blocks : ndarray, HadamardRows or None
         ``nu`` as it is stored; ``None`` if it is ``omega``.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree or an entry is not finite.
 
     Examples
     --------
@@ -177,6 +174,8 @@ class Frequencies:
     ) -> NDArray[Any]:
         """Return the left features, of shape (n, 2m).
 
+        Raises ``ValueError`` if rows or ``out`` have another shape, or ``out`` another type.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
@@ -184,11 +183,6 @@ class Frequencies:
             Type of the features; ``None`` means float32 if ``X`` is float32, else float64.
         out : ndarray of shape (n, 2m), default=None
             Array of that type, in C order, to write the features to.
-
-        Raises
-        ------
-        ValueError
-            If rows or ``out`` have another shape, or ``out`` another type.
         """
         return self.map_rows(check_rows_given(X, accept_sparse="csr", dtype=FLOATS), dtype, out)
 
@@ -264,6 +258,8 @@ class Frequencies:
         = \omega\, [b \cos(\omega \cdot x) - a \sin(\omega \cdot x)]`, so that they take O(p d)
         operations for each row and function, and as many for a factor.
 
+        Raises ``ValueError`` if ``coef`` or the rows have another shape.
+
         Parameters
         ----------
         X : array-like of shape (n, d)
@@ -273,11 +269,6 @@ class Frequencies:
         Returns
         -------
         gradient : ndarray of shape (n, d, s)
-
-        Raises
-        ------
-        ValueError
-            If ``coef`` or the rows have another shape.
 
         Examples
         --------

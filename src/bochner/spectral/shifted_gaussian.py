@@ -13,7 +13,7 @@ from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.limits import NEGLIGIBLE
 from bochner.spectral.laws import Chi, Draw, Isotropic, Law
 from bochner.spectral.schemes import Iid, QuasiMonteCarlo, Scheme
-from bochner.spectral.tabulated import Tabulated, gauss_legendre
+from bochner.spectral.spherical_measure import Tabulated, gauss_legendre
 
 _REACH = 12.0  # standard deviations; exp(-72) is left out
 _UNIFORM_FROM = 40.0  # standard deviation beyond which t is uniform over a period to rounding

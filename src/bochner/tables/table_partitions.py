@@ -11,8 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from bochner._base.arrays import Array, as_array, rounded
 from bochner._base.checks import shown
 from bochner.engines.collected import Collected, PartitionLayout
-from bochner.engines.partition_rows import CheckTable, Names, PieceSplit, TablePiece
-from bochner.engines.partitioned_rows import PartitionedRows
+from bochner.engines.partition_rows import (
+    CheckTable,
+    Names,
+    PartitionedRows,
+    PieceSplit,
+    TablePiece,
+)
 from bochner.files.columns import KIND_NAMES, Kind
 from bochner.tables.encoder import TableEncoder, joined, read_part
 from bochner.tables.observations import Rows
