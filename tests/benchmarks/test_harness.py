@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from benchmarks import Benchmark, Cell, Part, median_table, read_rows, render, run
+from benchmarks import Benchmark, Cell, Part, median_table, medians, read_rows, render, run
 from benchmarks.pictures import LOG, Picture, curves_figure
 
 
