@@ -84,20 +84,15 @@ def sheet(*rows: Sequence[Any]) -> Callable[[Path], None]:
 CELLS = [[i + 0.5, f"t{i % 3}", (7 * i) % 40 + 0.25] for i in range(N)]
 
 UNITS = [
-    quantity("a unit after a space", ["6.37 kg", "2 kg"], [6.37, 2], "the unit kg (6.37 kg is read",
+    quantity("a unit after a space", ["6.37 kg", "2 kg"], [6.37, 2], "amounts in kg (6.37 kg is",
              later={lines("3 kg"): [3], lines("3000 g"): "had the unit kg", lines("3"): "had the",
                     lines("heavy"): "numbers with the unit kg"}),
-    quantity("a unit without a space", ["12.5km/h", "3km/h"], [12.5, 3], "the unit km/h"),
-    quantity("a unit that is a word", ["3 rooms", "1 room", "12 rooms"], [3, 1, 12], "unit room"),
+    quantity("a unit without a space", ["12.5km/h", "3km/h"], [12.5, 3], "amounts in km/h"),
     quantity("a unit with decimal commas", ["1,5 kg", "2,25 kg"], [1.5, 2.25], "decimal commas"),
-    quantity("a temperature", ["-3 °C", "−4.5 °C", "12 °C"], [-3, -4.5, 12], "the unit °C"),
-    quantity("a unit and a few words", [*many("{} m"), "unknown"], [*X, NAN], "the unit m",
-             "entries 'unknown', which count as missing because the other entries are numbers",
-             later={lines("unknown", "2 m"): [NAN, 2]}),
-    quantity("two units", ["5 kg", "300 g", "2 kg"], ["5 kg", "300 g", "2 kg"],
-             "text, because its numbers have several units, or none: kg and g (row 1: 5 kg, row"),
-    quantity("numbers with and without a unit", ["5 kg", "300"], ["5 kg", "300"], "kg and none"),
-    quantity("per cent and plain numbers", ["45 %", "0.4"], ["45 %", "0.4"], "% and none"),
+    quantity("a temperature", ["-3 °C", "−4.5 °C", "12 °C"], [-3, -4.5, 12], "amounts in °C"),
+    quantity("two units", ["5 kg", "300 g", "2 kg"], ["5 kg", "300 g", "2 kg"]),
+    quantity("numbers with and without a unit", ["5 kg", "300"], ["5 kg", "300"]),
+    quantity("per cent and plain numbers", ["45 %", "0.4"], ["45 %", "0.4"]),
     quantity("per cent", ["45 %", "3.5%"], [45, 3.5], "percentages",
              later={lines("0.45"): "had the unit %"}),
     quantity("seats", ["12A", "14C", "3B", "9A"], ["12A", "14C", "3B", "9A"]),
@@ -106,17 +101,8 @@ UNITS = [
 ]  # fmt: skip
 
 NUMBERS = [
-    quantity("magnitudes", ["1.5k", "300", "2M", "1.1bn"], [1500, 300, 2e6, 1.1e9], "magnitudes"),
-    quantity("money with magnitudes", ["$1.5M", "$300k"], [1.5e6, 3e5], "the unit $", "magnitudes",
-             later={lines("€2M"): "had the unit $ at the fit, and has the unit €",
-                    lines("2M"): [2e6]}),
     quantity("money with a space", ["€ 1,200", "€ 300.5"], [1200, 300.5], "amounts in €"),
-    quantity("accounts", ["(1200)", "300", "(1,200.5)"], [-1200, 300, -1200.5], "in parentheses"),
     quantity("marks at school", ["2-", "3+", "1"], ["2-", "3+", "1"]),
-    quantity("limits of detection", ["<0.5", "2.5", "≥ 10", "7"], [0.5, 2.5, 10, 7], "limits"),
-    quantity("open ends", ["10+ years", "< 1 year", "3 years", "4 years", "9 or more years",
-             "5 years"], [10, 1, 3, 4, 9, 5], "unit year", "limits"),
-    quantity("classes of sizes", ["<38 mm", ">=38 mm"], ["<38 mm", ">=38 mm"]),
     quantity("classes with a beginning", ["1935-", "1940-"], ["1935-", "1940-"]),
     quantity("notes in parentheses", ["(1)", "(2)"], ["(1)", "(2)"]),
     quantity("ranges", ["10-20", "30-40"], ["10-20", "30-40"]),
@@ -125,7 +111,7 @@ NUMBERS = [
              [*many("{}", 30), *["n/k"] * 6]),
     quantity("words among codes", [*["1", "2", "3"] * 10, "X"], [*["1", "2", "3"] * 10, "X"],
              "1 of 31 entries are no numbers"),
-    Brought("a declared number", lines("6.37 kg", "2 kg"), {"a": [6.37, 2]}, ["the unit kg"],
+    Brought("a declared number", lines("6.37 kg", "2 kg"), {"a": [6.37, 2]}, ["amounts in kg"],
             options={"types": {"a": "number"}}),
     Brought("a declared text", lines("6.37 kg", "2 kg"), {"a": ["6.37 kg", "2 kg"]},
             options={"types": {"a": "text"}}),
@@ -167,13 +153,6 @@ WORDS = [
 ]  # fmt: skip
 
 DATES = [
-    quantity("times of day", ["12:44", "3:05", "23:59:30"],
-             [time(12, 44), time(3, 5), time(23, 59, 30)], "times of day, which are cyclic",
-             later={lines("0:15"): [time(0, 15)]}),
-    quantity("halves of the day", ["1:05 PM", "12:00 AM"], [time(13, 5), time(0, 0)],
-             "times of day"),
-    quantity("durations", ["75:30", "12:15"], [75.5, 12.25], "durations, in the unit before"),
-    quantity("lap times", ["0:23.9", "1:05.25"], [23.9 / 60, 1 + 5.25 / 60], "durations"),
     quantity("quarters", ["2020Q1", "2021Q4"], [pd.Timestamp("2020-01-01"),
              pd.Timestamp("2021-10-01")], "quarters, which are read as their first day"),
     quantity("quarters first", ["Q1 2020", "Q3 2021"], [pd.Timestamp("2020-01-01"),
@@ -183,10 +162,6 @@ DATES = [
              "years of two digits"),
     quantity("months in words", ["January 2021", "Mar 2020"], [pd.Timestamp("2021-01-01"),
              pd.Timestamp("2020-03-01")], "months"),
-    Brought("declared dates", lines("12:44", "3:05"), {"a": [time(12, 44), time(3, 5)]},
-            ["times of day"], options={"types": {"a": "date"}}),
-    Brought("no dates", lines("12:44", "3:05"), {"a": ["12:44", "3:05"]},
-            ["text, because dates='none'"], options={"dates": "none"}),
 ]  # fmt: skip
 
 LINES = [
@@ -207,11 +182,8 @@ LINES = [
     Brought("two titles and a blank line", table("Sales", "of 2020", ""), {"x": X},
             ["The first 2 lines are titles"]),
     Brought("lines that are skipped", table("1,2", "3,4"), {"x": X}, options={"skip": 2}),
-    Brought("a line of units", table(names="x,y,z\nkg,m,s"), {"x": X, "y": Y},
-            ["The second line belongs to the names (kg, m, s)"],
-            later={table(names="x,y,z\nkg,m,s", n=4): X[:4], table(n=4): X[:4]}),
     Brought("names over two columns", table(names="2020,,other\nx,y,z"),
-            {"2020 x": X, "2020 y": Y}, ["The second line belongs to the names (x, y, z)"]),
+            {"2020 x": X, "2020 y": Y}, options={"header": 2}),
     Brought("names within", table(below=["x,y,z", "1.5,2.5,3.5"]), {"x": [*X, 1.5]},
             ["1 row repeats the names"]),
     Brought("a total", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
@@ -248,10 +220,7 @@ LINES = [
             {"x": X, "y": Y}, ["The first line is a title"], ending=".xlsx"),
     Brought("a sheet with two lines of names",
             sheet(["size", None, "cost"], ["width", "kind", "all"], *CELLS),
-            {"size width": X, "cost all": Y}, ["The second line belongs to the names"],
-            ending=".xlsx"),
-    Brought("a sheet with units", sheet(["x", "t", "y"], ["m", None, "kg"], *CELLS),
-            {"x": X, "y": Y}, ["The second line belongs to the names"], ending=".xlsx"),
+            {"size width": X, "cost all": Y}, options={"header": 2}, ending=".xlsx"),
     Brought("a sheet with a footer", sheet(["x", "t", "y"], *CELLS, [], ["Source: an office"]),
             {"x": X}, ["The last line is a remark"], ending=".xlsx"),
     Brought("a sheet without names", sheet(*CELLS), {"column 1": X}, ["The first line holds data"],

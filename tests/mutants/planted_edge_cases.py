@@ -98,7 +98,7 @@ plant_edits(
 plant_edits(
     dirichlet_mixture,
     "sample_labels",
-    test_dirichlet_mixture.assert_alone,
+    test_dirichlet_mixture.test_a_frequency_does_not_count_itself,
     frequencies_count_themselves=("_without(counts, seats[j])", "counts"),
 )
 

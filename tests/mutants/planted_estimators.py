@@ -41,13 +41,6 @@ plant_edits(
 )
 plant_edits(
     EstimatorLearner,
-    "fit",
-    partial(test_estimator_laws.check_left_out, None, WEIGHTS),
-    estimators_without_weights=('{"sample_weight": data.weights}', "{}"),
-    weights_of_other_rows=("w[rows]", "w[: len(rows)]"),
-)
-plant_edits(
-    EstimatorLearner,
     "_seeded",
     test_estimator_laws.test_seeds_follow_the_model_where_they_are_none,
     seeds_of_the_user_replaced=("if v is None", ""),

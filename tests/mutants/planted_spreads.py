@@ -60,6 +60,6 @@ plant_edits(
 )
 
 
-@planted(lambda: test_noise_field.assert_spread())
+@planted(lambda: test_noise_field.test_the_spread_has_its_law_given_the_weights())
 def spreads_of_twice_the_weights(patch):
     edit(NoiseField, "moved", "0.5 * len(weights)", "len(weights)")(patch)

@@ -8,7 +8,7 @@ from laws.phase_factor_laws import MODULATIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral_measure
-from bochner.spectral import Chi, Elliptical, Envelope, Part, SpectralMeasure
+from bochner.spectral import Chi, Elliptical, Envelope, Isotropic, Part, SpectralMeasure
 from bochner.spectral.composite_laws import Convolution, Mapped
 from bochner.spectral.laws import Draw
 from bochner.spectral.schemes import resolve_scheme

@@ -203,7 +203,7 @@ def read_table(
         Lines to leave out before the names. With a number, no line is left out because it seems to
         be a title, a total or a footer. None finds such lines.
     header : int, default=None
-        Lines of column names: 0 if the first line is data, 2 if names have two lines. None decides.
+        Lines of column names: 0 if the first line is data, 2 for two lines. None means 0 or 1.
 
     Returns
     -------
