@@ -63,10 +63,6 @@ def test_known_inputs_are_those_of_all_columns(tmp_path):
 
 
 def test_a_total_is_known_where_all_series_are():
-    assert_one_end()
-
-
-def assert_one_end():
     """Series end with the last known value of any, and have rows to forecast after it."""
     days = pd.date_range("2022-01-01", periods=12, freq="D")
     second = pd.Series([0.0, 1.0, np.nan, 3.0, 4.0, 5.0, 6.0, 7.0], days[2:10])
