@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from threadpoolctl import threadpool_info
 
 from bochner._base.progress import Progress
 from bochner.learned import chain_plan
@@ -123,20 +122,6 @@ def test_chains_that_take_turns_share_the_time(n_chains, n_jobs, expected):
     settings = replace(SETTINGS, n_chains=n_chains, n_jobs=n_jobs, time_limit=60.0)
     assert settings.seconds_per_chain == expected
     assert replace(settings, time_limit=None).seconds_per_chain is None
-
-
-def test_chains_run_with_the_threads_that_they_are_given(monkeypatch):
-    seen = []
-
-    def run(chain, **options):
-        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
-
-    monkeypatch.setattr(chain_plan, "run", run)
-    chain_plan.learn(
-        np.random.SeedSequence(0), some_data(), replace(SETTINGS, n_chains=2, n_threads=1)
-    )
-    assert seen
-    assert set(seen) == {1}
 
 
 def test_chains_are_independent_of_how_many_follow():

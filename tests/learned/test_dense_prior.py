@@ -55,18 +55,6 @@ def test_moves_keep_the_laws(correlations):
     assert_laws(omega)
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.7, 0.99])
-def test_moves_are_correlated_as_they_say(rho):
-    prior, rng = some_prior(correlations=(rho,)), np.random.default_rng(2)
-    xi = rng.normal(size=(6000, 2))
-    moved = prior.suggest(rng, prior.mixture.colour(xi), np.arange(6000)).omega
-    fresh = (prior.mixture.whiten(moved) - rho * xi) / np.sqrt(1.0 - rho**2)
-    p_value = stats.kstest(fresh.ravel(), "norm").pvalue
-    z = np.sum(fresh * xi) / np.sqrt(xi.size)
-    assert p_value > FAMILY_ALPHA / 2
-    assert abs(z) < stats.norm.isf(FAMILY_ALPHA / 4)
-
-
 def test_a_pulled_gradient_is_that_of_the_composition():
     assert_pull(some_prior(m=6), np.random.default_rng(5), 6)
 

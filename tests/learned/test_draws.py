@@ -45,13 +45,6 @@ def design(omega, inputs, fixed):
     return np.column_stack([*columns, *fixed])
 
 
-def test_the_noise_variance_is_the_posterior_mean(some):
-    for seed in range(5):
-        state = evidence(seed)
-        law = stats.invgamma(0.5 + 0.5 * state.degrees, scale=1e-6 + 0.5 * state.residual)
-        assert_allclose(some.noise_variance[seed], law.mean(), rtol=1e-12)
-
-
 def test_whiteners_are_roots_of_the_covariance(some):
     for place, index in enumerate(some.whitened):
         root = some.whitener[place].astype(np.float64)

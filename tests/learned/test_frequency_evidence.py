@@ -81,19 +81,6 @@ def test_blocks_of_rows_add_up_to_the_whole(monkeypatch, keep, weights):
     assert_allclose(parts.log_evidence(), whole.log_evidence(), rtol=1e-10)
 
 
-def test_single_precision_features_have_double_precision_sums():
-    """The error of a sum of 20,000 is that of its terms, not of a running sum in float32."""
-    case = problem(n=20_000, m=8)
-    double = evidence_of(case.rows(), case.omega, 0.2, NOISE, keep=True)
-    single = evidence_of(case.rows(np.float32), case.omega, 0.2, NOISE, keep=True)
-    assert single.features.dtype == np.float32
-    assert single.gram.dtype == single.cross.dtype == single.covariance.dtype == np.float64
-    scale = np.max(double.gram)
-    assert np.max(np.abs(single.gram - double.gram)) < 2e-6 * scale
-    assert np.max(np.abs(single.cross - double.cross)) < 2e-6 * np.max(np.abs(double.cross))
-    assert abs(single.log_determinant - double.log_determinant) < 1e-3
-
-
 def test_singular_sums_are_refused_by_name():
     case = problem(n=5, m=6)
     evidence = evidence_of(case.rows(), np.repeat(case.omega[:1], 6, axis=0), -1.0, NOISE)

@@ -8,11 +8,8 @@ from laws.group_laws import kernel_bound
 from numpy.testing import assert_allclose
 
 from bochner.learned.basis import Matched
-from bochner.learned.chain_run import ChainRun
-from bochner.learned.draws import ChainDraw
 from bochner.learned.frequency_priors import Components, frequency_components
-from bochner.learned.learned_kernel import Learned, mean_kernel
-from bochner.learned.training_data import Scaling
+from bochner.learned.learned_kernel import mean_kernel
 from bochner.learned.two_spectra import TwoSpectraPrior
 
 
@@ -116,17 +113,3 @@ def test_frequencies_and_half_their_amplitudes_have_the_moments_of_the_sum():
     mean, covariance = moments(TwoSpectraPrior(Matched(), *parts).components())
     assert_allclose(mean, moments(s)[0] + 0.5 * moments(v)[0], rtol=1e-12)
     assert_allclose(covariance, moments(s)[1] + 0.25 * moments(v)[1], rtol=1e-12)
-
-
-def test_of_chains_of_unequal_length_the_last_draws_are_kept():
-    def chain(values):
-        draws = [
-            ChainDraw(np.array([[value]]), np.array([0.0, 0.0]), 1.0, 1.0, 0.0, None, None)
-            for value in values
-        ]
-        return ChainRun(draws=draws, records=[{"log_evidence": value} for value in values])
-
-    scaling = Scaling(np.zeros(1), np.ones(1))
-    learned = Learned.of([chain([1.0, 2.0, 3.0, 4.0, 5.0]), chain([7.0, 8.0])], "dense", scaling)
-    assert learned.draws.omega.ravel().tolist() == [4.0, 5.0, 7.0, 8.0]
-    assert learned.trace.records["log_evidence"].tolist() == [[4.0, 5.0], [7.0, 8.0]]

@@ -142,32 +142,6 @@ def test_errors_in_energy_are_of_second_order(settings):
     assert_order(**settings)
 
 
-@ALL
-def test_the_way_back_is_the_way_there(settings):
-    t = trajectories(**settings)
-    momentum = momentum_of(t)
-    position, end, growth = t.run(t.start, momentum, 0.1, 6)
-    assert np.max(np.abs(position - t.start)) > 0.1
-    back, turned, loss = t.run(position, -end, 0.1, 6)
-    assert_allclose(back, t.start, rtol=1e-8, atol=1e-8)
-    assert_allclose(-turned, momentum, rtol=1e-7, atol=1e-7)
-    assert_allclose(loss, -growth, rtol=1e-6, atol=1e-8)
-
-
-def test_volume_is_kept():
-    """The derivative of the end by the start has determinant one."""
-    t = trajectories()
-    start = np.concatenate((t.start.ravel(), momentum_of(t).ravel()))
-    size, step = len(start), 1e-5
-
-    def end(point):
-        position, momentum = point.reshape(2, *t.case.omega.shape)
-        return np.concatenate([a.ravel() for a in t.run(position, momentum, 0.1, 4)[:2]])
-
-    columns = [end(start + step * e) - end(start - step * e) for e in np.eye(size)]
-    assert_allclose(np.linalg.det(np.array(columns) / (2.0 * step)), 1.0, rtol=1e-6)
-
-
 class Standard(Whitening):
     """Frequencies whose prior is standard normal to begin with, all of which may move."""
 

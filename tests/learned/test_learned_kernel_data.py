@@ -94,14 +94,6 @@ def test_regression(name, variant):
     assert_regressor(inputs, y, **VARIANTS[variant])
 
 
-def test_a_constant_target_is_predicted_exactly():
-    for value in (0.0, 0.1, -1e9):
-        model = regressor(**LITTLE).fit(X, np.full(N, value))
-        mean, std = model.predict(3.0 * X, return_std=True)
-        assert_allclose(mean, value, rtol=1e-9, atol=1e-9)
-        assert std.max() < 0.01
-
-
 @pytest.mark.parametrize("make", [regressor, classifier])
 def test_float32_features_are_near_float64(make):
     """From the same seed; few rounds, as decisions may differ in the end."""
@@ -145,15 +137,6 @@ def test_classification(name, variant):
     assert_array_equal(model.predict(around), model.classes_[probability.argmax(axis=1)])
     assert model.classes_.dtype == np.asarray(labels).dtype
     assert np.isfinite(model.kernel_(around)).all()
-
-
-def test_probabilities_that_all_vanish_are_shared():
-    """Three one-against-rest models that all say no with certainty."""
-    model = classifier(**LITTLE).fit(X, THREE)
-    for learned in model.learned_:
-        learned.draws.coef[:] = 0.0
-        learned.draws.coef[:, -1] = -1e5 * np.sign(model._trend.columns(X[:1] * 0.0)[0, 0])
-    assert_allclose(model.predict_proba(X), 1.0 / 3.0)
 
 
 def test_weights_of_labels_are_numbers_of_rows_that_can_be_added():

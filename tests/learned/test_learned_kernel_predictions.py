@@ -97,51 +97,6 @@ def test_the_noise_is_the_posterior_mean(fit):
     assert_allclose(model.noise_variance_, variance, rtol=1e-9)
 
 
-@pytest.mark.parametrize("noise", [True, False])
-def test_samples_have_the_moments_of_the_predictions(noise):
-    """With fewer whitened draws than draws; means, variances and a covariance of two rows."""
-    model = LearnedKernelRegressor(
-        5, "sparse", random_state=0, chains=Chains(n_burn_in=5, n_samples=48, n_chains=1, thin=1)
-    )
-    model.fit(X, Y)
-    n = 20_000
-    samples = model.sample_y(NEW, n, random_state=1, noise=noise)
-    mean, std = model.predict(NEW, return_std=True)
-    draws = model.learned_[0].draws
-    assert draws.n_draws == 48
-    assert len(draws.whitened) == 16
-    if not noise:
-        std = np.sqrt(std**2 - level_of(model))
-    bound = stats.norm.isf(FAMILY_ALPHA / (2 * 3 * len(NEW)))
-    z = (samples.mean(axis=1) - mean) / (std / np.sqrt(n))
-    assert np.max(np.abs(z)) < bound
-    squares = (samples - mean[:, None]) ** 2
-    z = (squares.mean(axis=1) - std**2) / (squares.std(axis=1) / np.sqrt(n))
-    assert np.max(np.abs(z)) < bound
-    products = np.prod((samples - mean[:, None])[:2], axis=0)
-    first, second = (joint_covariance(model, rows) for rows in ((0, 0), (0, 1)))
-    assert_allclose(np.sqrt(first), np.sqrt(std[0] ** 2 - noise * level_of(model)), rtol=1e-4)
-    assert abs(products.mean() - second) < bound * products.std() / np.sqrt(n)
-
-
-def level_of(model):
-    draws = model.learned_[0].draws
-    return draws.noise_variance[draws.whitened].mean() * model.target_scale_**2
-
-
-def joint_covariance(model, rows):
-    """Covariance of the function at two new rows, in the target's squared units."""
-    draws = model.learned_[0].draws
-    means, within = [], []
-    for index in range(draws.n_draws):
-        mean, covariance, shape, rate = posterior(model, index, np.ones(50))
-        Z = design(model, index, NEW[list(rows)])
-        means.append(Z @ mean)
-        if index in draws.whitened:
-            within.append(rate / (shape - 1.0) * (Z[0] @ covariance @ Z[1]))
-    return (np.cov(np.transpose(means), ddof=0)[0, 1] + np.mean(within)) * model.target_scale_**2
-
-
 @pytest.mark.parametrize("trend", [1, 2])
 def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
     rng = np.random.default_rng(3)

@@ -131,19 +131,6 @@ def test_predictions_are_the_mixture_of_the_draws(model):
     assert_allclose(model.noise_std(at), expected, rtol=1e-9)
 
 
-def test_samples_have_the_moments_of_predictions(model):
-    at = NEW * UNITS + PLACE
-    mean, std = model.predict(at, return_std=True)
-    drawn = model.sample_y(at, 6000, random_state=1)
-    assert np.all(np.abs(drawn.mean(axis=1) - mean) < 6.0 * std / np.sqrt(6000))
-    assert_allclose(drawn.std(axis=1), std, rtol=0.08)
-    smooth = model.sample_y(at, 6000, random_state=1, noise=False)
-    draws = model.learned_[0].draws
-    noise = [own_noise(draws, index, place(model, at)) for index in range(draws.n_draws)]
-    variance = smooth.var(axis=1) + model.target_scale_**2 * np.mean(noise, axis=0)
-    assert_allclose(drawn.std(axis=1), np.sqrt(variance), rtol=0.1)
-
-
 def test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(model):
     """Products of features: few enough draws for all of them to be in the kernel."""
     kernel, draws, at = model.kernel_, model.learned_[0].draws, NEW * UNITS + PLACE

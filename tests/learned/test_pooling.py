@@ -90,20 +90,6 @@ def test_no_class_is_missing():
             assert set(codes[part.rows]) == {0.0, 1.0, 2.0}
 
 
-def test_chains_learn_from_at_most_so_many_rows_outside_of_their_block(monkeypatch):
-    units = Units(np.full(30, 0.5), np.append(np.ones(29), 40.0))
-    left = blocks_of(np.random.default_rng(0), units, None, 3)
-    for own, part in zip(left.T, parts_of(np.random.default_rng(0), units, left), strict=True):
-        weight = np.zeros(30)
-        weight[part.rows] = part.weight
-        assert_array_equal(weight, 0.5 * (units.counts - own))
-        assert part.weight.all()
-    monkeypatch.setattr(learned_kernel, "_MOST_ROWS", 12)
-    for own, part in zip(left.T, parts_of(np.random.default_rng(0), units, left), strict=True):
-        assert len(set(part.rows)) == 12
-        assert (own[part.rows] < units.counts[part.rows]).all()
-
-
 def test_pooled_draws_are_a_ridge_regression_of_greatest_evidence():
     """The normal equations of ridge regression, and the evidence at its maximum."""
     data = rows()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from laws.inference_laws import central_differences
 from learned.test_dirichlet_mixture import standard_errors
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner.learned import frequency_priors
@@ -112,42 +112,6 @@ def test_moves_are_reversible(kind, n=30_000):
     flow = np.column_stack([column for column in flow if np.any(column)])
     assert flow.shape[1] > 5
     assert_means(flow, 0.0)
-
-
-def test_labels_follow_bayes_rule():
-    """Shares of component and sign at given values, against densities by SciPy."""
-    prior, rng, n = some_prior(), np.random.default_rng(13), 20_000
-    point = np.array([1.1, -0.7, 0.2])
-    label, sign_of, slabs = frequency_priors._slabs(rng, prior, np.tile(point, (n, 1)))
-    observed, expected = [], []
-    for i, value in enumerate(point):
-        density = [
-            weight * stats.norm(sign * mean, scale).pdf(value)
-            for weight, mean, scale in zip(
-                prior.weights[i], prior.means[i], prior.scales[i], strict=True
-            )
-            for sign in (1.0, -1.0)
-        ]
-        expected.extend(np.array(density) / np.sum(density))
-        observed.extend(
-            (label[:, i] == k) & (sign_of[:, i] == sign) for k in range(2) for sign in (1.0, -1.0)
-        )
-    values, shares = np.column_stack(observed), np.array(expected)
-    common = shares > 1e-3
-    assert np.count_nonzero(common) > 8
-    assert_means(values[:, common], shares[common])
-    inputs = np.arange(3)
-    assert_array_equal(slabs.centre, sign_of * prior.means[inputs, label])
-    assert_array_equal(slabs.scale, prior.scales[inputs, label])
-
-
-def test_whitened_coordinates_are_standard_normal():
-    prior, rng = some_prior(), np.random.default_rng(15)
-    omega = prior.sample(rng, 6000)
-    slabs = prior.whitening(rng, omega)
-    xi = slabs.whiten(omega)
-    p_values = [stats.kstest(xi[slabs.moving[:, i], i], "norm").pvalue for i in range(3)]
-    assert min(p_values) > FAMILY_ALPHA / 3
 
 
 def assert_pull(prior, rng, n_frequencies):

@@ -49,26 +49,6 @@ def proposals_of(case, index, omega, log_ratio=0.0):
 
 
 @pytest.mark.parametrize("group", [0, 1])
-@pytest.mark.parametrize("precision", [0.1, 1e-5])
-def test_every_proposal_has_the_evidence_of_a_fresh_factorisation(group, precision):
-    """Each as if it alone were made, at a precision where P C is corrected, too."""
-    case = amplitude_problem(WIDE, n=80, q=1)
-    index = groups_of(case)[group]
-    for k, unit in enumerate(index):
-        trial = case.omega.copy()
-        trial[unit] = case.other[unit]
-        evidence = evidence_of(case.rows(), case.omega, precision, GAUSSIAN)
-        proposals = proposals_of(case, index, case.other[index])
-        # No variate lets the others pass.
-        proposals.log_uniform[np.arange(len(index)) != k] = np.inf
-        accepted = replace_frequencies(evidence, case.rows(), proposals)
-        assert_array_equal(np.flatnonzero(accepted), [k])
-        expected = literal_log_evidence(case, trial, precision, GAUSSIAN)
-        found = evidence.log_evidence()
-        assert_allclose(found, expected, rtol=0.0, atol=1e-8 if precision > 1e-3 else 1e-4)
-
-
-@pytest.mark.parametrize("group", [0, 1])
 @pytest.mark.parametrize("keep", [True, False])
 def test_all_of_a_group_may_be_accepted(group, keep):
     """As the shared waves of all units change, none of the others' do."""
