@@ -24,14 +24,6 @@ def test_there_are_no_more_threads_than_cores():
     assert (threads_for(None, 4), threads_for(1, 4)) == (4, 1)
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_few_blocks_are_ahead_of_what_is_asked_for(n_threads):
-    started = []
-    blocks = in_order(started.append, range(100), n_threads)
-    next(blocks)
-    assert len(started) <= 2 * n_threads + 1
-
-
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_what_goes_wrong_in_a_thread_is_raised(n_threads):
     def broken(block):

@@ -152,6 +152,10 @@ def test_columns_are_kept(named, tmp_path, keep, columns):
     found = pd.read_csv(out)
     assert list(found.columns) == [*columns, "prediction"]
     pd.testing.assert_frame_equal(found[columns], frame[columns])
+    clash = write(frame.assign(prediction=1.0), tmp_path / "clash.csv")
+    if keep == "all":
+        message = refusal(tmp_path, "predict", named, clash, "--keep", keep)
+        assert "keeps a column 'prediction'" in message
 
 
 def test_the_table_comes_from_standard_input(regressor, tmp_path):

@@ -1,7 +1,9 @@
 """What the commands refuse: one message, exit code 2, and no file touched."""
 
+import numpy as np
+import pandas as pd
 import pytest
-from cli.command import SMALL, bochner, refusal, table, usage_error, write
+from cli.command import SMALL, bochner, fit, labelled, refusal, table, usage_error, write
 
 import bochner as library
 
@@ -183,3 +185,27 @@ def test_predictions_that_cannot_be_written(tmp_path, regressor):
         (regressor, "is read from, and would be replaced"),
     ):
         assert message in refusal(tmp_path, "predict", regressor, path, "--out", out)
+
+
+def test_classes_have_no_intervals(tmp_path):
+    model = fit(tmp_path, labelled())
+    for options in (("--std",), ("--interval", "0.9"), ("--quantiles", "0.5")):
+        message = predict_refusal(tmp_path, model, FEATURES, *options)
+        assert f"{options[0]} is for regression" in message
+
+
+def test_rows_whose_group_is_missing_or_whose_class_is_new(tmp_path):
+    frame = table(60).assign(who=np.repeat(list("abcdef"), 10))
+    path = write(frame.assign(y=frame["who"]), tmp_path / "t.csv")
+    assert "No row to fit has the class" in fit_refusal(tmp_path, path, "--group", "who")
+    frame.loc[3, "who"] = None
+    path = write(frame, tmp_path / "t.csv")
+    message = "The group 'who' is missing in 1 of 60 rows (row 4, counting"
+    assert message in fit_refusal(tmp_path, path, "--group", "who")
+
+
+def test_a_target_that_is_constant_where_it_is_fitted(tmp_path):
+    y = np.ones(12)
+    y[3] = 2.5
+    path = write(pd.DataFrame({"a": np.sqrt(np.arange(12.0)), "y": y}), tmp_path / "t.csv")
+    assert "rows to fit all have the target 1.0" in fit_refusal(tmp_path, path, "--seed", "1")

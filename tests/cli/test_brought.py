@@ -36,7 +36,7 @@ def test_a_unit_is_that_of_the_fit(tmp_path):
     x, y = rows()
     text = "x,y\n" + "".join(f"{a} kg,{b}\n" for a, b in zip(x, y, strict=True))
     model, shown = fitted(tmp_path, text, "--types", "x,number")
-    assert "'x' holds quantities with the unit kg" in shown
+    assert "'x' holds amounts in kg" in shown
     new = tmp_path / "new.csv"
     new.write_text("x\n5 kg\n2 kg\n")
     found = bochner("predict", model, new).stdout.split()[1:]

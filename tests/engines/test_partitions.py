@@ -34,6 +34,7 @@ BAD = {
     ),
     "targets in memory": (lambda: (frames(Y)[0], Y, None), "column of it"),
     "other partitions": (lambda: (frames(Y)[0], frames(Y, None, 2)[1], None), "repartition"),
+    "one dimension": (lambda: (da.from_array(Y), da.from_array(Y), None), "two dimensions"),
     "a missing number": (
         lambda: (da.from_array(np.where(X > 2.0, np.nan, X), chunks=(90, 3)), *arrays(Y)[1:]),
         r"In partition \d: .*NaN",

@@ -216,6 +216,8 @@ class TestSQLite:
         assert read(path, ReadOptions(table=odd)).frame["rooms"].tolist() == [1, 2, 5]
         assert list(read(path, ReadOptions(table="b")).frame.columns) == ["size", "colour"]
         assert "has no table 'c'" in refusal(path, table="c")
+        sqlite3.connect(tmp_path / "empty.db").execute("PRAGMA user_version = 1")
+        assert "has no tables: expected one" in refusal(tmp_path / "empty.db")
 
     def test_a_recorded_table_is_a_preference(self, tmp_path):
         write_sqlite(FRAME[["rooms"]], tmp_path / "t.db", "train")
@@ -230,3 +232,13 @@ def test_a_parquet_file_holds_one_table(tmp_path):
     pd.DataFrame({"a": [1.0, 2.0]}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InputError, match=r"holds one table: table= .* is for Excel and SQLite"):
         read(tmp_path / "t.parquet", ReadOptions(table="x"))
+
+
+def test_types_of_a_wrong_type():
+    with pytest.raises(TypeError, match="types must be a mapping"):
+        ReadOptions(types=["a"])
+
+
+def test_what_is_no_path_is_refused():
+    with pytest.raises(TypeError, match="PathLike"):
+        read(None)

@@ -94,3 +94,9 @@ def test_what_is_no_path_is_refused(path):
         bochner.save(Gaussian(), path)
     with pytest.raises(TypeError, match="path must be a str or path-like, got"):
         bochner.load(path)
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a" * 300, "\ud800"])
+def test_names_that_no_file_can_have(path):
+    with pytest.raises(ValueError, match="path must be the name of a file, got "):
+        bochner.save(Gaussian(1.0), path)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem, features, unit_rows, units
+from laws.amplitude_laws import BASES, amplitude_problem, features, unit_rows, units
 from laws.inference_laws import central_differences, check_gradient_of
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -10,8 +10,6 @@ from bochner.learned.basis import PLAIN, Grid
 from bochner.learned.chain_state import (
     InverseGammaNoise,
     KnownNoise,
-    evidence_of,
-    frequency_gradient,
 )
 from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures
 
@@ -32,23 +30,6 @@ def test_features_are_those_of_every_wave(basis, zeros, dtype, atol):
     room = np.full((2 * len(waves), len(X)), np.nan, dtype=dtype)
     assert waves.features(X.T.astype(dtype), 1.0 / np.sqrt(len(waves)), room) is room
     assert_array_equal(room, found)
-
-
-@named
-def test_units_come_apart_and_together_again(basis):
-    omega = units(basis, np.random.default_rng(3), 3)
-    s, v, phase = basis.split(omega)
-    assert_array_equal(basis.joined(s, v, phase), omega)
-    assert len(v) == len(phase) == basis.n_amplitudes(len(s))
-    for group in basis.groups(len(omega)):
-        moving_s, moving_v = basis.moving(np.random.default_rng(0), group, 0.4)
-        assert_array_equal(np.sort(np.r_[moving_s, moving_v]), np.arange(len(group)))
-        if len(moving_v):
-            rows = basis.amplitude_rows(group[moving_v])
-            v[rows], phase[rows] = 5.0, 7.0
-            moved = omega[group[moving_v]]
-            assert_array_equal(moved[:, -1], 7.0)
-            assert_array_equal((moved == 5.0).sum(axis=1), v.shape[1])
 
 
 @named
@@ -133,27 +114,6 @@ def test_gradients_of_the_evidence_by_units(basis, noise, keep):
     weights = "integer" if isinstance(noise, InverseGammaNoise) else "real"
     case = amplitude_problem(basis, n=25, d=2, m=3, q=1, zeros=False, weights=weights)
     check_gradient_of(case, noise, keep=keep)
-
-
-@pytest.mark.parametrize("basis", [MATCHED, GRID], ids=["matched", "grid"])
-def test_constant_amplitudes_have_no_gradient(basis):
-    case = amplitude_problem(basis, n=25, d=2)
-    evidence = evidence_of(case.rows(), case.omega, 0.3, KnownNoise())
-    _, by_v, by_phase = basis.split(frequency_gradient(evidence, case.rows()))
-    _, v, _ = basis.split(case.omega)
-    constant = ~v.any(axis=1)
-    assert constant.any()
-    assert not by_v[constant].any()
-    assert not by_phase[constant].any()
-    assert np.abs(by_v[~constant]).min() > 0
-
-
-def test_amplitudes_of_no_width_are_plain_waves():
-    omega = units(MATCHED, np.random.default_rng(10), 3)
-    omega[:, 3:6] = 0.0
-    waves, plain = MATCHED.waves(omega), PLAIN.waves(omega[:, :3])
-    assert not len(waves.modulated)
-    assert_array_equal(waves.features(X.T, 0.2), plain.features(X.T, 0.2))
 
 
 def test_summed_waves_are_plain_ones_at_s_and_half_of_v():

@@ -5,17 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from threadpoolctl import threadpool_info
 
 from bochner._base.progress import Progress
 from bochner.learned import chain_plan
 from bochner.learned.chain_models import DenseStructure, SparseStructure
-from bochner.learned.chain_parameters import SAMPLERS
 from bochner.learned.chain_plan import Sampler, SamplerSettings
 from bochner.learned.chain_run import CollapsedChain
 from bochner.learned.chain_state import ConstantNoise
-from bochner.learned.frequency_priors import DensePrior, SparsePrior
-from bochner.learned.moves import Hamiltonian, ReplacementSweep
 from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.training_data import ScaledData
 from bochner.papers.bank import BaNK, IndependentStructure
@@ -42,14 +38,6 @@ def some_data(n=60, d=3, binary=False, weight=False):
     return ScaledData(X, y, np.ones((n, 1)), rng.uniform(1, 2, size=n) if weight else None, binary)
 
 
-def test_a_subset_takes_all_columns_along():
-    data = some_data(weight=True)
-    part = data.subset(np.array([3, 1]))
-    for name in ("X", "y", "fixed", "weight"):
-        assert_array_equal(getattr(part, name), getattr(data, name)[[3, 1]])
-    assert part.is_binary is data.is_binary
-
-
 @pytest.mark.parametrize("binary", [False, True])
 def test_many_rows_are_warmed_up_on_some_of_them(binary, monkeypatch):
     monkeypatch.setattr(
@@ -70,33 +58,6 @@ def test_many_rows_are_warmed_up_on_some_of_them(binary, monkeypatch):
     assert few < more
 
 
-def test_few_rows_and_no_burn_in_need_no_stages_of_their_own():
-    rng = np.random.default_rng(0)
-    assert [s.n_iterations for s in chain_plan.stages_of(rng, some_data(), SETTINGS)] == [6, 4]
-    alone = chain_plan.stages_of(rng, some_data(), replace(SETTINGS, n_burn_in=0))
-    assert [(s.n_iterations, s.adapting) for s in alone] == [(4, False)]
-
-
-@pytest.mark.parametrize("binary", [False, True])
-def test_weights_reach_the_likelihood(binary):
-    data = some_data(binary=binary, weight=True)
-    chain = chain_plan.chain_of(data, SETTINGS)
-    expected = data.weight * data.y * (0.5 if binary else 1.0)
-    np.testing.assert_allclose(chain.rows.target, expected)
-    assert_array_equal(chain.rows.weight, data.weight)
-
-
-@pytest.mark.parametrize(("structure", "prior"), [(SPARSE, SparsePrior), (DENSE, DensePrior)])
-@pytest.mark.parametrize("sampler", ["pcn", "hmc"])
-def test_structures_and_samplers(structure, prior, sampler):
-    omega, start = chain_plan.starting_point(np.random.default_rng(0), some_data(), structure, 8)
-    assert omega.shape == (8, 3)
-    assert isinstance(start, prior)
-    moves = [type(move) for move in SAMPLERS[sampler].moves_for(structure)]
-    assert (Hamiltonian in moves) is (sampler == "hmc")
-    assert (ReplacementSweep in moves) is (sampler == "pcn" or structure is SPARSE)
-
-
 def test_the_papers_classification_takes_whole_weights():
     settings = replace(SETTINGS, structures=(IndependentStructure(),), model=BaNK())
     data = some_data(binary=True, weight=True)
@@ -108,12 +69,6 @@ def test_the_papers_classification_takes_whole_weights():
     for name, given in (("inputs", data.X.T), ("fixed", data.fixed.T), ("target", 0.5 * data.y)):
         assert_array_equal(getattr(rows, name), np.repeat(given, times, axis=-1))
     assert (rows.weight, rows.total_square) == (None, 30.0)
-
-
-def test_the_papers_proposals_are_independent():
-    rng = np.random.default_rng(0)
-    _, start = chain_plan.starting_point(rng, some_data(), IndependentStructure(), 8)
-    assert (start.correlations, start.jumps) == ((0.0,), 0.0)
 
 
 @pytest.mark.parametrize("n_frequencies", [1, 2, 3, 5])
@@ -169,29 +124,6 @@ def test_chains_that_take_turns_share_the_time(n_chains, n_jobs, expected):
     assert replace(settings, time_limit=None).seconds_per_chain is None
 
 
-def test_rounds_are_fewer_where_they_cost_more():
-    rounds = [
-        chain_plan.rounds_an_iteration(n, m) for n, m in [(100, 10), (10_000, 200), (10**6, 400)]
-    ]
-    assert rounds == sorted(rounds, reverse=True)
-    assert rounds[0] == chain_plan._MOST_ROUNDS
-    assert rounds[-1] == 1
-
-
-def test_chains_run_with_the_threads_that_they_are_given(monkeypatch):
-    seen = []
-
-    def run(chain, **options):
-        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
-
-    monkeypatch.setattr(chain_plan, "run", run)
-    chain_plan.learn(
-        np.random.SeedSequence(0), some_data(), replace(SETTINGS, n_chains=2, n_threads=1)
-    )
-    assert seen
-    assert set(seen) == {1}
-
-
 def test_chains_are_independent_of_how_many_follow():
     seeds = [np.random.SeedSequence(5) for _ in range(2)]
     two = chain_plan.learn(seeds[0], some_data(), replace(SETTINGS, n_chains=2))[1]
@@ -225,13 +157,6 @@ def test_trials_of_structures_end_with_their_share_of_the_time(monkeypatch):
     assert rounds_of_trials(monkeypatch, 1e-9) == 2
 
 
-def test_what_the_trial_took_is_gone_from_the_time():
-    settings = replace(SETTINGS, time_limit=60.0)
-    assert settings.less(20.0).seconds_per_chain == 40.0
-    assert settings.less(70.0).seconds_per_chain == 0.0
-    assert replace(settings, time_limit=None).less(20.0).seconds_per_chain is None
-
-
 def test_the_trial_counts_in_the_time_of_the_chains(monkeypatch):
     seconds, seen = iter(range(100)), []
     monkeypatch.setattr(chain_plan, "perf_counter", lambda: float(next(seconds)))
@@ -247,9 +172,3 @@ def test_chains_in_processes_are_reported_when_they_are_finished():
     settings = replace(SETTINGS, n_chains=2, n_jobs=2, n_burn_in=1, n_samples=1)
     chain_plan.learn(np.random.SeedSequence(0), some_data(), settings, report=Progress(said.append))
     assert [str(step) for step in said] == ["finished chain 1/2", "finished chain 2/2"]
-
-
-def test_there_are_no_more_processes_than_chains():
-    chains = replace(SETTINGS, n_chains=3)
-    assert [replace(chains, n_jobs=n).n_processes for n in (None, 2, 99_999)] == [1, 2, 3]
-    assert replace(SETTINGS, n_jobs=99_999).n_processes == 1

@@ -68,14 +68,6 @@ def test_effective_sample_size_tells_the_error_of_a_mean(phi):
     assert abs(z) < CRITICAL
 
 
-def test_antithetic_chains_are_worth_more_than_their_draws():
-    chains = autoregression(np.random.default_rng(0), -0.5, 4, 1000)
-    assert effective_sample_size(chains) > 2 * chains.size
-    alternating = np.tile([[-1.0, 1.0]], (2, 50))
-    limit = alternating.size * np.log10(alternating.size)
-    assert effective_sample_size(alternating) == pytest.approx(limit)
-
-
 def test_infinite_when_chains_stand_still_apart():
     assert split_rhat(np.repeat([[1.0], [2.0]], 1000, axis=1)) == np.inf
     assert effective_sample_size(np.repeat([[1.0], [2.0]], 1000, axis=1)) < 3
@@ -104,10 +96,3 @@ def test_nothing_can_be_said(chains):
 def test_two_dimensions_are_needed(function, shape):
     with pytest.raises(ValueError, match=r"\(n_chains, n_draws\), got"):
         function(np.zeros(shape))
-
-
-def test_the_chains_are_left_alone():
-    chains = np.random.default_rng(4).normal(size=(2, 21))
-    before = chains.copy()
-    split_rhat(chains), effective_sample_size(chains)
-    np.testing.assert_array_equal(chains, before)

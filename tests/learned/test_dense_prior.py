@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from learned.test_sparse_prior import assert_pull
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from scipy import stats
 
 from bochner.learned.dirichlet_mixture import (
@@ -12,7 +12,6 @@ from bochner.learned.dirichlet_mixture import (
     MixturePrior,
     NormalInverseWishart,
     sample_prior,
-    step,
 )
 from bochner.learned.frequency_priors import DensePrior
 
@@ -45,11 +44,6 @@ def assert_laws(omega):
     assert min(p_values) > level
 
 
-def test_frequencies_have_the_laws_of_their_components():
-    prior = some_prior()
-    assert_laws(prior.sample(np.random.default_rng(0), 6000))
-
-
 @pytest.mark.parametrize("correlations", [(0.0,), (0.7,), (0.0, 0.7, 0.9, 0.99)])
 def test_moves_keep_the_laws(correlations):
     prior, rng = some_prior(correlations=correlations), np.random.default_rng(1)
@@ -61,47 +55,8 @@ def test_moves_keep_the_laws(correlations):
     assert_laws(omega)
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.7, 0.99])
-def test_moves_are_correlated_as_they_say(rho):
-    prior, rng = some_prior(correlations=(rho,)), np.random.default_rng(2)
-    xi = rng.normal(size=(6000, 2))
-    moved = prior.suggest(rng, prior.mixture.colour(xi), np.arange(6000)).omega
-    fresh = (prior.mixture.whiten(moved) - rho * xi) / np.sqrt(1.0 - rho**2)
-    p_value = stats.kstest(fresh.ravel(), "norm").pvalue
-    z = np.sum(fresh * xi) / np.sqrt(xi.size)
-    assert p_value > FAMILY_ALPHA / 2
-    assert abs(z) < stats.norm.isf(FAMILY_ALPHA / 4)
-
-
-def test_moves_are_of_the_components_of_the_frequencies_asked_for():
-    """At correlation one but for rounding, a frequency stays where it is."""
-    prior, rng = some_prior(m=40, correlations=(1.0,)), np.random.default_rng(3)
-    omega, index = prior.sample(rng, 40), np.array([31, 2, 17, 8])
-    assert_allclose(prior.suggest(rng, omega, index).omega, omega[index], rtol=1e-10)
-
-
 def test_a_pulled_gradient_is_that_of_the_composition():
     assert_pull(some_prior(m=6), np.random.default_rng(5), 6)
-
-
-def test_a_refresh_is_a_sweep_of_the_mixture():
-    mixture, omega = sample_prior(np.random.default_rng(6), HYPER, 12)
-    found = DensePrior(HYPER, mixture).refresh(np.random.default_rng(7), omega)
-    expected = step(np.random.default_rng(7), mixture, omega, HYPER)
-    assert_array_equal(found.mixture.labels, expected.labels)
-    assert_array_equal(found.mixture.covariances, expected.covariances)
-    assert found.n_components == expected.n_components
-
-
-def test_a_start_labels_the_frequencies():
-    omega = np.vstack((MEANS, MEANS + 0.1))
-    prior = DensePrior.start(np.random.default_rng(8), HYPER, omega)
-    assert len(prior.mixture.labels) == 4
-
-
-def test_as_many_frequencies_are_drawn_as_are_labelled():
-    with pytest.raises(ValueError, match="labels 6 frequencies, not 5"):
-        some_prior(m=6).sample(np.random.default_rng(9), 5)
 
 
 LINE = MixturePrior(NormalInverseWishart(np.zeros(1), 0.5, np.eye(1), 6.0), GammaPrior(4.0, 2.0))
@@ -149,20 +104,6 @@ def test_jumps_keep_the_prior(jumps):
     assert np.abs(z_scores(jumps)).max() < BOUND
 
 
-def test_jumps_that_may_empty_a_component_do_not(monkeypatch):
-    def unguarded(self, rng, index):
-        labels = self.mixture.labels
-        weights = rng.dirichlet(np.bincount(labels))
-        wanted = rng.choice(len(weights), size=len(index), p=weights)
-        # Only the last resort of a label for every component is kept.
-        kept = np.isin(np.arange(len(index)), np.unique(labels[index], return_index=True)[1])
-        jumping = ~kept
-        return np.where(jumping, wanted, labels[index]), jumping
-
-    monkeypatch.setattr(DensePrior, "_jumps", unguarded)
-    assert np.abs(z_scores(1.0)).max() > BOUND
-
-
 def test_labels_follow_what_was_accepted():
     rng = np.random.default_rng(1)
     mixture, omega = sample_prior(rng, LINE, 200)
@@ -175,12 +116,3 @@ def test_labels_follow_what_was_accepted():
     expected[index[accepted]] = suggestion.labels[accepted]
     np.testing.assert_array_equal(after.mixture.labels, expected)
     assert (suggestion.labels != mixture.labels[index]).any()
-
-
-def test_without_jumps_labels_stay():
-    rng = np.random.default_rng(2)
-    mixture, omega = sample_prior(rng, LINE, 20)
-    prior = DensePrior(LINE, mixture, jumps=0.0)
-    suggestion = prior.suggest(rng, omega, np.arange(20))
-    np.testing.assert_array_equal(suggestion.labels, mixture.labels)
-    assert prior.decided(np.arange(20), suggestion, np.ones(20, dtype=bool)) is prior

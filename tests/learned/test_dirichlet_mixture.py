@@ -6,8 +6,6 @@ if both are right. So its means are those of independent draws from the model (J
 it right", 2004).
 """
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -125,45 +123,7 @@ def test_the_prior_partition_is_the_restaurants(m=30, n=2000):
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
 
 
-def test_frequencies_of_the_prior_have_their_marginal_law():
-    rng, prior = np.random.default_rng(9), MixturePrior(BASE, GammaPrior(2.0, 1.0))
-    draws = [sample_prior(rng, prior, 3)[1][2, 0] for _ in range(2000)]
-    scale = np.sqrt(BASE.scale[0, 0] * (BASE.strength + 1.0) / (BASE.strength * BASE.dof))
-    law = stats.t(BASE.dof, BASE.mean[0], scale)
-    assert stats.kstest(draws, law.cdf).pvalue > FAMILY_ALPHA
-
-
-def test_the_labels_of_components_do_not_matter():
-    mixture, omega = some_mixture()
-    order = np.random.default_rng(10).permutation(mixture.n_components)
-    renamed = Mixture(
-        np.argsort(order)[mixture.labels],
-        mixture.means[order],
-        mixture.covariances[order],
-        mixture.concentration,
-    )
-    for name in ("whiten", "colour", "colour_gradient"):
-        assert_allclose(getattr(renamed, name)(omega), getattr(mixture, name)(omega), rtol=1e-12)
-    assert_allclose(renamed.log_table(omega), mixture.log_table(omega)[:, order], rtol=1e-12)
-    assert_allclose(renamed.weights, mixture.weights[order])
-
-
-def test_what_dominates_may_be_empty():
-    """A component whose only frequency leaves has no mass, however well it fits."""
-    counts, logs = [0.5, 0, 3], [-2000.0, 0.0, -2000.0 + np.log(2.0)]
-    picks = Counter(dirichlet_mixture._pick(counts, logs, (i + 0.5) / 1300.0) for i in range(1300))
-    assert picks == {0: 100, 2: 1200}
-
-
-def test_a_component_of_one_frequency_far_from_all_survives_a_sweep():
-    omega = np.array([[0.0], [0.1], [1e6]])
-    prior, rng = MixturePrior(BASE, known(1e-3)), np.random.default_rng(12)
-    state = Mixture(np.array([0, 0, 1]), np.array([[0.0], [1e6]]), 0.1 * np.ones((2, 1, 1)), 1e-3)
-    state = step(rng, state, omega, prior)
-    assert state.labels[2] not in state.labels[:2]
-
-
-def assert_alone():
+def test_a_frequency_does_not_count_itself():
     """A frequency does not count itself: alone in its component, it joins the only other one."""
     omega = np.array([[-1.0], [0.1], [-0.2], [0.3]])
     means, covariances = np.array([[-1.0], [0.0]]), np.array([[[1e-4]], [[1.0]]])
@@ -172,10 +132,6 @@ def assert_alone():
     for seed in range(10):
         labels = dirichlet_mixture.sample_labels(np.random.default_rng(seed), state, omega, BASE)
         assert_array_equal(labels, 0)
-
-
-def test_a_frequency_does_not_count_itself():
-    assert_alone()
 
 
 @pytest.mark.parametrize("dim", [1, 3])
@@ -194,48 +150,6 @@ def test_whitening_is_undone_by_colouring():
     lower = np.linalg.cholesky(mixture.covariances)[mixture.labels]
     offsets = omega - mixture.means[mixture.labels]
     assert_allclose(np.einsum("jab,jb->ja", lower, xi), offsets, rtol=1e-10, atol=1e-10)
-
-
-def test_gradients_by_whitened_coordinates_follow_the_chain_rule():
-    mixture, omega = some_mixture()
-    xi, a = mixture.whiten(omega), np.random.default_rng(13).normal(size=omega.shape)
-    # The score by whitened coordinates is that of the standard normal.
-    offsets = (mixture.means[mixture.labels] - omega)[..., None]
-    score = np.linalg.solve(mixture.covariances[mixture.labels], offsets)[..., 0]
-    assert_allclose(mixture.colour_gradient(score), -xi, rtol=1e-8)
-    moved = mixture.colour(xi + a) - omega
-    gradient = np.ones_like(omega)
-    assert_allclose(np.sum(mixture.colour_gradient(gradient) * a, axis=1), moved.sum(axis=1))
-
-
-@pytest.mark.parametrize("name", ["whiten", "colour", "colour_gradient"])
-def test_a_block_is_treated_as_in_the_whole(name):
-    mixture, omega = some_mixture()
-    rows = np.array([7, 2, 11])
-    method = getattr(mixture, name)
-    assert_allclose(method(omega[rows], rows), method(omega)[rows], rtol=1e-12, atol=1e-12)
-
-
-def test_a_start_separates_what_is_far_apart():
-    rng = np.random.default_rng(14)
-    centres = np.repeat([[-30.0, 0.0], [0.0, 0.0], [30.0, 5.0]], 20, axis=0)
-    omega = centres + rng.normal(size=(60, 2))
-    base = NormalInverseWishart(np.zeros(2), 0.01, np.eye(2), 4.0)
-    prior = MixturePrior(base, GammaPrior(1.0, 2.0))
-    start = init(rng, omega, prior)
-    groups = [set(start.labels[20 * k : 20 * (k + 1)].tolist()) for k in range(3)]
-    assert sum(map(len, groups)) == len(set.union(*groups))
-    assert start.concentration == 0.5
-
-
-def test_steps_are_reproducible():
-    mixture, omega = some_mixture()
-    prior = MixturePrior(NormalInverseWishart(np.zeros(3), 0.2, np.eye(3), 5.0), known(0.6))
-    one, two = (step(np.random.default_rng(15), mixture, omega, prior) for _ in range(2))
-    assert_array_equal(one.labels, two.labels)
-    assert_array_equal(one.covariances, two.covariances)
-    assert one.concentration == pytest.approx(0.6, rel=1e-3)
-    assert_array_equal(np.unique(one.labels), np.arange(one.n_components))
 
 
 def test_what_is_no_covariance_is_refused():
@@ -292,14 +206,3 @@ def test_sweeps_and_redraws_have_the_models_joint_law(n=8000):
     error = np.hypot(forward.std(axis=0) / np.sqrt(n), standard_errors(chain))
     z = (chain.mean(axis=0) - forward.mean(axis=0)) / error
     assert np.max(np.abs(z)) < stats.norm.isf(FAMILY_ALPHA / (2.0 * len(z)))
-
-
-def test_the_errors_of_a_chain_are_those_of_its_memory():
-    """An autoregression of coefficient r: the variance of the mean is (1 + r) / (1 - r) / n."""
-    rng, n, r = np.random.default_rng(21), 20_000, np.array([0.0, 0.6, 0.9])
-    chain = np.empty((n, 3))
-    chain[0] = rng.standard_normal(3)
-    for i in range(1, n):
-        chain[i] = r * chain[i - 1] + np.sqrt(1.0 - r**2) * rng.standard_normal(3)
-    exact = np.sqrt((1.0 + r) / (1.0 - r) / n)
-    assert np.all(np.abs(standard_errors(chain) / exact - 1.0) < 0.25)

@@ -45,36 +45,6 @@ def design(omega, inputs, fixed):
     return np.column_stack([*columns, *fixed])
 
 
-def test_draws_are_stacked_in_order(some):
-    assert some.n_draws == 5
-    assert some.best == 0
-    assert_array_equal(some.log_density, [0.0, -1.0, -2.0, -3.0, -4.0])
-    assert_array_equal(some.whitened, [1, 3])
-    assert some.whitener.shape == (2, 2 * M + 2, 2 * M + 2)
-    for seed in range(5):
-        right = evidence(seed)
-        assert_array_equal(some.omega[seed], right.omega)
-        assert_array_equal(some.coef[seed], right.mean)
-        assert some.precision[seed] == right.precision
-
-
-def test_a_draw_is_no_view_of_the_state():
-    state = evidence(0)
-    draw = drawn(state, SparsePrior.start(SparseHyper(np.ones(D))), 0.0, in_full=True)
-    before = draw.omega.copy(), draw.coef.copy()
-    state.omega[:] = 0.0
-    state.mean[:] = 0.0
-    assert_array_equal(draw.omega, before[0])
-    assert_array_equal(draw.coef, before[1])
-
-
-def test_the_noise_variance_is_the_posterior_mean(some):
-    for seed in range(5):
-        state = evidence(seed)
-        law = stats.invgamma(0.5 + 0.5 * state.degrees, scale=1e-6 + 0.5 * state.residual)
-        assert_allclose(some.noise_variance[seed], law.mean(), rtol=1e-12)
-
-
 def test_whiteners_are_roots_of_the_covariance(some):
     for place, index in enumerate(some.whitened):
         root = some.whitener[place].astype(np.float64)
@@ -115,10 +85,3 @@ def test_every_draw_is_picked_as_often_and_whitened_ones_with_themselves(some):
     for mean, index, place in picked:
         assert some.whitened[place] == index
         assert mean not in (1, 3) or index == mean
-
-
-def test_no_draw_need_be_whitened():
-    prior = SparsePrior.start(SparseHyper(np.ones(D)))
-    draws = stacked([drawn(evidence(0), prior, 0.0, in_full=False)])
-    assert draws.whitener.shape == (0, 10, 10)
-    assert draws.whitened.dtype == np.int64

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from laws import inference_laws
 from laws.inference_laws import check_normal, check_student, problem
 from numpy.linalg import LinAlgError
 from numpy.testing import assert_allclose
@@ -80,49 +79,6 @@ def test_blocks_of_rows_add_up_to_the_whole(monkeypatch, keep, weights):
         atol = 1e-10 * np.max(np.abs(expected))
         assert_allclose(getattr(parts, name), expected, rtol=1e-10, atol=atol)
     assert_allclose(parts.log_evidence(), whole.log_evidence(), rtol=1e-10)
-
-
-def test_single_precision_features_have_double_precision_sums():
-    """The error of a sum of 20,000 is that of its terms, not of a running sum in float32."""
-    case = problem(n=20_000, m=8)
-    double = evidence_of(case.rows(), case.omega, 0.2, NOISE, keep=True)
-    single = evidence_of(case.rows(np.float32), case.omega, 0.2, NOISE, keep=True)
-    assert single.features.dtype == np.float32
-    assert single.gram.dtype == single.cross.dtype == single.covariance.dtype == np.float64
-    scale = np.max(double.gram)
-    assert np.max(np.abs(single.gram - double.gram)) < 2e-6 * scale
-    assert np.max(np.abs(single.cross - double.cross)) < 2e-6 * np.max(np.abs(double.cross))
-    assert abs(single.log_determinant - double.log_determinant) < 1e-3
-
-
-def test_features_are_kept_where_they_are_small(monkeypatch):
-    from bochner.learned import chain_state as module
-
-    case = problem()
-    assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is not None
-    monkeypatch.setattr(module, "KEPT_BYTES", 8 * 8 * 30 - 1)
-    assert evidence_of(case.rows(), case.omega, 1.0, NOISE).features is None
-    monkeypatch.setattr(module, "KEPT_BYTES", 8 * 8 * 30 * 3)
-    assert evidence_of(case.rows(), case.omega, 1.0, NOISE, n_copies=3).features is not None
-    assert evidence_of(case.rows(), case.omega, 1.0, NOISE, n_copies=4).features is None
-
-
-def test_known_features_serve_as_their_own():
-    case = problem(q=2)
-    features = case.rows().features(case.omega)
-    assert_allclose(features, case.design(case.omega).T, rtol=1e-12, atol=1e-14)
-    assert_allclose(case.rows().part(slice(3, 8)).features(case.omega), features[:, 3:8])
-    known = evidence_of(case.rows(), case.omega, 2.0, NOISE)
-    evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE, reused=known)
-    assert evidence.features is known.features
-    A, _ = case.posterior(case.omega, 1.0)
-    assert_allclose(evidence.log_determinant, np.linalg.slogdet(A)[1], rtol=1e-12)
-
-
-def test_the_state_is_its_own():
-    case = inference_laws.problem()
-    evidence = evidence_of(case.rows(), case.omega, 1.0, NOISE)
-    assert not np.shares_memory(evidence.omega, case.omega)
 
 
 def test_singular_sums_are_refused_by_name():

@@ -8,11 +8,8 @@ from laws.group_laws import kernel_bound
 from numpy.testing import assert_allclose
 
 from bochner.learned.basis import Matched
-from bochner.learned.chain_run import ChainRun
-from bochner.learned.draws import ChainDraw
 from bochner.learned.frequency_priors import Components, frequency_components
-from bochner.learned.learned_kernel import Learned, mean_kernel
-from bochner.learned.training_data import Scaling
+from bochner.learned.learned_kernel import mean_kernel
 from bochner.learned.two_spectra import TwoSpectraPrior
 
 
@@ -34,16 +31,6 @@ def kernel_of(part, lag):
     return values
 
 
-def test_second_moments_are_those_of_the_frequencies():
-    omega = some_frequencies(np.random.default_rng(0))
-    part = frequency_components(omega)
-    second = part.covariances + part.means[:, :, None] * part.means[:, None, :]
-    assert_allclose(part.weights.sum(), 1.0)
-    assert_allclose(
-        np.einsum("q,qij->ij", part.weights, second), omega.T @ omega / len(omega), rtol=1e-10
-    )
-
-
 def test_the_kernel_is_that_of_the_frequencies_within_the_bound_of_its_groups():
     rng = np.random.default_rng(1)
     omega = some_frequencies(rng)
@@ -62,22 +49,6 @@ def test_a_line_keeps_its_place():
     assert_allclose(np.abs(part.means), [[6.0]], rtol=1e-3)
     lag = np.linspace(0.0, 10.0, 50)[:, None]
     assert_allclose(kernel_of(part, lag), np.cos(lag @ omega.T).mean(axis=1), atol=0.01)
-
-
-def test_a_ring_has_no_direction():
-    angle = np.random.default_rng(3).uniform(0.0, 2.0 * np.pi, size=500)
-    omega = 1.5 * np.column_stack([np.cos(angle), np.sin(angle)])
-    part = frequency_components(omega)
-    assert len(part.weights) == 1
-    assert_allclose(part.means, 0.0)
-    assert_allclose(part.covariances[0], omega.T @ omega / 500, rtol=1e-12)
-
-
-def test_frequencies_alone_are_themselves():
-    omega = np.array([[0.3, 0.0], [0.0, 40.0], [0.0, 0.0]])
-    part = frequency_components(omega)
-    lag = np.random.default_rng(4).normal(size=(20, 2))
-    assert_allclose(kernel_of(part, lag), np.cos(lag @ omega.T).mean(axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_parts", [1, 3])
@@ -142,17 +113,3 @@ def test_frequencies_and_half_their_amplitudes_have_the_moments_of_the_sum():
     mean, covariance = moments(TwoSpectraPrior(Matched(), *parts).components())
     assert_allclose(mean, moments(s)[0] + 0.5 * moments(v)[0], rtol=1e-12)
     assert_allclose(covariance, moments(s)[1] + 0.25 * moments(v)[1], rtol=1e-12)
-
-
-def test_of_chains_of_unequal_length_the_last_draws_are_kept():
-    def chain(values):
-        draws = [
-            ChainDraw(np.array([[value]]), np.array([0.0, 0.0]), 1.0, 1.0, 0.0, None, None)
-            for value in values
-        ]
-        return ChainRun(draws=draws, records=[{"log_evidence": value} for value in values])
-
-    scaling = Scaling(np.zeros(1), np.ones(1))
-    learned = Learned.of([chain([1.0, 2.0, 3.0, 4.0, 5.0]), chain([7.0, 8.0])], "dense", scaling)
-    assert learned.draws.omega.ravel().tolist() == [4.0, 5.0, 7.0, 8.0]
-    assert learned.trace.records["log_evidence"].tolist() == [[4.0, 5.0], [7.0, 8.0]]

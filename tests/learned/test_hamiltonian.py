@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from laws.inference_laws import log_density, problem
 from learned.test_dirichlet_mixture import standard_errors
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner.learned import moves
@@ -142,45 +142,6 @@ def test_errors_in_energy_are_of_second_order(settings):
     assert_order(**settings)
 
 
-@ALL
-def test_the_way_back_is_the_way_there(settings):
-    t = trajectories(**settings)
-    momentum = momentum_of(t)
-    position, end, growth = t.run(t.start, momentum, 0.1, 6)
-    assert np.max(np.abs(position - t.start)) > 0.1
-    back, turned, loss = t.run(position, -end, 0.1, 6)
-    assert_allclose(back, t.start, rtol=1e-8, atol=1e-8)
-    assert_allclose(-turned, momentum, rtol=1e-7, atol=1e-7)
-    assert_allclose(loss, -growth, rtol=1e-6, atol=1e-8)
-
-
-def test_volume_is_kept():
-    """The derivative of the end by the start has determinant one."""
-    t = trajectories()
-    start = np.concatenate((t.start.ravel(), momentum_of(t).ravel()))
-    size, step = len(start), 1e-5
-
-    def end(point):
-        position, momentum = point.reshape(2, *t.case.omega.shape)
-        return np.concatenate([a.ravel() for a in t.run(position, momentum, 0.1, 4)[:2]])
-
-    columns = [end(start + step * e) - end(start - step * e) for e in np.eye(size)]
-    assert_allclose(np.linalg.det(np.array(columns) / (2.0 * step)), 1.0, rtol=1e-6)
-
-
-def test_inactive_inputs_stay_inactive_and_have_no_share_in_the_energy():
-    """Their momentum is none, so neither start nor end depends on what is drawn for them."""
-    t = trajectories("sparse")
-    momentum, still = momentum_of(t), ~t.whitening.moving
-    assert np.any(still)
-    plain = t.run(t.start, momentum, 0.1, 4)
-    other = t.run(t.start, np.where(still, 7.0, momentum), 0.1, 4)
-    for a, b in zip(plain, other, strict=True):
-        assert_array_equal(a, b)
-    assert_array_equal(t.whitening.colour(plain[0])[still], 0.0)
-    assert_array_equal(plain[1][still], 0.0)
-
-
 class Standard(Whitening):
     """Frequencies whose prior is standard normal to begin with, all of which may move."""
 
@@ -252,17 +213,3 @@ def test_a_trajectory_that_diverges_is_refused():
         np.random.default_rng(0), evidence, t.case.rows(), t.whitening, 1e6, settings
     )
     assert (same is evidence, rate) == (True, 0.0)
-
-
-@pytest.mark.parametrize("keep", [True, False])
-def test_features_stay_kept_or_not(keep):
-    t = trajectories()
-    rows = t.case.rows()
-    evidence = evidence_of(rows, t.case.omega, t.precision, t.noise, keep=keep)
-    end, _ = hamiltonian_step(
-        Given(momentum_of(t)), evidence, rows, t.whitening, 0.05, Hamiltonian(2)
-    )
-    assert end is not evidence
-    assert (end.features is not None) == keep
-    fresh = evidence_of(rows, end.omega, t.precision, t.noise)
-    assert_allclose(end.log_evidence(), fresh.log_evidence(), rtol=1e-12)

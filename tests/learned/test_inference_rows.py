@@ -2,71 +2,11 @@
 
 import numpy as np
 import pytest
-from laws import inference_laws
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner._base import limits
 from bochner.learned.chain_state import InverseGammaNoise, evidence_of
 from bochner.learned.training_data import TrainingData
-from bochner.spectral.wave_formulas import MemoryLayout, wave_features
-
-
-@pytest.mark.parametrize(("n", "d", "m"), [(30, 3, 4), (9, 3, 4), (1, 1, 1)])
-@pytest.mark.parametrize(("dtype", "atol"), [(np.float64, 1e-14), (np.float32, 1e-6)])
-def test_features_are_cosines_and_sines_in_turn_where_they_are_asked_for(n, d, m, dtype, atol):
-    case = inference_laws.problem(n=n, d=d, m=m)
-    inputs, out = case.rows(dtype).inputs, np.full((2 * m + 1, n), -7.0, dtype)
-    found = wave_features(inputs, case.omega, MemoryLayout.BY_WAVE, amplitude=1.0 / np.sqrt(m))
-    assert found.dtype == dtype
-    assert_allclose(found, case.design(case.omega).T, rtol=1e-12, atol=atol)
-    same = wave_features(
-        inputs, case.omega, MemoryLayout.BY_WAVE, amplitude=1.0 / np.sqrt(m), out=out[: 2 * m]
-    )
-    assert np.shares_memory(same, out)
-    assert_array_equal(same, found)
-    assert_array_equal(out[-1], -7.0)
-
-
-@pytest.mark.parametrize("weights", [None, "real"])
-def test_rows_hold_weighted_targets(weights):
-    case = inference_laws.problem(q=2, weights=weights)
-    rows = case.rows()
-    weight = np.ones(30) if case.weight is None else case.weight
-    assert_allclose(rows.target, weight * case.y)
-    assert_allclose(rows.total_square, np.sum(weight * case.y**2))
-    assert (rows.n_samples, rows.n_fixed, len(rows.inputs)) == (30, 2, 3)
-    assert_array_equal(rows.fixed, case.trend.T)
-
-
-def test_no_trend_is_no_fixed_columns():
-    assert TrainingData.of(np.ones((4, 2)), np.arange(4.0)).fixed.shape == (0, 4)
-
-
-def test_a_part_is_made_as_rows_are():
-    case = inference_laws.problem(q=1, weights="real")
-    part = case.rows().part(slice(3, 9))
-    own = TrainingData.of(case.X[3:9], case.y[3:9], case.trend[3:9], case.weight[3:9])
-    assert_allclose(part.total_square, own.total_square)
-    assert_allclose(part.weight, own.weight)
-    assert_allclose(part.target, own.target)
-
-
-def test_new_weights_make_the_rows_of_new_targets():
-    case, weight = inference_laws.problem(), np.random.default_rng(1).gamma(2.0, size=30)
-    found = case.rows().reweighted(weight, weight * case.y)
-    expected = TrainingData.of(case.X, case.y, weight=weight)
-    assert_allclose(found.total_square, expected.total_square)
-    assert_allclose(found.target, expected.target)
-    assert found.weight is weight
-
-
-@pytest.mark.parametrize(("block_bytes", "n_blocks"), [(1, 4), (8 * 10 * 300, 4), (2**24, 1)])
-def test_blocks_cover_every_row_once(monkeypatch, block_bytes, n_blocks):
-    monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
-    rows = TrainingData.of(np.zeros((1000, 1)), np.zeros(1000))
-    blocks = list(rows.blocks(10))
-    assert len(blocks) == n_blocks
-    assert_array_equal(np.concatenate([np.arange(1000)[block] for block in blocks]), range(1000))
 
 
 @pytest.mark.parametrize("n_threads", [2, 5])
@@ -99,16 +39,3 @@ def test_sums_over_blocks_are_those_over_all_rows(monkeypatch, block_bytes):
     assert_allclose(vector, X.T @ column**2)
     assert_allclose(number, y @ column)
     assert vector.dtype == number.dtype == np.float64
-
-
-def test_columns_are_joined_in_order(monkeypatch):
-    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
-    rows = TrainingData.of(np.arange(2000.0).reshape(1000, 2), np.arange(1000.0), n_threads=2)
-    found = rows.each(lambda part, factor: factor * part.inputs, 3.0)
-    assert_array_equal(found, 3.0 * rows.inputs)
-
-
-def test_sums_over_no_rows_are_zero():
-    rows = TrainingData.of(np.zeros((0, 2)), np.zeros(0))
-    (total,) = rows.total(lambda part: (part.inputs @ part.inputs.T,), n_features=2)
-    assert_array_equal(total, np.zeros((2, 2)))

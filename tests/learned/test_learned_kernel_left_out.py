@@ -53,7 +53,7 @@ def of_one_chain(model, index):
     return one
 
 
-def assert_regression():
+def test_error_and_scale_are_those_of_left_out_rows():
     model, block = fitted(regressor(**CHAINS), Y, WEIGHT)
     each = [of_one_chain(model, k).predict(X, return_std=True) for k in range(3)]
     means, stds = np.swapaxes(each, 0, 1)
@@ -74,7 +74,7 @@ def assert_regression():
     assert_allclose(samples.std(axis=1), std[:5], rtol=0.08)
 
 
-def assert_classes():
+def test_temperature_and_log_loss_are_those_of_left_out_rows():
     model, block = fitted(classifier(**CHAINS), THREE, WEIGHT)
     each = np.array([of_one_chain(model, k).predict_proba(X) for k in range(3)])
     scores = np.log(each[block, np.arange(len(X))])
@@ -99,14 +99,6 @@ def assert_classes():
     power = model._averaged([learned.draws for learned in model.learned_], *model._rows(X)) ** best
     expected = power / power.sum(axis=1, keepdims=True)
     assert_allclose(model.predict_proba(X), expected, rtol=1e-4)
-
-
-def test_error_and_scale_are_those_of_left_out_rows():
-    assert_regression()
-
-
-def test_temperature_and_log_loss_are_those_of_left_out_rows():
-    assert_classes()
 
 
 def test_a_chain_does_not_depend_on_the_rows_that_it_leaves_out():

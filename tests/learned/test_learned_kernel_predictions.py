@@ -7,8 +7,6 @@ from scipy import stats
 
 from bochner import LearnedKernelClassifier, LearnedKernelRegressor
 from bochner.learned import Chains
-from bochner.learned.polya_gamma import part_log_likelihood
-from bochner.learned.training_data import TrainingData
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 FAMILY_ALPHA = 1e-6
@@ -99,51 +97,6 @@ def test_the_noise_is_the_posterior_mean(fit):
     assert_allclose(model.noise_variance_, variance, rtol=1e-9)
 
 
-@pytest.mark.parametrize("noise", [True, False])
-def test_samples_have_the_moments_of_the_predictions(noise):
-    """With fewer whitened draws than draws; means, variances and a covariance of two rows."""
-    model = LearnedKernelRegressor(
-        5, "sparse", random_state=0, chains=Chains(n_burn_in=5, n_samples=48, n_chains=1, thin=1)
-    )
-    model.fit(X, Y)
-    n = 20_000
-    samples = model.sample_y(NEW, n, random_state=1, noise=noise)
-    mean, std = model.predict(NEW, return_std=True)
-    draws = model.learned_[0].draws
-    assert draws.n_draws == 48
-    assert len(draws.whitened) == 16
-    if not noise:
-        std = np.sqrt(std**2 - level_of(model))
-    bound = stats.norm.isf(FAMILY_ALPHA / (2 * 3 * len(NEW)))
-    z = (samples.mean(axis=1) - mean) / (std / np.sqrt(n))
-    assert np.max(np.abs(z)) < bound
-    squares = (samples - mean[:, None]) ** 2
-    z = (squares.mean(axis=1) - std**2) / (squares.std(axis=1) / np.sqrt(n))
-    assert np.max(np.abs(z)) < bound
-    products = np.prod((samples - mean[:, None])[:2], axis=0)
-    first, second = (joint_covariance(model, rows) for rows in ((0, 0), (0, 1)))
-    assert_allclose(np.sqrt(first), np.sqrt(std[0] ** 2 - noise * level_of(model)), rtol=1e-4)
-    assert abs(products.mean() - second) < bound * products.std() / np.sqrt(n)
-
-
-def level_of(model):
-    draws = model.learned_[0].draws
-    return draws.noise_variance[draws.whitened].mean() * model.target_scale_**2
-
-
-def joint_covariance(model, rows):
-    """Covariance of the function at two new rows, in the target's squared units."""
-    draws = model.learned_[0].draws
-    means, within = [], []
-    for index in range(draws.n_draws):
-        mean, covariance, shape, rate = posterior(model, index, np.ones(50))
-        Z = design(model, index, NEW[list(rows)])
-        means.append(Z @ mean)
-        if index in draws.whitened:
-            within.append(rate / (shape - 1.0) * (Z[0] @ covariance @ Z[1]))
-    return (np.cov(np.transpose(means), ddof=0)[0, 1] + np.mean(within)) * model.target_scale_**2
-
-
 @pytest.mark.parametrize("trend", [1, 2])
 def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
     rng = np.random.default_rng(3)
@@ -160,28 +113,6 @@ def test_exact_polynomials_are_continued_far_beyond_the_data(trend):
     mean, std = model.predict(far, return_std=True)
     assert np.max(np.abs(mean - polynomial(far)) / std) < 6.0
     assert_allclose(mean, polynomial(far), rtol=0.05, atol=0.05 * np.ptp(polynomial(far)))
-
-
-def test_uncertainty_grows_without_bound_along_a_trend_and_only_there():
-    rng = np.random.default_rng(4)
-    x = rng.uniform(0.0, 1.0, size=(60, 1))
-    y = 2.0 * x[:, 0] + 0.3 * rng.normal(size=60)
-    ahead = np.array([[0.5], [10.0], [100.0], [1000.0]])
-    deviations = {}
-    for trend in (0, 1, 2):
-        model = LearnedKernelRegressor(
-            8,
-            trend=trend,
-            random_state=0,
-            chains=Chains(n_burn_in=8, n_samples=16, n_chains=1, thin=1),
-        )
-        deviations[trend] = model.fit(x, y).predict(ahead, return_std=True)[1]
-    assert deviations[0][-1] < 3.0 * deviations[0][1]
-    assert (np.diff(deviations[1]) > 0).all()
-    assert (np.diff(deviations[2]) > 0).all()
-    # Degrees one and two: tenfold and a hundredfold from one decade to the next.
-    assert_allclose(deviations[1][3] / deviations[1][2], 10.0, rtol=0.1)
-    assert_allclose(deviations[2][3] / deviations[2][2], 100.0, rtol=0.1)
 
 
 def test_probabilities_are_those_of_the_draws():
@@ -207,30 +138,6 @@ def test_probabilities_are_those_of_the_draws():
     # The approximation of the integral is good to two per cent at any mean and deviation.
     assert_allclose(probability, expected, atol=0.02)
     assert np.ptp(probability) > 0.3
-
-
-def test_weights_of_rows_are_repetitions_in_the_likelihood_of_a_classification():
-    rng = np.random.default_rng(6)
-    activation, y = rng.normal(size=9), rng.choice([-1.0, 1.0], size=9)
-    count = rng.integers(1, 4, size=9).astype(float)
-    rows = TrainingData.of(rng.normal(size=(9, 2)), 0.5 * y, weight=count)
-    expected = np.sum(count * -np.log1p(np.exp(-y * activation)))
-    assert_allclose(part_log_likelihood(rows, activation), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_many_waves_of_few_inputs_are_told_apart_in_single_precision(seed):
-    """Rounding of sums over 3000 rows outweighs a precision that fits float64."""
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(3000, 3))
-    y = np.sin(rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.1 * rng.normal(size=3000)
-    model = LearnedKernelRegressor(
-        40,
-        "sparse",
-        random_state=seed,
-        chains=Chains(n_burn_in=5, n_samples=5, n_chains=1, dtype="float32"),
-    )
-    assert model.fit(rows, y).score(rows, y) > 0.99
 
 
 def test_quantiles_and_densities_are_those_of_the_mixture_over_draws():

@@ -13,10 +13,8 @@ from learned.learned_fits import (
     fitted,
     regressor,
 )
-from numpy.testing import assert_allclose, assert_array_equal
-from threadpoolctl import threadpool_limits
+from numpy.testing import assert_allclose
 
-import bochner
 from bochner.learned import chain_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -40,26 +38,6 @@ def test_processes_change_nothing(make):
     assert_same_model(*models)
 
 
-def test_threads_change_nothing_in_small_problems():
-    models = []
-    for limit in (1, 2):
-        with threadpool_limits(limit, user_api="blas"):
-            models.append(fitted("sparse"))
-    assert_same_model(*models)
-
-
-def test_a_generator_moves_on_from_fit_to_fit():
-    # random_state may be a RandomState; NumPy's global one is left as it is.
-    state = np.random.RandomState(0)
-    model = regressor(random_state=state)
-    first = model.fit(X, Y).predict(NEW)
-    assert (model.fit(X, Y).predict(NEW) != first).any()
-    np.random.seed(5)  # noqa: NPY002
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    regressor().fit(X, Y)
-    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
-
-
 @each_estimator
 def test_the_order_of_the_rows_does_not_matter(name):
     make, y = ESTIMATORS[name]
@@ -73,16 +51,6 @@ def test_whole_weights_are_repetitions(name):
     weight = RNG.integers(0, 4, size=len(X))
     repeated = make().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert_same_model(make().fit(X, y, weight), repeated)
-
-
-def test_small_weights_are_relative_and_leave_the_noise_to_be_learned():
-    """Weights that add up to one, as some give them, do not mean one observation."""
-    weight = RNG.uniform(0.5, 2.0, size=len(X))
-    small = regressor().fit(X, Y, weight / weight.sum())
-    assert_allclose(
-        small.predict(NEW), regressor().fit(X, Y, weight / weight.mean()).predict(NEW), atol=1e-6
-    )
-    assert small.noise_variance_ < 0.5 * Y.var()
 
 
 @pytest.mark.parametrize("structure", ["sparse", "dense"])
@@ -112,13 +80,6 @@ def test_units_and_origin_of_the_target_do_not_matter(factor, shift):
     assert_allclose((moved[0] - shift) / factor, mean, atol=1e-6)
     assert_allclose(moved[1] / abs(factor), std, atol=1e-6)
     assert_allclose(models[1].noise_variance_ / factor**2, models[0].noise_variance_, rtol=1e-5)
-
-
-def test_a_model_of_too_few_draws_to_judge_survives_files_too(tmp_path):
-    model = regressor(n_samples=2).fit(X, Y)
-    assert np.isnan(model.convergence_[0].rhat_predictions)
-    bochner.save(model, tmp_path / "model")
-    assert_same_model(bochner.load(tmp_path / "model"), model)
 
 
 @pytest.mark.parametrize("limit", [1e-9, 300.0])

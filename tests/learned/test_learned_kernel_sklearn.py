@@ -17,16 +17,12 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
 from bochner import (
     LearnedKernelClassifier,
     LearnedKernelRegressor,
-    LocallyStationaryClassifier,
     LocallyStationaryRegressor,
     papers,
 )
@@ -47,23 +43,6 @@ MORE = {"n_frequencies": 10, "chains": Chains(12, 5, 2, thin=1)}
     xfail_strict=True,
 )
 def test_estimator(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [
-        LearnedKernelRegressor(**MORE),
-        LearnedKernelRegressor(**MORE, structure="sparse", sampler="hmc"),
-        LearnedKernelClassifier(**LITTLE, structure="dense"),
-        LocallyStationaryRegressor(**MORE, envelope=LearnedEnvelope(n_shared=2)),
-        LocallyStationaryRegressor(**MORE, structure="sparse", sampler="hmc"),
-        LocallyStationaryClassifier(**LITTLE, structure="sparse"),
-        LocallyStationaryClassifier(**MORE, sampler=papers.gabasr.sampler(2)),
-    ],
-    xfail_strict=True,
-)
-def test_other_estimators(estimator, check):
     check(estimator)
 
 
@@ -176,13 +155,6 @@ def test_classes_are_refused_where_they_are_no_classes():
 def test_what_is_not_fitted_says_so(make, use):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         use(make())
-
-
-def test_it_serves_in_pipelines_and_searches():
-    model = make_pipeline(StandardScaler(), regressor(n_samples=4, n_burn_in=4))
-    search = GridSearchCV(model, {"learnedkernelregressor__trend": [0, 1]}, cv=2)
-    assert np.isfinite(search.fit(X, Y).predict(X)).all()
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 TRAJECTORIES = (Hamiltonian(), PrecisionWalk(), PriorParameters())

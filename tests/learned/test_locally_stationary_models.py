@@ -5,10 +5,10 @@ import pytest
 from laws.amplitude_laws import features
 from laws.noise_field_laws import heights
 from learned.grouped_parameters import grouped
-from learned.learned_fits import NEW, SMALL, THREE, X, Y, modulated, modulated_classifier
+from learned.learned_fits import NEW, SMALL, X, Y, modulated, modulated_classifier
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner import LearnedKernelClassifier, LearnedKernelRegressor, LocallyStationaryRegressor
+from bochner import LearnedKernelRegressor, LocallyStationaryRegressor
 from bochner.kernels import Harmonizable, ModulatedWaves, SpectralMixture
 from bochner.learned import Chains, chain_models
 from bochner.learned.basis import Grid
@@ -60,17 +60,6 @@ def test_with_a_constant_envelope_it_is_bank(parameters, n_shared):
     assert_array_equal(model.features().transform(NEW), bank.features().transform(NEW))
     assert_array_equal(model.relevance_.importance, bank.relevance_.importance)
     assert_array_equal(model.interactions_, bank.interactions_)
-
-
-@pytest.mark.parametrize("structure", ["sparse", "dense"])
-@pytest.mark.parametrize("n_shared", [None, 2])
-def test_with_a_constant_envelope_the_classifier_is_bank(structure, n_shared):
-    parameters = {**SHORT, "structure": structure}
-    model = modulated_classifier(**parameters, n_shared=n_shared, envelope="constant")
-    model.fit(X, THREE)
-    bank = LearnedKernelClassifier(**grouped(**parameters)).fit(X, THREE)
-    assert_same_chain(model, bank)
-    assert_array_equal(model.predict_proba(NEW), bank.predict_proba(NEW))
 
 
 def place(model, inputs):
@@ -142,19 +131,6 @@ def test_predictions_are_the_mixture_of_the_draws(model):
     assert_allclose(model.noise_std(at), expected, rtol=1e-9)
 
 
-def test_samples_have_the_moments_of_predictions(model):
-    at = NEW * UNITS + PLACE
-    mean, std = model.predict(at, return_std=True)
-    drawn = model.sample_y(at, 6000, random_state=1)
-    assert np.all(np.abs(drawn.mean(axis=1) - mean) < 6.0 * std / np.sqrt(6000))
-    assert_allclose(drawn.std(axis=1), std, rtol=0.08)
-    smooth = model.sample_y(at, 6000, random_state=1, noise=False)
-    draws = model.learned_[0].draws
-    noise = [own_noise(draws, index, place(model, at)) for index in range(draws.n_draws)]
-    variance = smooth.var(axis=1) + model.target_scale_**2 * np.mean(noise, axis=0)
-    assert_allclose(drawn.std(axis=1), np.sqrt(variance), rtol=0.1)
-
-
 def test_the_kernel_is_the_average_over_draws_in_units_of_the_inputs(model):
     """Products of features: few enough draws for all of them to be in the kernel."""
     kernel, draws, at = model.kernel_, model.learned_[0].draws, NEW * UNITS + PLACE
@@ -174,27 +150,6 @@ def test_signal_std_is_the_priors(model):
         level = draws.noise_variance[index] / draws.precision[index]
         total = total + np.sqrt(level * np.sum(Z**2, axis=1)) / draws.n_draws
     assert_allclose(model.signal_std(at), model.target_scale_ * total, rtol=1e-9)
-
-
-@pytest.mark.parametrize("which", ["best", "last"])
-def test_features_are_those_of_a_draw_in_units_of_the_inputs(model, which):
-    draws, at = model.learned_[0].draws, NEW * UNITS + PLACE
-    index = draws.best if which == "best" else draws.n_draws - 1
-    Z = features(draws.basis, place(model, at), draws.omega[index])
-    found = model.features(which)
-    assert_allclose(found.gram(at), Z @ Z.T, rtol=1e-9, atol=1e-12)
-    assert (found.signature_ == 1.0).all()
-
-
-def test_every_few_waves_of_many_are_in_the_kernel(monkeypatch):
-    monkeypatch.setattr(chain_models, "_SCARCITY", 1.0)
-    many = modulated(structure="dense", n_frequencies=180, n_burn_in=0, n_samples=24).fit(X, Y)
-    kernel = many.kernel_
-    assert isinstance(kernel, ModulatedWaves)
-    assert len(kernel.weights) == 24 * 180 // 2
-    expected = mean_gram(many.learned_[0].draws, place(many, NEW))
-    assert_allclose(sum(kernel.weights), 1.0)
-    assert np.abs(kernel(NEW) - expected).max() < 0.1
 
 
 def test_noise_alone_varies_where_asked():
@@ -231,16 +186,6 @@ def test_the_papers_model_has_its_priors():
     difference = draws.log_density - values
     assert_allclose(difference, difference.mean(), atol=1e-3)
     assert_allclose(model.noise_std(NEW), model.noise_std(NEW)[0])
-
-
-def test_the_papers_kernel_is_of_the_sums_of_frequencies():
-    """A mixture over s + v/2, near the average of the draws' waves."""
-    model = modulated(sampler=gabasr.sampler(14), n_frequencies=196, n_burn_in=2, n_samples=6).fit(
-        X, Y
-    )
-    assert isinstance(model.kernel_, SpectralMixture)
-    expected = mean_gram(model.learned_[0].draws, place(model, NEW))
-    assert np.sqrt(np.mean((model.kernel_(NEW) - expected) ** 2)) < 0.1
 
 
 def test_the_papers_probabilities_are_those_of_its_weights():

@@ -84,10 +84,3 @@ def test_whole_weights_are_repetitions(make, y, parameters):
     one, other = make(**few).fit(X, y, weight), make(**few).fit(inputs, targets)
     method = "predict" if make is modulated else "predict_proba"
     assert_array_equal(getattr(one, method)(NEW), getattr(other, method)(NEW))
-
-
-def test_float32_features_are_near_float64():
-    few = {"n_burn_in": 2, "n_samples": 3, "structure": "sparse"}
-    narrow, wide = (modulated(dtype=d, **few).fit(X, Y) for d in ("float32", "float64"))
-    assert_allclose(narrow.predict(NEW), wide.predict(NEW), atol=5e-3)
-    assert (narrow.predict(NEW) != wide.predict(NEW)).any()

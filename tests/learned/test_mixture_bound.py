@@ -219,18 +219,6 @@ def test_the_bound_is_below_the_evidence(monkeypatch, m, truncation, signs, nois
     assert 0.0 < gaps[1] < 2.5 * m * len(signs)
 
 
-@pytest.mark.parametrize("noise", [1e-3, 0.2])
-def test_learned_noise_and_masses_are_the_best(noise):
-    objective, factors = some_problem(2, BOTH, None)
-    found = objective.bound(factors)
-    for factor in (0.97, 1.03):
-        given = replace(objective, noise=found.noise * factor).bound(factors)
-        assert given.value < found.value
-    given = replace(objective, noise=noise).bound(factors)
-    assert given.noise == noise
-    assert_allclose(given.masses, found.masses)
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_masses_are_the_best_that_are_not_negative(seed):
     rng = np.random.default_rng(seed)

@@ -1,7 +1,6 @@
 """Blocks of rows that chains leave out, and pooled draws: against their statements and algebra."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
@@ -12,7 +11,7 @@ from bochner.learned import learned_kernel
 from bochner.learned.chain_models import BANK
 from bochner.learned.chain_state import evidence_of
 from bochner.learned.draws import drawn, stacked
-from bochner.learned.learned_kernel import blocks_of, parts_of, pooled, scored_of
+from bochner.learned.learned_kernel import blocks_of, parts_of, pooled
 from bochner.learned.training_data import ScaledData
 
 K, M, KEPT = 3, 4, 5
@@ -91,29 +90,7 @@ def test_no_class_is_missing():
             assert set(codes[part.rows]) == {0.0, 1.0, 2.0}
 
 
-def test_chains_learn_from_at_most_so_many_rows_outside_of_their_block(monkeypatch):
-    units = Units(np.full(30, 0.5), np.append(np.ones(29), 40.0))
-    left = blocks_of(np.random.default_rng(0), units, None, 3)
-    for own, part in zip(left.T, parts_of(np.random.default_rng(0), units, left), strict=True):
-        weight = np.zeros(30)
-        weight[part.rows] = part.weight
-        assert_array_equal(weight, 0.5 * (units.counts - own))
-        assert part.weight.all()
-    monkeypatch.setattr(learned_kernel, "_MOST_ROWS", 12)
-    for own, part in zip(left.T, parts_of(np.random.default_rng(0), units, left), strict=True):
-        assert len(set(part.rows)) == 12
-        assert (own[part.rows] < units.counts[part.rows]).all()
-
-
-def test_rows_are_judged_where_they_are_left_out(monkeypatch):
-    left = np.array([[2, 0, 1], [0, 0, 0], [0, 3, 0]])
-    rows, blocks = scored_of(np.random.default_rng(0), left)
-    assert set(zip(rows, blocks, strict=True)) == {(0, 0), (0, 2), (2, 1)}
-    monkeypatch.setattr(learned_kernel, "_SCORED", 2)
-    assert len(scored_of(np.random.default_rng(0), left)[0]) == 2
-
-
-def assert_pooled():
+def test_pooled_draws_are_a_ridge_regression_of_greatest_evidence():
     """The normal equations of ridge regression, and the evidence at its maximum."""
     data = rows()
     draws = chains(data)
@@ -138,7 +115,7 @@ def assert_pooled():
     assert loss(np.log(found.precision[0])) < best.fun + 0.05
 
 
-def assert_pooled_labels():
+def test_pooled_labels_are_at_their_mode():
     """The gradient of the log posterior of the weights is zero at the mode."""
     data = rows(is_binary=True)
     draws = chains(data)
@@ -149,17 +126,3 @@ def assert_pooled_labels():
     assert_allclose(slope, penalty * found.coef[0], atol=0.3)
     chosen = [KEPT * k + place for k in range(K) for place in (4, 3, 2)]
     assert_allclose(np.log(found.precision[0]), np.log(draws.precision[chosen]).mean())
-
-
-def test_pooled_draws_are_a_ridge_regression_of_greatest_evidence():
-    assert_pooled()
-
-
-def test_pooled_labels_are_at_their_mode():
-    assert_pooled_labels()
-
-
-@pytest.mark.parametrize("n", [47, 20])
-def test_few_rows_keep_their_draws(n):
-    draws = chains(rows())
-    assert pooled(np.random.default_rng(0), draws, rows(n), K, 1) is draws

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.learned import moves
 from bochner.learned.chain_state import InverseGammaNoise, KnownNoise, StepSizes, evidence_of
 from bochner.learned.moves import ChainState, LogNormalPrecision, PrecisionWalk
 
@@ -59,18 +58,6 @@ def test_steps_leave_the_posterior_as_it_is(noise, n=3000, step_size=1.2):
     assert_allclose(evidence.covariance, fresh.covariance, rtol=1e-8)
 
 
-def test_the_rate_counts_steps_that_were_taken(monkeypatch):
-    case = problem()
-    evidence = evidence_of(case.rows(), case.omega, 0.5, KnownNoise())
-    rng = np.random.default_rng(0)
-    still, rate = precision_step(rng, evidence, PRIOR, 0.0, n_steps=4)
-    assert rate == 1.0
-    assert_allclose(still.precision, 0.5)
-    monkeypatch.setattr(moves, "log_evidence_at", lambda evidence, precision: -np.inf)
-    same, rate = precision_step(rng, evidence, PRIOR, 1.0, n_steps=4)
-    assert (same is evidence, rate) == (True, 0.0)
-
-
 def test_a_precision_too_small_for_the_sums_is_refused():
     """Copies of one frequency: without the precision the sums have no inverse."""
     case = problem()
@@ -89,13 +76,6 @@ class Downwards:
 
     def random(self):
         return 1e-300
-
-
-def test_the_prior_is_log_normal():
-    t = np.array([-9.0, -4.0, 0.5, 3.0])
-    prior = LogNormalPrecision(-2.0, 1.7)
-    expected = stats.norm(-2.0, 1.7).logpdf(t)
-    assert_allclose(np.diff([prior.log_density(x) for x in t]), np.diff(expected))
 
 
 @pytest.mark.parametrize("towards", [-500.0, 500.0])

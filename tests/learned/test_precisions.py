@@ -26,12 +26,6 @@ def rows(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_observations_are_counted(kind):
-    assert rows(kind)[0].n_observations == 24.0
-    assert rows(kind)[0].part(slice(0, 3)).n_observations == 5.0
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_field_of_the_noise_has_the_density_of_observations(kind):
     data, precision = rows(kind)
     field, variance = RNG.normal(size=12), 0.3

@@ -5,10 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from bochner.learned.basis import Matched, Windows
-from bochner.learned.draws import Draws, averaged, relevance_of
+from bochner.learned.draws import Draws, relevance_of
 from bochner.learned.training_data import Trend
 
 N, STEP = 60, 1e-4
@@ -100,17 +100,6 @@ def test_amplitudes_count(basis):
     assert_allclose(relevance.importance, importance, rtol=1e-9)
 
 
-def test_low_frequencies_that_cancel_count_as_what_is_left():
-    """A wave along one input beside a bend along another, made of large opposite weights."""
-    omega = np.array([[[3.0, 0.0], [0.0, 0.02], [0.0, 0.04]]])
-    coef = np.sqrt(3.0) * np.array([[1.0, 0.0, 1e4, 0.0, -2.5e3, 0.0, 0.0]])
-    X = np.random.default_rng(3).normal(size=(4_000, 2))
-    relevance = found(draws_of(omega, coef), X, Trend.of(X, 0))
-    # 1e4 cos(0.02 x) - 2.5e3 cos(0.04 x) is 7500 - 0.0002 x^4 to leading order.
-    assert relevance.inclusion[0] > 0.999
-    assert relevance.importance[0] > 0.99
-
-
 def test_a_column_of_zeros_and_ones_counts_by_what_it_changes():
     """And not by how steep the function is between its values, of which no row tells."""
     omega = np.array([[[20.5 * np.pi, 0.0], [0.0, 1.0]]])
@@ -122,48 +111,6 @@ def test_a_column_of_zeros_and_ones_counts_by_what_it_changes():
     assert_allclose(relevance.importance[0] / relevance.importance[1], ratio, rtol=1e-9)
 
 
-def test_a_sum_of_functions_of_single_inputs_has_no_interactions():
-    draws, X, trend = some_draws(degree=2)
-    single = np.eye(4)[np.arange(6) % 4]
-    interactions = found(draws_of(draws.omega * single, draws.coef), X, trend).interactions
-    assert_array_equal(interactions - np.diag(np.diag(interactions)), 0.0)
-    assert_allclose(np.trace(interactions), 1.0)
-
-
-def test_signs_of_frequencies_and_sizes_of_weights_do_not_matter():
-    draws, X, trend = some_draws()
-    first = found(draws, X, trend)
-    m = draws.omega.shape[1]
-    sign = np.random.default_rng(2).choice([-1.0, 1.0], size=draws.omega.shape[:2])
-    coef = -1e6 * draws.coef
-    coef[:, 1 : 2 * m : 2] *= sign
-    second = found(draws_of(sign[:, :, None] * draws.omega, coef), X, trend)
-    for name in ("inclusion", "importance", "interactions"):
-        assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-9, atol=1e-12)
-
-
-def test_an_input_that_never_varies_is_absent():
-    draws, X, trend = some_draws(degree=0)
-    X = X.copy()
-    X[:, 1] = 0.3
-    relevance = found(draws, X, trend)
-    assert relevance.inclusion[1] == relevance.importance[1] == 0.0
-    assert_array_equal(relevance.interactions[1], 0.0)
-    assert_allclose(relevance.importance.sum(), 1.0)
-    assert_allclose(relevance.interactions.sum(), 1.0)
-
-
-def test_a_row_of_weight_two_is_two_rows():
-    draws, X, trend = some_draws(degree=0)
-    weight = np.random.default_rng(4).integers(1, 4, size=N).astype(float)
-    times = np.repeat(np.arange(N), weight.astype(int))
-    # All rows, each as often as it counts: 500 steps hit every repetition as often, but for one.
-    weighted = found(draws, X, trend, weight)
-    repeated = found(draws, X[times], trend)
-    for name in ("inclusion", "importance", "interactions"):
-        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=0.03, atol=0.003)
-
-
 @pytest.mark.parametrize(("omega", "coef"), [(1.0, 0.0), (0.0, 1.0), (1e8, 1.0)])
 def test_functions_of_nothing_and_of_noise_are_finite(omega, coef):
     draws, X, trend = some_draws(degree=0)
@@ -172,17 +119,3 @@ def test_functions_of_nothing_and_of_noise_are_finite(omega, coef):
         assert np.isfinite(getattr(relevance, name)).all()
     nothing = omega * coef == 0.0
     assert_allclose(relevance.importance.sum(), 0.0 if nothing else 1.0)
-
-
-def test_the_average_of_several_functions():
-    parts = [found(*some_draws(seed)) for seed in (0, 1)]
-    both = averaged(parts)
-    for name in ("inclusion", "importance", "interactions"):
-        assert_allclose(getattr(both, name), sum(getattr(part, name) for part in parts) / 2)
-
-
-def test_many_rows_in_blocks_and_few_of_many_inputs(monkeypatch):
-    some = some_draws()
-    whole = found(*some)
-    monkeypatch.setattr("bochner.learned.draws._MOST_NUMBERS", 100)
-    assert_allclose(found(*some).interactions, whole.interactions, rtol=1e-12)

@@ -162,11 +162,6 @@ def test_features_need_not_be_kept(monkeypatch, weights, block_size):
     assert_chain(case, 0.1, GAUSSIAN, block_size=block_size, keep=False)
 
 
-@pytest.mark.parametrize("keep", [True, False])
-def test_a_fresh_solution_between_sweeps_changes_nothing(keep):
-    assert_chain(problem(n=60, m=20), 0.1, GAUSSIAN, block_size=8, keep=keep, atol=1e-8)
-
-
 @pytest.mark.parametrize("sizes", [(10, 2, 1), (1, 2, 2), (5, 1, 12)])
 def test_few_rows_or_frequencies(sizes):
     n, d, m = sizes
@@ -213,18 +208,6 @@ SMALL = pytest.mark.parametrize(("precision", "atol"), [(1e-4, 1e-6), (1e-6, 5e-
 
 
 @SMALL
-@pytest.mark.parametrize("n", [30, 200])
-def test_near_duplicates(n, precision, atol):
-    case = problem(n=n, m=20)
-    near = case.omega[:10] + 1e-6 * np.random.default_rng(1).normal(size=(10, 3))
-    evidence, accepted = forced(case, near, np.arange(10, 20), precision)
-    assert np.all(accepted)
-    literal = literal_log_evidence(case, evidence.omega, precision, GAUSSIAN)
-    assert abs(evidence.log_evidence() - literal) < atol
-    assert_state(case, solved(evidence, precision), rtol=1e-6)
-
-
-@SMALL
 @pytest.mark.parametrize("block_size", [1, 7, 64])
 def test_the_chain_at_a_small_precision(block_size, precision, atol):
     case = problem(n=200, m=30)
@@ -243,16 +226,3 @@ def test_sparse_frequencies_at_a_small_precision():
         replace_frequencies(evidence, case.rows(), Proposals(order, moved, np.zeros(50), uniforms))
         literal = literal_log_evidence(case, evidence.omega, 1e-6, GAUSSIAN)
         assert abs(evidence.log_evidence() - literal) < 0.1
-
-
-def test_single_precision_features_follow_their_frequencies():
-    case = problem(n=200, m=20, weights="integer")
-    evidence = evidence_of(case.rows(np.float32), case.omega, 0.1, GAUSSIAN)
-    index = np.arange(0, 20, 2)
-    proposals = Proposals(index, case.other[index], np.zeros(10), np.full(10, -np.inf))
-    replace_frequencies(evidence, case.rows(np.float32), proposals)
-    fresh = evidence_of(case.rows(np.float32), evidence.omega, 0.1, GAUSSIAN)
-    assert evidence.features.dtype == np.float32
-    assert_array_equal(evidence.features, fresh.features)
-    assert_allclose(evidence.gram, fresh.gram, atol=1e-5 * np.max(fresh.gram))
-    assert_allclose(evidence.log_evidence(), fresh.log_evidence(), atol=1e-2)

@@ -22,18 +22,6 @@ def test_rows_are_different_and_as_many_as_there_are(n):
     assert len(set(chosen.tolist())) == len(chosen)
 
 
-def test_repeated_rows_are_as_many_as_asked():
-    rows = np.repeat([[0.0], [1.0]], 20, axis=0)
-    chosen = spread_rows(rows, 30, rng(1))
-    assert len(set(chosen.tolist())) == 30
-
-
-def test_ten_rows_are_random():
-    rows = np.append(np.zeros(990), np.full(10, 100.0))[:, None]
-    far = [(spread_rows(rows, 10, rng(seed)) >= 990).sum() for seed in range(300)]
-    assert np.mean(far) == pytest.approx(0.1, abs=0.06)
-
-
 def test_the_next_row_is_drawn_by_its_squared_distance():
     # All but two rows are at zero, and those are hardly ever among the first ten of ten thousand.
     rows = np.zeros((10_000, 2))
@@ -43,29 +31,6 @@ def test_the_next_row_is_drawn_by_its_squared_distance():
     assert np.isin(last, [7, 8]).all()
     share = 0.9  # 9 / (1 + 9)
     assert abs(np.mean(last == 8) - share) < 4.0 * np.sqrt(share * (1.0 - share) / len(last))
-
-
-def test_distances_are_from_the_nearest_row_that_was_chosen():
-    # Two clusters far apart, and one row between: with a row of both clusters chosen it is next.
-    rows = np.concatenate((np.zeros(500), np.full(500, 10.0), [5.0]))[:, None]
-    chosen = [spread_rows(rows, 11, rng(seed)) for seed in range(20)]
-    assert all(one[-1] == 1_000 or 1_000 in one[:10] for one in chosen)
-
-
-def test_distances_are_from_the_latest_rows_too():
-    # The eleventh row is one of many far away, and the twelfth none of them: it repeats a row.
-    rows = np.concatenate((np.zeros(10_000), np.full(10, 100.0), [1.0]))[:, None]
-    chosen = [spread_rows(rows, 12, rng(seed)) for seed in range(20)]
-    outside = [one for one in chosen if (one[:10] < 10_000).all()]
-    assert len(outside) > 10
-    assert all(10_010 in one[10:] for one in outside)
-
-
-def test_only_some_of_many_rows_are_looked_at(monkeypatch):
-    monkeypatch.setattr("bochner.learned.mixture_inference._N_CANDIDATES", 50)
-    rows = rng().standard_normal((5_000, 1))
-    chosen = spread_rows(rows, 40, rng(1))
-    assert set(chosen.tolist()) <= set(rng(1).permutation(5_000)[:50].tolist())
 
 
 def test_what_is_learned_reaches_rows_far_from_the_rest():
@@ -91,27 +56,6 @@ def test_sums_of_squares_are_those_of_all_similarities(level):
     found = data.counts @ (data.values - level / data.unit) ** 2 + data.spread
     assert found * data.unit**2 == pytest.approx(np.sum((upper - level) ** 2))
     assert data.total == len(upper)
-
-
-def test_of_many_pairs_some_stand_for_all(monkeypatch):
-    monkeypatch.setattr("bochner.learned.mixture_inference._MOST_PAIRS", 87)
-    gram = np.exp(-squares(ROWS)) + np.diag(rng(1).uniform(0.0, 3.0, len(ROWS)))
-    data = observed(Sketch(ROWS, gram, 1.5), rng(1))
-    own = np.diagonal(gram) / data.unit
-    share = 87 / 435
-    assert data.total == pytest.approx(87 + share * 30)
-    assert data.spread == pytest.approx(share * np.sum((own - own.mean()) ** 2))
-
-
-def test_differences_are_in_the_span_and_in_typical_distances():
-    inside = np.random.default_rng(2).normal(size=(20, 2))
-    rows = inside @ np.linalg.qr(rng(1).normal(size=(5, 2)))[0].T + 3.0
-    data = observed(Sketch(rows, np.exp(-squares(rows)), 2.0), rng(1))
-    assert data.deltas.shape == (191, 2)
-    lengths = np.sqrt(np.sum(data.deltas**2, axis=1))
-    np.testing.assert_allclose(
-        lengths[1:], np.sqrt(squares(inside)[np.triu_indices(20, k=1)]) / 2.0, rtol=1e-9
-    )
 
 
 @pytest.mark.parametrize("width", [0.1, 0.5, 2.0])

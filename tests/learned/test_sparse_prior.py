@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from laws.inference_laws import central_differences
 from learned.test_dirichlet_mixture import standard_errors
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from bochner.learned import frequency_priors
@@ -114,112 +114,6 @@ def test_moves_are_reversible(kind, n=30_000):
     assert_means(flow, 0.0)
 
 
-@pytest.mark.parametrize("kind", ["toggle", "swap"])
-def test_ratios_of_moves_between_inputs_are_those_of_odds(monkeypatch, kind):
-    prior, rng = some_prior(), np.random.default_rng(4)
-    only(monkeypatch, kind)
-    omega = prior.sample(rng, 300)
-    suggestion = prior.suggest(rng, omega, np.arange(300))
-    before, after = omega != 0.0, suggestion.omega != 0.0
-    log_odds = np.log(prior.inclusion / (1.0 - prior.inclusion))
-    assert_allclose(suggestion.log_ratio, (after @ log_odds) - (before @ log_odds), atol=1e-12)
-    changed = np.sum(before != after, axis=1)
-    mixed = before.any(axis=1) & ~before.all(axis=1)
-    assert_array_equal(changed, 1 if kind == "toggle" else np.where(mixed, 2, 0))
-    kept = before & after
-    assert_array_equal(suggestion.omega[kept], omega[kept])
-
-
-def test_crank_nicolson_leaves_inactive_inputs_at_zero(monkeypatch):
-    only(monkeypatch, "pcn")
-    prior, rng = some_prior(), np.random.default_rng(6)
-    omega = prior.sample(rng, 200)
-    suggestion = prior.suggest(rng, omega, np.arange(200))
-    assert_array_equal(suggestion.omega != 0.0, omega != 0.0)
-    assert np.all((suggestion.omega != omega)[omega != 0.0])
-    assert_array_equal(suggestion.log_ratio, 0.0)
-
-
-def test_suggestions_are_for_the_frequencies_asked_for(monkeypatch):
-    only(monkeypatch, "toggle")
-    prior, rng = some_prior(), np.random.default_rng(7)
-    omega, index = prior.sample(rng, 50), np.array([41, 3, 17, 8])
-    kept = omega.copy()
-    suggestion = prior.suggest(rng, omega, index)
-    assert_array_equal(np.sum(suggestion.omega != omega[index], axis=1), 1)
-    assert_array_equal(omega, kept)
-
-
-def test_kinds_are_chosen_by_their_shares():
-    prior, rng = some_prior(), np.random.default_rng(8)
-    kind = prior.suggest(rng, prior.sample(rng, 8000), np.arange(8000)).kind
-    p_value = stats.chisquare(
-        np.bincount(kind, minlength=4), 8000 * frequency_priors._SHARES
-    ).pvalue
-    assert p_value > FAMILY_ALPHA
-
-
-def test_one_input_serves():
-    """Toggles alone move its inclusion; a swap has nowhere to go."""
-    prior = SparsePrior(
-        SparseHyper(np.ones(1), n_slabs=1), np.array([0.3]), *np.array([[[1.0]], [[0.0]], [[2.0]]])
-    )
-    rng = np.random.default_rng(9)
-    omega = prior.sample(rng, 4000)
-    for _ in range(5):
-        omega = moved(rng, prior, omega)
-    values = np.column_stack((omega != 0.0, np.cos(omega)))
-    assert_means(values, np.array([0.3, 0.7 + 0.3 * np.exp(-2.0)]))
-
-
-def test_labels_follow_bayes_rule():
-    """Shares of component and sign at given values, against densities by SciPy."""
-    prior, rng, n = some_prior(), np.random.default_rng(13), 20_000
-    point = np.array([1.1, -0.7, 0.2])
-    label, sign_of, slabs = frequency_priors._slabs(rng, prior, np.tile(point, (n, 1)))
-    observed, expected = [], []
-    for i, value in enumerate(point):
-        density = [
-            weight * stats.norm(sign * mean, scale).pdf(value)
-            for weight, mean, scale in zip(
-                prior.weights[i], prior.means[i], prior.scales[i], strict=True
-            )
-            for sign in (1.0, -1.0)
-        ]
-        expected.extend(np.array(density) / np.sum(density))
-        observed.extend(
-            (label[:, i] == k) & (sign_of[:, i] == sign) for k in range(2) for sign in (1.0, -1.0)
-        )
-    values, shares = np.column_stack(observed), np.array(expected)
-    common = shares > 1e-3
-    assert np.count_nonzero(common) > 8
-    assert_means(values[:, common], shares[common])
-    inputs = np.arange(3)
-    assert_array_equal(slabs.centre, sign_of * prior.means[inputs, label])
-    assert_array_equal(slabs.scale, prior.scales[inputs, label])
-
-
-def test_whitening_is_undone_by_colouring():
-    prior, rng = some_prior(), np.random.default_rng(14)
-    omega = prior.sample(rng, 40)
-    slabs = prior.whitening(rng, omega)
-    assert_array_equal(slabs.moving, omega != 0.0)
-    xi = slabs.whiten(omega)
-    assert_array_equal(xi[~slabs.moving], 0.0)
-    assert_allclose(slabs.colour(xi), omega, rtol=1e-12, atol=1e-12)
-    # Coordinates that may not move stay, whatever they are given.
-    assert_array_equal(slabs.colour(xi + 1.0)[~slabs.moving], 0.0)
-
-
-def test_whitened_coordinates_are_standard_normal():
-    prior, rng = some_prior(), np.random.default_rng(15)
-    omega = prior.sample(rng, 6000)
-    slabs = prior.whitening(rng, omega)
-    xi = slabs.whiten(omega)
-    p_values = [stats.kstest(xi[slabs.moving[:, i], i], "norm").pvalue for i in range(3)]
-    assert min(p_values) > FAMILY_ALPHA / 3
-
-
 def assert_pull(prior, rng, n_frequencies):
     """A pulled gradient is that of the composition with the coordinates, by differences."""
     omega = prior.sample(rng, n_frequencies)
@@ -232,15 +126,6 @@ def assert_pull(prior, rng, n_frequencies):
 
 def test_a_pulled_gradient_is_that_of_the_composition():
     assert_pull(some_prior(), np.random.default_rng(16), 5)
-
-
-def test_a_start_is_sensible():
-    scale = np.array([1.0, 4.0, 0.5, 2.0, 9.0])
-    prior = SparsePrior.start(SparseHyper(scale))
-    assert_allclose(prior.inclusion.sum(), 2.0)
-    assert_allclose(prior.weights.sum(axis=1), 1.0)
-    assert np.all((prior.scales.min(axis=1) <= scale) & (scale <= prior.scales.max(axis=1)))
-    assert prior.n_components == 20
 
 
 HYPER = SparseHyper(
@@ -296,12 +181,3 @@ def test_refreshes_and_redraws_keep_the_hyperprior(n=6000, m=5):
     chain, direct = np.array(successive), forward(n // 3)
     error = direct.std(axis=0) / np.sqrt(len(direct))
     assert_same_means(chain, standard_errors(chain), direct, error)
-
-
-def test_parameters_are_drawn_from_the_hyperprior():
-    rng = np.random.default_rng(12)
-    start, none = SparsePrior.start(HYPER), np.zeros((0, len(HYPER.scale)))
-    drawn = np.array([hyper_functions(start.refresh(rng, none)) for _ in range(3000)])
-    direct = forward(3000)
-    errors = [a.std(axis=0) / np.sqrt(len(a)) for a in (drawn, direct)]
-    assert_same_means(drawn, errors[0], direct, errors[1])

@@ -53,10 +53,3 @@ def test_the_posterior_and_the_evidence_are_integrals(counts, concentration):
         mixture_bound.stick_log_evidence(counts, concentration), np.log(total), rtol=1e-9, atol=1e-9
     )
     assert_allclose(mixture_bound.expected_log_weights(found), logarithms, rtol=1e-9)
-
-
-def test_one_component_has_no_stick():
-    counts = np.array([4.0])
-    assert mixture_bound.stick_posterior(counts, 1.0).shape == (0, 2)
-    assert mixture_bound.stick_log_evidence(counts, 1.0) == 0.0
-    assert mixture_bound.expected_log_weights(np.empty((0, 2))).tolist() == [0.0]

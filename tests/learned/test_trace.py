@@ -26,19 +26,6 @@ def test_kept_is_what_follows_burn_in():
         trace.kept("nothing")
 
 
-def test_a_trace_is_a_value():
-    given = records()
-    trace = Trace(given, 15)
-    given["log_evidence"][:] = 0.0
-    given["more"] = np.zeros((1, 1))
-    assert trace.kept("log_evidence").any()
-    assert "more" not in trace.records
-    with pytest.raises(ValueError, match="read-only"):
-        trace.kept("log_evidence")[0, 0] = 1.0
-    with pytest.raises(AttributeError):
-        trace.n_burn_in = 3
-
-
 def test_summary():
     given = records()
     summary = Trace(given, 15).summary()
@@ -51,12 +38,6 @@ def test_summary():
         assert summary[name].sd == pytest.approx(variance**0.5)
         assert summary[name].rhat == split_rhat(kept)
         assert summary[name].ess == effective_sample_size(kept)
-
-
-@pytest.mark.filterwarnings("error")
-def test_summary_of_an_interrupted_burn_in():
-    (summary,) = Trace({"log_evidence": np.ones((2, 5))}, 5).summary().values()
-    assert np.isnan(summary).all()
 
 
 @pytest.mark.parametrize(
@@ -91,14 +72,6 @@ def test_arviz_gets_everything():
         assert kept.dims == warmup.dims == ("chain", "draw")
         np.testing.assert_array_equal(kept, given[name][:, 15:])
         np.testing.assert_array_equal(warmup, given[name][:, :15])
-
-
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_arviz_gets_no_empty_groups():
-    pytest.importorskip("arviz")
-    data = Trace(records(names=["log_evidence"]), 0).to_arviz()
-    assert "posterior" in data
-    assert not {"sample_stats", "warmup_posterior", "warmup_sample_stats"} & set(data)
 
 
 def older(posterior=None, *, sample_stats=None, warmup_posterior=None, save_warmup=None, **groups):

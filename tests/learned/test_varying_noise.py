@@ -8,8 +8,7 @@ from laws import inference_laws
 from laws.amplitude_laws import BASES, MATCHED, amplitude_problem
 from laws.inference_laws import repeated
 from laws.noise_field_laws import heights
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
+from numpy.testing import assert_allclose
 
 from bochner.learned.chain_models import LocallyStationaryModel, sparse_envelope
 from bochner.learned.chain_run import CollapsedChain
@@ -96,23 +95,6 @@ def test_evidence_at_other_frequencies_is_that_of_the_same_law(settings):
     assert_allclose(found, expected, atol=1e-7)
 
 
-def test_weights_are_repetitions():
-    """The same moves, from the same variates, of rows that are written as often as they weigh."""
-    case = amplitude_problem(MATCHED, n=25, d=D, m=5, weights="integer")
-    states = []
-    for each in (case, repeated(case)):
-        rng = np.random.default_rng(1)
-        chain, state = started(each, rng)
-        for _ in range(3):
-            info = chain.step(rng, state)
-        states.append((state, info))
-    (first, info), (second, other) = states
-    assert_allclose(first.evidence.omega, second.evidence.omega, rtol=1e-8)
-    assert_allclose(first.latent.weights, second.latent.weights, rtol=1e-6, atol=1e-9)
-    assert_allclose(first.evidence.mean, second.evidence.mean, rtol=1e-6, atol=1e-9)
-    assert_allclose(info["log_evidence"], other["log_evidence"], rtol=1e-9)
-
-
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES.keys())
 def test_a_state_is_the_one_computed_afresh(settings):
     _, rng, chain, state = some_chain(2, **settings)
@@ -125,20 +107,3 @@ def test_a_state_is_the_one_computed_afresh(settings):
         scale = np.max(np.abs(expected))
         assert_allclose(getattr(state.evidence, name), expected, atol=1e-8 * scale)
     assert_allclose(state.evidence.log_evidence(), before.log_evidence(), rtol=1e-9)
-
-
-def test_a_draw_keeps_the_field_and_its_noise():
-    case, rng, chain, state = some_chain(6)
-    info = chain.step(rng, state)
-    draw = chain.draw(state, info, in_full=True)
-    assert_array_equal(draw.field_omega, state.latent.omega)
-    assert_array_equal(draw.field_weights, state.latent.weights)
-    assert draw.log_density == info["log_evidence"]
-    evidence = state.evidence
-    shape = NOISE.shape + 0.5 * len(case.y)
-    h = heights(case.X, state.latent.omega, state.latent.weights)
-    Z, scaled = case.design(evidence.omega), case.y * np.exp(-h)
-    A = (Z.T * np.exp(-h)) @ Z + evidence.precision * np.eye(Z.shape[1])
-    residual = case.y @ scaled - (Z.T @ scaled) @ np.linalg.solve(A, Z.T @ scaled)
-    expected = stats.invgamma(shape, scale=NOISE.rate + 0.5 * residual).mean()
-    assert_allclose(draw.noise_variance, expected, rtol=1e-8)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from laws.amplitude_laws import BASES, GRID, MATCHED, amplitude_problem
+from laws.amplitude_laws import GRID, MATCHED, amplitude_problem
 from learned.test_replacement import (
     GAUSSIAN,
     KNOWN,
@@ -12,10 +12,9 @@ from learned.test_replacement import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bochner._base import limits
 from bochner.learned.basis import Grid
 from bochner.learned.chain_state import evidence_of
-from bochner.learned.moves import Proposals, blocks_of_units, replace_frequencies
+from bochner.learned.moves import Proposals, replace_frequencies
 
 WIDE = Grid(7, 5)
 CASES = {
@@ -44,35 +43,9 @@ def test_blocks_are_the_chain_of_one_at_a_time(basis, noise, settings, block_siz
     check(basis, noise, block_size, **settings)
 
 
-@pytest.mark.parametrize("weights", [None, "integer"])
-def test_features_need_not_be_kept(monkeypatch, weights):
-    monkeypatch.setattr(limits, "BLOCK_BYTES", 1)
-    check(WIDE, GAUSSIAN, 3, keep=False, n=280, weights=weights, q=1)
-
-
 def proposals_of(case, index, omega, log_ratio=0.0):
     size = len(index)
     return Proposals(index, omega, np.full(size, log_ratio), np.full(size, -np.inf))
-
-
-@pytest.mark.parametrize("group", [0, 1])
-@pytest.mark.parametrize("precision", [0.1, 1e-5])
-def test_every_proposal_has_the_evidence_of_a_fresh_factorisation(group, precision):
-    """Each as if it alone were made, at a precision where P C is corrected, too."""
-    case = amplitude_problem(WIDE, n=80, q=1)
-    index = groups_of(case)[group]
-    for k, unit in enumerate(index):
-        trial = case.omega.copy()
-        trial[unit] = case.other[unit]
-        evidence = evidence_of(case.rows(), case.omega, precision, GAUSSIAN)
-        proposals = proposals_of(case, index, case.other[index])
-        # No variate lets the others pass.
-        proposals.log_uniform[np.arange(len(index)) != k] = np.inf
-        accepted = replace_frequencies(evidence, case.rows(), proposals)
-        assert_array_equal(np.flatnonzero(accepted), [k])
-        expected = literal_log_evidence(case, trial, precision, GAUSSIAN)
-        found = evidence.log_evidence()
-        assert_allclose(found, expected, rtol=0.0, atol=1e-8 if precision > 1e-3 else 1e-4)
 
 
 @pytest.mark.parametrize("group", [0, 1])
@@ -90,17 +63,3 @@ def test_all_of_a_group_may_be_accepted(group, keep):
     assert_state(case, evidence)
     literal = literal_log_evidence(case, evidence.omega, 0.1, GAUSSIAN)
     assert_allclose(evidence.log_evidence(), literal, rtol=0.0, atol=1e-8)
-
-
-@pytest.mark.parametrize("name", BASES)
-@pytest.mark.parametrize("block_size", [1, 4, 9, 100])
-def test_blocks_are_of_one_group_and_of_so_many_waves(name, block_size):
-    basis, rng = BASES[name], np.random.default_rng(0)
-    n_units = 6 if name == "matched" else 7
-    blocks = list(blocks_of_units(rng, basis, n_units, block_size))
-    assert_array_equal(np.sort(np.concatenate(blocks)), np.arange(n_units))
-    for block in blocks:
-        touched = basis.touched(block, n_units)
-        assert len(block) == 1 or touched.size <= block_size
-        assert len(np.unique(touched)) == touched.size
-        assert any(np.isin(block, group).all() for group in basis.groups(n_units))

@@ -172,14 +172,14 @@ def scale_with_outliers(patch):
 plant_edits(
     LearnedRegression,
     "_calibrate",
-    test_learned_kernel_left_out.assert_regression,
+    test_learned_kernel_left_out.test_error_and_scale_are_those_of_left_out_rows,
     scale_without_the_variance_between_chains=("means.var(axis=0)", "0.0 * means[0]"),
     error_of_other_weights=("left_out.mean(new * ratio))", "left_out.mean(residual**2))"),
 )
 plant_edits(
     LearnedClassification,
     "_calibrate",
-    test_learned_kernel_left_out.assert_classes,
+    test_learned_kernel_left_out.test_temperature_and_log_loss_are_those_of_left_out_rows,
     temperature_without_weights=("units.totals, has", "None, has"),
     score_of_its_own_temperature=(
         "left_out_probabilities(scores, labels, units, has_biases=False)",
@@ -196,13 +196,13 @@ plant_edits(
 plant_edits(
     learned_kernel,
     "_of_greatest_evidence",
-    test_pooling.assert_pooled,
+    test_pooling.test_pooled_draws_are_a_ridge_regression_of_greatest_evidence,
     precision_that_stays=("fit = solved(fit, precision)", "pass"),
 )
 plant_edits(
     learned_kernel,
     "pooled",
-    test_pooling.assert_pooled_labels,
+    test_pooling.test_pooled_labels_are_at_their_mode,
     users=(test_pooling,),
     labels_at_another_precision=("np.exp(np.mean(np.log(", "np.mean((("),
 )

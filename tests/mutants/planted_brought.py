@@ -17,7 +17,6 @@ from bochner.files import (
     column_values,
     headings,
     identifiers,
-    local_dates,
     local_numbers,
     table_reading,
     text_files,
@@ -45,27 +44,12 @@ def plant(name, owner, function, old, new, *cases, users=()):
     planted(*map(file_of, cases), name=name)(edit(owner, function, old, new, *users))
 
 
-plant("units_are_mixed", local_numbers, "find_quantities",
-      "is_number & ~is_main & (units == unit)", "False & (units == unit)", "two units",
-      users=[column_types])  # fmt: skip
 plant("other_units_are_read", column_values, "_refuse_other_unit", "unit is None or",
       "True or unit is None or", "a unit after a space")  # fmt: skip
-plant("units_are_not_recorded", column_values, "_quantities", "unit=unit)", "unit=None)",
-      "a unit after a space")  # fmt: skip
-plant("magnitudes_are_forgotten", local_numbers, "find_quantities", 'f"e{power}" if power else ""',
-      '""', "magnitudes", users=[column_types])  # fmt: skip
-plant("parentheses_are_nothing", local_numbers, "find_quantities", "pa.array(is_bracketed |",
-      "pa.array(", "accounts", users=[column_types])  # fmt: skip
-plant("classes_are_limits", local_numbers, "_are_classes", "counts[0] > counts[1]", "False",
-      "classes of sizes")  # fmt: skip
 plant("a_half_is_enough", column_types, "_without_words", "SHARE_READ * n_present", "0.0",
       "many words among numbers")  # fmt: skip
 plant("words_are_not_recorded", table_reading, "_convert", "if values.words:", "if False:",
-      "a unit and a few words")  # fmt: skip
-plant("afternoons_are_mornings", local_dates, "find_times", "_HOURS / 2 * is_evening", "0",
-      "halves of the day", users=[column_types])  # fmt: skip
-plant("durations_are_times_of_day", local_dates, "find_times", "(hour >= _HOURS)", "(hour < 0)",
-      "durations", users=[column_types])  # fmt: skip
+      "a few words")  # fmt: skip
 plant("codes_lose_their_zeros", local_numbers, "code_rule", "if row < 0:", "if True:",
       "zeros that tell codes apart", users=[column_types])  # fmt: skip
 plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
@@ -83,8 +67,6 @@ plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclo
       "wavelengths as names")  # fmt: skip
 plant("titles_are_names", headings, "_count_titles", "return count if has_names else 0", "return 0",
       "two titles and a blank line")  # fmt: skip
-plant("units_are_rows", headings, "_are_second_names", "return n_named > 0 and", "return False and",
-      "a line of units")  # fmt: skip
 plant("totals_are_rows", headings, "without_summaries", "if not any(labels)", "if True", "a total",
       users=[table_reading])  # fmt: skip
 plant("levels_are_totals", headings, "_occurs", "label in above.to_pylist()", "False",

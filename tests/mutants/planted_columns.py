@@ -21,8 +21,6 @@ from bochner.kernels import (
     White,
     stationary,
 )
-from bochner.kernels.levels import Levels
-from bochner.spectral.lattice_measure import Lattice
 from bochner.spectral.measure import Allocation
 
 ON = Case(Gaussian(0.6).on(0) * Matern(0.8).on(1), 2)
@@ -30,7 +28,6 @@ PERIODIC = Case(Periodic(1.3, (0.7, 0.9)), 2)
 CATEGORICAL = Case(Categorical(0.2, n_levels=4), 1, to_codes(4))
 ORDINAL = Case(Ordinal(1.5, n_levels=5), 1, to_codes(5))
 LINEAR = Case(Linear(0.7, (0.3, -0.5), 4.0), 2)
-PRODUCT = Case(Periodic(1.7).on(0) * Categorical(0.1, n_levels=3).on(1), 2, to_codes(3))
 
 check_exact = deferred(finite_laws.check_exact)
 check_closed_form = deferred(kernel_laws.check_closed_form)
@@ -68,44 +65,9 @@ def a_circle_without_a_way_back(self, n_levels):
     return n_levels
 
 
-plant_edits(
-    Levels,
-    "_lines_of",
-    check_exact(CATEGORICAL),
-    check_exact(ORDINAL),
-    half_of_the_frequencies=("2.0 * np.pi / period", "np.pi / period"),
-)
-
-
-@changes(Linear, "angles", check_exact(LINEAR))
-def half_of_the_angle(angles, self, dim):
-    rate, phase, mass = angles(self, dim)
-    return 0.5 * rate, phase, mass
-
-
-@changes(Linear, "angles", check_exact(LINEAR))
-def cosines_for_sines(angles, self, dim):
-    rate, phase, mass = angles(self, dim)
-    return rate, phase + 0.5 * np.pi, mass
-
-
-@changes(Linear, "angles", check_exact(LINEAR))
-def the_centre_on_the_other_side(angles, self, dim):
-    rate, phase, mass = angles(self, dim)
-    return rate, -phase, mass
-
-
 @changes(Linear, "diag", check_diagonal(LINEAR))
 def a_diagonal_about_zero(diag, self, X):
     return diag(replace(self, centre=0.0), X)
-
-
-plant_edits(
-    Lattice,
-    "convolved",
-    check_exact(PRODUCT),
-    differences_as_sums=("< other.n_atoms, 1.0, -1.0", "< other.n_atoms, 1.0, 1.0"),
-)
 
 
 def check_sum():

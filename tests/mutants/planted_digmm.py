@@ -83,19 +83,6 @@ def sticks_count_their_own(counts, concentration):
     return np.column_stack((1.0 + counts[:-1], concentration + beyond[:-1]))
 
 
-@changes(test_taylor, "updated_components", check_letter)
-def dofs_not_updated(right, prior, components, frequencies):
-    return replace(right(prior, components, frequencies), dofs=components.dofs)
-
-
-@changes(test_taylor, "updated_components", check_letter)
-def noise_of_means_missing_in_the_scatter(right, prior, components, frequencies):
-    made = right(prior, components, frequencies)
-    counts = made.dofs - prior.dof
-    extra = counts[:, None, None] * np.linalg.inv(made.mean_precisions)
-    return replace(made, scales=np.linalg.inv(np.linalg.inv(made.scales) - extra))
-
-
 @changes(exact_inference, "_part_of_factor", check_outside)
 def nothing_outside_of_the_span(right, sign, mass, factor, data, distance):
     part = right(sign, mass, factor, data, distance)

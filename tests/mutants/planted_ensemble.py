@@ -16,7 +16,7 @@ from tables import (
 from tables import test_partial_fits as test_parts
 
 from bochner._base import arrays as linalg
-from bochner.kernels import Exponential, Laplacian, Matern
+from bochner.kernels import Laplacian, Matern
 from bochner.tables import (
     base_laws,
     estimator_laws,
@@ -130,12 +130,6 @@ plant_edits(
     "rows",
     test_observations.test_halves_are_those_of_the_observations,
     halves_of_one_observation_more=("(len(units) + 1) // 2", "(len(units) + 5) // 2"),
-)
-plant_edits(
-    Observations,
-    "_centres",
-    test_observations.check_exact,
-    means_of_all_targets=("sums.sum(axis=0) - sums", "sums.sum(axis=0) - 0.0 * sums"),
 )
 plant_edits(
     weighted_sum,
@@ -279,18 +273,6 @@ plant_edits(
 )
 plant_edits(
     leave_one_out,
-    "_gram_and_slope",
-    partial(check_gradient, Exponential()),
-    slope_of_a_square=("np.maximum(distance, distance.dtype.type(_TINY))", "1.0"),
-)
-plant_edits(
-    leave_one_out,
-    "_add_moments",
-    partial(check_gradient, Laplacian()),
-    moments_of_half_the_pairs=("moments[j] += 2.0 * total", "moments[j] += total"),
-)
-plant_edits(
-    leave_one_out,
     "error_across",
     test_length_scales.test_each_part_of_the_rows_predicts_the_other,
     parts_that_predict_themselves=("parts, parts[::-1]", "parts, parts"),
@@ -301,13 +283,6 @@ plant_edits(
     test_length_scales.test_scales_that_are_tied_move_together,
     a_common_scale_that_stays=("np.sum(slope * distance**power)", "0.0"),
     slopes_by_distances_and_not_their_squares=("else 2.0", "else 1.0"),
-)
-plant_edits(
-    leave_one_out,
-    "square_sums",
-    partial(check_gradient, Matern(nu=2.5)),
-    users=(length_scales,),
-    pairs_of_a_row_with_itself=("weights @ X))", "0.0 * X))"),
 )
 plant_edits(
     kernel_search,

@@ -41,13 +41,6 @@ plant_edits(
 )
 plant_edits(
     EstimatorLearner,
-    "fit",
-    partial(test_estimator_laws.check_left_out, None, WEIGHTS),
-    estimators_without_weights=('{"sample_weight": data.weights}', "{}"),
-    weights_of_other_rows=("w[rows]", "w[: len(rows)]"),
-)
-plant_edits(
-    EstimatorLearner,
     "_seeded",
     test_estimator_laws.test_seeds_follow_the_model_where_they_are_none,
     seeds_of_the_user_replaced=("if v is None", ""),
@@ -128,7 +121,7 @@ plant_edits(
 plant_edits(
     models,
     "_unlike",
-    test_app_good_runs.check_unlike,
+    test_app_good_runs.test_notes_on_rows_unlike_the_training_rows,
     the_first_row_is_the_example=("int(mask[:, j].argmax())", "0"),
     rows_of_the_last_column=("mask.any(axis=1).sum()", "mask[:, -1].sum()"),
     users=(test_app_good_runs,),

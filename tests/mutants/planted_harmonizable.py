@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-import numpy as np
 from kernels import test_harmonizable as laws
 from laws.registry import HARMONIZABLE_CASES
 from mutants.registry import changes
 
-from bochner.spectral.composite_laws import WithAmplitude
 from bochner.spectral.factors import Amplitudes
 
 COMPLEX, WINDOWED, GRID = HARMONIZABLE_CASES[4:7]
@@ -28,10 +26,3 @@ changes(Amplitudes, "values", check(COMPLEX), check(WINDOWED), name="windows_at_
 changes(Amplitudes, "values", check(COMPLEX), check(GRID), name="no_phases_of_amplitudes")(
     lambda moved, self, X: moved(replace(self, phase=0.0 * self.phase), X)
 )
-
-
-@changes(WithAmplitude, "draw", check(COMPLEX))
-def lines_without_spread(draw, self, m, *others):
-    """All draws have the mean frequency."""
-    drawn = draw(self, m, *others)
-    return replace(drawn, omega=np.tile(np.asarray(drawn.omega).mean(axis=0), (m, 1)))

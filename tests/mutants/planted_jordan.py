@@ -111,19 +111,6 @@ def unitary_constant(patch):
     )
 
 
-@planted(check_masses(LETTER), check_radius(FIVE), check_transform(LETTER), check_unbiased(FIVE))
-def magnitude_of_the_density(patch):
-    """Both parts drawn from the density's absolute value: the sign of the law is lost."""
-
-    @lru_cache
-    def table(degree, a, dim, truncation, sign):
-        return spherical.Tabulated(
-            lambda r: sign * np.abs(spherical.radial_density(r, degree, a, dim)), truncation, sign
-        )
-
-    patch.setattr(spherical, "_table", table)
-
-
 @changes(
     spherical.Tabulated,
     "quantile",

@@ -26,11 +26,6 @@ def flipped_alpha(system, gram, signature, alpha):
     return system(gram, signature, -alpha)
 
 
-@replaces(krein, "origin", lambda: head_laws.check_krein(fit_intercept=True))
-def intercept_without_means(sums, centred):
-    return (0.0 * sums.features, sums.targets / sums.weight)
-
-
 @planted(head_laws.check_poles, head_laws.check_cross_validation)
 def spectrum_without_signature(patch):
     original = KreinSpectrum.of.__func__

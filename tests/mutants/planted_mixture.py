@@ -56,12 +56,6 @@ def strength_that_stays(patch):
     change_posterior(patch, strength=lambda prior, right: prior.strength)
 
 
-@changes(NormalInverseWishart, "posterior", bayes, joint)
-def scale_without_the_shift_of_the_mean(posterior, self, omega):
-    centred = omega - omega.mean(axis=0) if len(omega) else omega
-    return replace(posterior(self, omega), scale=self.scale + centred.T @ centred)
-
-
 changes(NormalInverseWishart, "log_marginal", t, name="marginal_with_one_degree_more")(
     lambda marginal, self, omega: marginal(replace(self, dof=self.dof + 1.0), omega)
 )
@@ -89,19 +83,6 @@ planted(few, name="no_new_component")(
 planted(few, joint, name="own_count_kept")(
     lambda patch: change_counts(patch, lambda counts, others: counts)
 )
-
-
-@planted(few)
-def new_component_from_the_prior(patch):
-    """Its parameters drawn without the frequency that starts it."""
-    labels = dirichlet_mixture.sample_labels
-
-    def careless(*args):
-        with patch.context() as inner:
-            inner.setattr(NormalInverseWishart, "posterior", lambda self, omega: self)
-            return labels(*args)
-
-    patch.setattr(dirichlet_mixture, "sample_labels", careless)
 
 
 @replaces(GaussianComponent, "colour", test_dirichlet_mixture.test_whitening_is_undone_by_colouring)

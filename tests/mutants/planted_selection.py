@@ -15,7 +15,7 @@ from bochner.linear import feature_evidence, kernel_families
 from bochner.linear.composite_families import ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import LineWeights, MappedKernel
 from bochner.linear.kernel_families import ShapedScales
-from bochner.linear.reparameterised import LengthScales, MixtureParameters, ParameterisedKernel
+from bochner.linear.reparameterised import LengthScales, MixtureParameters
 from bochner.spectral.lattice_measure import Lattice
 
 check_gradient = partial(
@@ -113,18 +113,6 @@ plant_edits(
         "[:, indices_of(self.start.columns, None, self.dim)]",
         "[:, : self.start.n_columns]",
     ),
-)
-plant_edits(
-    MappedKernel,
-    "pulled_back",
-    composite("rotated"),
-    slope_of_an_unmapped_frequency=("@ self.start.left", "@ np.abs(self.start.left)"),
-)
-plant_edits(
-    ParameterisedKernel,
-    "differences",
-    composite("quadratic"),
-    slope_of_one_side=("/ (2.0 * STEP)", "/ STEP"),
 )
 plant_edits(
     LineWeights,

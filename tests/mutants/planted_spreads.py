@@ -52,7 +52,7 @@ plant_edits(
 plant_edits(
     drift,
     "_tested",
-    test_drift.check_few_clusters,
+    test_drift.test_few_clusters_show_a_strong_drift,
     covariances_about_zero=(
         "about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)",
         "about_zero",
@@ -60,6 +60,6 @@ plant_edits(
 )
 
 
-@planted(lambda: test_noise_field.assert_spread())
+@planted(lambda: test_noise_field.test_the_spread_has_its_law_given_the_weights())
 def spreads_of_twice_the_weights(patch):
     edit(NoiseField, "moved", "0.5 * len(weights)", "len(weights)")(patch)

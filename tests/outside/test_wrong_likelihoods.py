@@ -61,3 +61,8 @@ def test_checked_has_to_return_the_targets(wrong, message):
 def test_an_origin_that_is_no_number_is_refused(wrong):
     with pytest.raises(TypeError, match=r"Wrong\.origin must return a number, got "):
         fit("origin", lambda self, y, exposure, weight: wrong)
+
+
+def test_an_origin_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match=r"Wrong\.origin must return a finite number, got -inf"):
+        fit("origin", lambda self, y, exposure, weight: -np.inf)

@@ -1,7 +1,5 @@
 """Algorithm 1: its letter, its bound by draws, what updates gain, what the expansion does."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -116,23 +114,6 @@ def bound(part, prior, components, frequencies):
     return prior_bound(prior, components, frequencies) + part.data_bound(frequencies)
 
 
-def single_updates(prior, components, frequencies):
-    """Return the factors after each conjugate update by itself, in the order of the algorithm."""
-    new = updated_components(prior, components, frequencies)
-    with_sticks = replace(components, sticks=new.sticks)
-    with_means = replace(with_sticks, means=new.means, mean_precisions=new.mean_precisions)
-    with_scales = replace(with_means, scales=new.scales, dofs=new.dofs)
-    nothing = np.zeros_like(frequencies.precisions[0])
-    labels = updated_frequencies(with_scales, frequencies, nothing).labels
-    return {
-        "start": (components, frequencies),
-        "sticks": (with_sticks, frequencies),
-        "means": (with_means, frequencies),
-        "scales": (with_scales, frequencies),
-        "labels": (with_scales, replace(frequencies, labels=labels)),
-    }
-
-
 def omegas(rng, frequencies, n):
     """Return draws (n, M, d) of all frequencies, those of a group one after the other."""
     of_group = np.repeat(np.arange(len(frequencies.sizes)), frequencies.sizes)
@@ -174,14 +155,6 @@ def test_the_ascent_is_algorithm_1():
     short = coordinate_ascent(part, prior, sizes, np.random.default_rng(5), 3, 1e-12)
     assert_allclose(short.changes, changes[:3], rtol=1e-7)
     assert len(short.bounds) == 3
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_conjugate_updates_gain_each_by_itself(seed):
-    part, prior = some_part(), some_prior()
-    factors = single_updates(prior, *some_factors(SIZES["groups"], seed=seed))
-    values = [bound(part, prior, *pair) for pair in factors.values()]
-    assert (np.diff(values) > 0.0).all()
 
 
 def test_the_expected_log_likelihood_is_that_of_draws():
@@ -237,13 +210,6 @@ def test_the_bound_of_the_prior_is_that_of_draws():
             density = 0.5 * (np.linalg.slogdet(precisions[t])[1] - square) - np.log(2.0 * np.pi)
             values += np.where(labels == t, logs[t] + density, 0.0)
     assert_z(values, prior_bound(prior, components, frequencies))
-
-
-def test_a_block_of_pairs_is_as_good_as_all(monkeypatch):
-    part, (_, frequencies) = some_part(), some_factors(SIZES["groups"])
-    whole = part.data_bound(frequencies)
-    monkeypatch.setattr(digmm_taylor, "_BLOCK", 3)
-    assert_allclose(part.data_bound(frequencies), whole, rtol=1e-13)
 
 
 @pytest.mark.parametrize("m", [1, 4])

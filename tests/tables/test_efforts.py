@@ -67,28 +67,6 @@ def test_the_rest_of_a_limit_decides_the_landmarks():
     assert 200 < found[1] < found[2]
 
 
-def test_more_kernels_are_searched_on_fewer_rows():
-    """All searches together take their share of the limit, by counts of operations."""
-    for seconds in (10.0, 30.0):
-        for n_kernels in (2, 8, 16):
-            rows = DEFAULT.within(seconds, 50_000, 5, n_kernels, RATE).search_rows
-            if 200 < rows < DEFAULT.search_rows:
-                taken = n_kernels * (0.1 + 200.0 * np.array([rows, rows + 1.0]) ** 3 / RATE)
-                assert taken[0] <= 0.35 * seconds < taken[1]
-    sizes_of_search = [DEFAULT.within(10.0, 50_000, 5, n, RATE).search_rows for n in (2, 8, 16)]
-    assert sizes_of_search == sorted(sizes_of_search, reverse=True)
-    assert len(set(sizes_of_search)) == 3
-
-
-def test_families_take_turns():
-    """The first kernel of each family is learned before the second of any."""
-    names = ["rough"] * 3 + ["smooth"] * 3 + ["turned"] * 2
-    trials = [learners._Trial(name, None, None, False) for name in names]
-    numbers = learners._alternating(trials)
-    assert [names[number] for number in numbers[:6]] == ["rough", "smooth", "turned"] * 2
-    assert sorted(numbers) == list(range(8))
-
-
 def test_boosting_ends_within_the_limit():
     """Boosting has as many iterations as fit into the rest of a limit, or none if they are few."""
     rng = np.random.default_rng(0)

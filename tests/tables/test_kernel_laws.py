@@ -226,16 +226,6 @@ def test_variances_of_landmarks_have_what_the_approximation_lacks():
     assert_allclose(law.variance(NEW, TABLE), law.signal * relative, rtol=1e-6)
 
 
-def test_single_precision_predicts_as_double_does(monkeypatch):
-    rows = rows_of(True)
-    double, (means, *_) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
-    monkeypatch.setattr(kernel_laws, "_FEW", 10)
-    single, (rounded, *_) = kernel_laws.exact("", KERNEL, rows, COLUMNS, 0, last_of(rows, N), 1)
-    assert_allclose(rounded, means, atol=1e-5)
-    assert_allclose(single.coef, double.coef, atol=1e-4)
-    assert np.abs(single.coef - double.coef).max() > 1e-12
-
-
 def brute(kernel, alpha, rows):
     errors = []
     for own in groups_of(rows):

@@ -1,9 +1,7 @@
 """Sizes of a fit within a memory limit, by the bytes that fits of small sizes have allocated."""
 
 import tracemalloc
-from dataclasses import replace
 from functools import partial
-from time import perf_counter
 from unittest import mock
 
 import numpy as np
@@ -11,14 +9,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bochner import TableRegressor
-from bochner._base.progress import silent
 from bochner.kernels import Matern
 from bochner.tables import fit_plan as memory
 from bochner.tables import kernel_laws, landmark_fits
-from bochner.tables.fit_plan import EFFORTS, Effort, FitPlan, within_memory
+from bochner.tables.fit_plan import EFFORTS, within_memory
 from bochner.tables.kernel_laws import exact, on_landmarks
 from bochner.tables.kernel_search import Family, learned, refined
-from bochner.tables.learner import Learner
 from bochner.tables.leave_one_out import LearnedKernel
 from bochner.tables.observations import Observations
 
@@ -36,23 +32,6 @@ def test_sizes_grow_with_the_limit(n_columns):
     found = [sizes(within_memory(DEFAULT, limit, (20_000, n_columns), 1)) for limit in limits]
     assert_array_equal(found, np.maximum.accumulate(found))
     assert found[0] < found[-1] == sizes(DEFAULT)
-
-
-def test_threads_share_the_memory():
-    """Each thread has blocks of kernel values, and matrices of a search, of its own."""
-    one, two = (within_memory(DEFAULT, 4 * 10**8, (50_000, 10), count) for count in (1, 2))
-    assert all(np.array(sizes(two)) <= sizes(one))
-    assert two.n_landmarks < one.n_landmarks
-    assert two.more_rows < one.more_rows
-
-
-def test_a_large_group_needs_memory():
-    """All rows of the largest group may be scored, which needs the inverse of their block."""
-    alone, group = (
-        within_memory(DEFAULT, 6 * 10**8, (16_000, 4), 1, largest) for largest in (0, 8000)
-    )
-    assert group.most_exact < alone.most_exact
-    assert group.n_landmarks < alone.n_landmarks
 
 
 def test_a_limit_below_the_smallest_fit_is_refused():
@@ -130,44 +109,6 @@ def check_search():
 @pytest.mark.parametrize("check", [check_exact, check_landmarks, check_search])
 def test_estimates_are_the_bytes_of_fits(check):
     check()
-
-
-def test_time_left_over_does_not_replace_the_limit():
-    """Time that is left over makes no more landmarks than the memory limit allows."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(100_000, 1))
-    rows = Observations.of(X, X, np.ones(len(X)))
-    effort = replace(DEFAULT, n_landmarks=250)
-    plan = FitPlan.of(rows, effort, None, False, rng)
-    learner = Learner(replace(DEFAULT, n_landmarks=1000), 1, 1e3, silent)
-    assert learner._within_rest(plan, effort, perf_counter(), 1).n_landmarks == 250
-
-
-def test_the_learner_keeps_the_limit():
-    """A fit within a limit has fewer landmarks, whatever time there is."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(1500, 3))
-    rows = Observations.of(X, np.sin(X[:, :1]), np.ones(1500))
-    family = Family(partial(Matern, nu=2.5))
-    effort = Effort({"smooth": (family, 1)}, 200, 3000, 1500, 300)
-    learner = Learner(effort, 1, 1e3, silent, 60 * 10**6)
-    laws = learner.fit(rows, [COLUMNS], rng).laws.members
-    assert 200 <= len(laws[0].coef) < 900
-
-
-def test_trees_that_do_not_fit_are_left_out():
-    """Trees that would exceed the limit are left out, kernels stay."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(450, 2))
-    rows = Observations.of(X, X[:, :1] ** 2, np.ones(450))
-    effort = Effort({"smooth": (Family(partial(Matern, nu=2.5)), 1)}, 200, 3000, 1500, 300)
-    kinds = []
-    for limit in (10**9, int(memory._of_table((450, 2))) + 10**4):
-        learner = Learner(effort, 1, None, silent, limit)
-        with mock.patch.multiple(memory, _of_exact=lambda sizes, _: 0.0 * sizes, BLOCK_BYTES=0):
-            laws = learner.fit(rows, [COLUMNS[:2]], rng, with_variance=False).laws.members
-        kinds.append({law.kind for law in laws})
-    assert kinds == [{"Matern", "boosted trees"}, {"Matern"}]
 
 
 def test_a_table_within_a_limit(tmp_path):

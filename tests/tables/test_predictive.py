@@ -38,24 +38,6 @@ def test_quantiles_are_ranks_among_one_more_score():
     assert abs(found[0] - ranked[0]) < 0.1  # The shift that makes the mean zero
 
 
-def check_new_scores(counts=(60,), n_draws=500):
-    """New scores of the same law are below a quantile with the probability of its level."""
-    rng = np.random.default_rng(0)
-    for count in counts:
-        inside = []
-        for _ in range(n_draws):
-            scores = rng.exponential(size=count + 1)
-            law = ScoreLaw.of(scores[:-1] - scores[:-1].mean())
-            away = scores[-1] - scores[:-1].mean()
-            inside.append(away <= law.quantiles(np.array([0.1, 0.5, 0.9])))
-        shares = np.mean(inside, axis=0)
-        assert (np.abs(shares - [0.1, 0.5, 0.9]) < 4.0 * np.sqrt(0.25 / n_draws)).all()
-
-
-def test_new_scores_are_below_quantiles_as_often_as_their_level():
-    check_new_scores()
-
-
 def test_means_of_exponentials_are_those_of_normal_tails():
     """Means of exponentials do not depend on the largest score more than normal tails do."""
     errors, rng = [], np.random.default_rng(1)

@@ -1,10 +1,7 @@
 """Shares of the variance and averaged predictions of functions with known answers."""
 
-from threading import get_ident
-
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from bochner.tables import sensitivity
 from bochner.tables.contributions import Contributions
@@ -88,24 +85,6 @@ def test_effects_are_averages_with_quartiles_of_shifted_rows():
     products = np.multiply.outer(X[rows, 1], X[:2, 2])
     np.testing.assert_allclose(both.mean, products + np.mean(X[:, 0] ** 2))
     assert len(repr(both).splitlines()) == 9
-
-
-def test_rows_are_shared_by_threads_of_one_blas_thread_each():
-    limits, used = set(), set()
-
-    def watched(X):
-        limits.update(p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas")
-        used.add(get_ident())
-        return ishigami(X)
-
-    found = []
-    for n_threads in (1, 3):
-        used.clear()
-        with threadpool_limits(n_threads, user_api="blas"):
-            found.append(dependence(watched).importance())
-        assert (get_ident() in used) == (n_threads == 1)
-    assert limits == {1}
-    np.testing.assert_array_equal(found[0].share, found[1].share)
 
 
 def test_results_become_data_frames():

@@ -136,21 +136,6 @@ def test_the_sum_is_exact_if_all_sampled_background_rows_are_equal():
         np.testing.assert_allclose(found.base + found.values.sum(axis=1), found.prediction)
 
 
-def test_tables_of_contributions():
-    one, X = dependence(additive), np.array([[0.0, 2.0, 0.0, 0.0]])
-    single = repr(explained(one, X)).splitlines()
-    assert single[0].split() == ["column", "contribution", "std", "error"]
-    assert [line.split()[0] for line in single[1:]] == ["average", "b", "c", "d", "a", "prediction"]
-    assert single[2].split()[1].startswith("+3.")
-    several = repr(explained(one, rows(3))).splitlines()
-    assert several[0].split() == ["column", "mean", "size", "std", "error", "per", "row"]
-    assert several[-1].split()[:4] == ["mean", "of", "3", "predictions"]
-    assert not any("+" in line or "-" in line for line in several[2:-1])
-    classes = repr(explained(dependence(mixed), X)).splitlines()
-    assert classes[0].split() == ["column", "0", "1"]
-    assert len(classes) == 7
-
-
 def test_as_many_evaluations_as_coalitions_are_enough():
     """Values are exact as soon as all coalitions of all rows can be evaluated."""
     calls = []

@@ -61,25 +61,6 @@ def shop(n_rows=120, seed=0):
 @pytest.mark.parametrize(
     "estimator",
     [
-        TableClassifier(effort="quick"),
-        pytest.param(TableRegressor(effort="quick"), marks=pytest.mark.slow),
-    ],
-)
-def test_text_of_many_levels_predicts_by_its_means(estimator):
-    rng = np.random.default_rng(0)
-    effects = rng.choice([0, 1], 320)
-    levels = np.repeat(np.arange(320), 4)
-    frame = pd.DataFrame({"code": [f"c{i}" for i in levels], "noise": rng.normal(size=1280)})
-    test = np.arange(1280) % 4 == 0
-    estimator.set_params(random_state=0).fit(frame[~test], effects[levels[~test]])
-    assert "code_<target 0>" in estimator.encoder_.get_feature_names_out()
-    rare = test & ~np.isin(frame["code"], estimator.encoder_.columns_[0]["levels"])
-    assert np.mean((estimator.predict(frame[rare]) > 0.5) == effects[levels[rare]]) > 0.9
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
         TableRegressor(effort="quick", time_limit=100.0, n_jobs=1, random_state=3),
         TableClassifier(effort="quick", time_limit=100.0, n_jobs=1, random_state=3),
     ],
@@ -115,20 +96,6 @@ def test_targets_that_do_not_suit(models, y, message):
     for model in models:
         with pytest.raises(ValueError, match=message):
             clone(model).fit(shop()[0], y)
-
-
-def test_predictions_are_in_units_of_the_target():
-    X, y = shop()
-    model = TableRegressor(effort="quick", random_state=0).fit(X[:100], y[:100])
-    mean, std = model.predict(X[100:], return_std=True)
-    np.testing.assert_array_equal(mean, model.predict(X[100:]))
-    assert np.sqrt(np.mean((mean - y[100:]) ** 2)) < 2e4
-    assert (std > 0.7e4).all()
-    assert (std < 4e4).all()
-    other = TableRegressor(effort="quick", random_state=0).fit(X[:100], y[:100] / 1e3 - 5.0)
-    other_mean, other_std = other.predict(X[100:], return_std=True)
-    np.testing.assert_allclose(1e3 * (other_mean + 5.0), mean, rtol=1e-4)
-    np.testing.assert_allclose(1e3 * other_std, std, rtol=1e-3)
 
 
 @pytest.mark.parametrize("model", [TableRegressor, TableClassifier])

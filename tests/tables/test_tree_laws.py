@@ -11,7 +11,7 @@ from sklearn.linear_model import RidgeCV
 
 from bochner import TableClassifier, TableRegressor, load, save
 from bochner.kernels import Laplacian
-from bochner.tables import estimator_laws, tree_laws
+from bochner.tables import tree_laws
 from bochner.tables.base_laws import Laws
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import cycle_places
@@ -120,25 +120,6 @@ def test_trees_have_phases_of_cycles():
     assert_array_equal(phases.used, np.setdiff1d(np.arange(X.shape[1]), waves))
 
 
-def test_a_limit_knows_the_number_of_fits():
-    """As many fits are made as a time limit expects, and none more."""
-    data, order = observations(), np.random.default_rng(8).permutation(N)
-    made = []
-
-    def trees(self, *args):
-        made.append(args)
-        return original(self, *args)
-
-    original = TreeLearner.trees
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TreeLearner, "trees", trees)
-        for n_scored in (N // 100, N // 10, N // 2):
-            made.clear()
-            scored = data.scored(order, n_scored, np.zeros(n_scored, dtype=int))
-            TreeLearner(LARGE, INPUTS, None, 0).fit(data, order, scored)
-            assert len(made) == estimator_laws.n_fits(n_scored, N)
-
-
 def test_lines_go_on_beyond_the_rows_of_trees():
     """Trees of what a line leaves are those of scikit-learn's ridge regression and residuals."""
     rng = np.random.default_rng(4)
@@ -208,25 +189,6 @@ def test_lines_of_many_rows_are_those_of_some():
     residuals = observations(observations().Y[:, 0] - expected(X)[:, 0])
     _, of_residuals = TreeLearner(LARGE, INPUTS, None, 0).trees(residuals, np.arange(N))
     assert_allclose(trees(INPUTS(X)), of_residuals(INPUTS(X)), atol=1e-6)
-
-
-def test_noise_is_told_from_misfit_by_weights():
-    """Residuals of variance 0.25 + 1 / w: the parts are told apart by the weights."""
-    rng, n = np.random.default_rng(3), 20_000
-    weights = 10.0 ** rng.uniform(-1.0, 1.0, n)
-    weights /= weights.mean()
-    y = (np.sqrt(0.25 + 1.0 / weights) * rng.normal(size=n))[:, None]
-    data = Observations.of(rng.normal(size=(n, 1)), y, weights)
-    order = np.arange(n)
-    scored = data.scored(order, n // 5, np.zeros(n // 5, dtype=int))
-    inputs = TreeInputs.of(np.arange(1), None)
-    law, (_, variances, noise) = TreeLearner(LARGE, inputs, None, 0).fit(data, order, scored)
-    of_scored = weights[-(n // 5) :, None]
-    assert_allclose(variances, 0.25 + 1.0 / of_scored, rtol=0.2)
-    assert_allclose(noise, 1.0, rtol=0.15)
-    assert_allclose(law.variance(data.X[:2], data.X, 4.0), 0.5, rtol=0.25)
-    cov = law.covariance(data.X[:3], data.X, 4.0)
-    assert_allclose(cov[:, :, 0], law.variance(data.X[:1], data.X, 4.0) * np.eye(3))
 
 
 def test_classes_that_a_fold_lacks_have_no_trees():

@@ -175,39 +175,6 @@ def test_rows_with_gaps_have_the_width_of_their_errors():
     check_gaps()
 
 
-def check_thirds(n_seeds=20, tolerance=0.03):
-    """Where the noise depends on a level alone, no curve varies the width within the level."""
-    inside = []
-    for seed in range(n_seeds):
-        rng = np.random.default_rng(seed)
-        (moments, X, _, scores), new = (curved(rng, n) for n in (800, 3000))
-        found, factors = widths.fitted_widths(moments, np.abs(scores), X, LEVELS, None)
-        end = np.quantile(np.abs(scores) / factors, 0.9)
-        width = end * found(new[0], new[1])
-        is_inside = np.abs(new[3]) <= width
-        for level in range(2):
-            rows = np.flatnonzero(new[1][:, level] == 1.0)
-            ordered = is_inside[rows[np.argsort(width[rows], kind="stable")]]
-            inside.append([np.mean(third) for third in np.array_split(ordered, 3)])
-    means = np.mean(np.reshape(inside, (n_seeds, 2, 3)), axis=0)
-    assert np.abs(means - 0.9).max() < tolerance
-
-
-def curved(rng, n):
-    """Rows of two levels, whose noise alone differs, with predictions that tell the level."""
-    level = rng.integers(2, size=n)
-    X = np.column_stack((level == 0, level == 1, rng.normal(size=n))).astype(float)
-    true = np.where(level == 1, 1.5, 0.3)
-    mean = X[:, 2] + 0.5 * level
-    disagreement = (0.05 * (1.0 + level) * rng.exponential(size=n)) ** 2
-    moments = Moments(mean, 1.0 + 0.1 * level + 0.02 * X[:, 2] ** 2, disagreement)
-    return moments, X, true, true * rng.normal(size=n)
-
-
-def test_widths_within_a_level_are_right_in_thirds():
-    check_thirds(2, 0.06)
-
-
 def heteroscedastic(rng, n):
     X = pd.DataFrame({"size": rng.uniform(0.0, 3.0, n), "kind": rng.choice(["a", "b"], n)})
     mean = 4.0 * X["size"] + (X["kind"] == "b")

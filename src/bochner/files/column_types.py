@@ -12,23 +12,18 @@ from numpy.typing import NDArray
 
 from bochner.files.local_dates import (
     ORDERS,
-    ClockTimes,
     Family,
     LocalDates,
     Order,
     dates_among,
     find_dates,
-    find_times,
     iso_times,
 )
 from bochner.files.local_numbers import (
     SHARE_READ,
     LocalNumbers,
-    MixedUnits,
-    Quantities,
     code_rule,
     find_numbers,
-    find_quantities,
     has_mark,
     loses_digits,
     may_hold_numbers,
@@ -123,8 +118,7 @@ class IsoDates:
     clock: NDArray[np.datetime64] | None = None
 
 
-_Numbers = PlainNumbers | LocalNumbers | Quantities | MixedUnits
-ColumnType = _Numbers | Truths | IsoDates | LocalDates | ClockTimes
+ColumnType = PlainNumbers | LocalNumbers | Truths | IsoDates | LocalDates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,11 +170,10 @@ def guess(name: str, texts: pa.Array, kind: str | None, options: ReadOptions) ->
         cleaned = texts
     if padded or cleaned is not texts:
         guessed = _type_of(cleaned, kind, options)
-    if guessed is None or not _is_complete(guessed, cleaned):
-        guessed = guessed or _quantities(name, cleaned, kind, options)
-        if kind is None and not options.recorded:
-            cleaned, guessed, words = _without_words(name, cleaned, guessed, options)
-            return Guess(name, kind, texts, cleaned, guessed, padded, words)
+    is_complete = guessed is not None and _is_complete(guessed, cleaned)
+    if kind is None and not (is_complete or options.recorded):
+        cleaned, guessed, words = _without_words(cleaned, guessed, options)
+        return Guess(name, kind, texts, cleaned, guessed, padded, words)
     return Guess(name, kind, texts, cleaned, guessed, padded)
 
 
@@ -206,37 +199,15 @@ def _is_complete(guessed: ColumnType, texts: pa.Array) -> bool:
     return bool(guessed.matched.sum() == len(texts) - texts.null_count)
 
 
-def _quantities(
-    name: str, texts: pa.Array, kind: str | None, options: ReadOptions
-) -> Quantities | MixedUnits | ClockTimes | None:
-    """Return numbers that are written with text, or times of day.
-
-    In a later file, only columns that held such entries at the fit are read so.
-    """
-    is_date = kind in DATE_KINDS or (kind is None and options.dates != "none")
-    if options.recorded and name not in options.units:
-        return None
-    guessed: Quantities | MixedUnits | ClockTimes | None = None
-    if kind is None or kind in NUMBER_KINDS:
-        mark = None if kind is None else NUMBER_KINDS[kind]
-        wanted = replace(options, decimal=mark) if mark else options
-        guessed = find_quantities(texts, _decimals(wanted), is_recorded=options.recorded)
-    if guessed is None and (is_date or kind in NUMBER_KINDS):
-        guessed = find_times(texts)
-    return guessed
-
-
 def _without_words(
-    name: str, texts: pa.Array, guessed: ColumnType | None, options: ReadOptions
+    texts: pa.Array, guessed: ColumnType | None, options: ReadOptions
 ) -> tuple[pa.Array, ColumnType | None, tuple[str, ...]]:
     """Return texts with null in place of a few words among numbers or dates, and the words."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     n_present, is_present = len(texts) - texts.null_count, np.array(texts.is_valid())
-    if isinstance(guessed, Quantities | ClockTimes):
-        read = ~guessed.unread
-    elif isinstance(guessed, LocalDates):
+    if isinstance(guessed, LocalDates):
         read = ~np.isnat(guessed.times(guessed.orders()[0])) | ~is_present
     elif guessed is None:
         sample = present_sample(texts)
@@ -250,8 +221,6 @@ def _without_words(
         return texts, guessed, ()
     words = tuple(pc.unique(texts.filter(pa.array(~read))).to_pylist())
     kept = pc.if_else(pa.array(read), texts, pa.scalar(None, pa.string()))
-    if isinstance(guessed, Quantities | ClockTimes):
-        return (kept, guessed, words) if len(words) <= _MOST_WORDS else (texts, None, ())
     if len(words) > _MOST_WORDS:
         return texts, guessed, ()
     if any(map(str.isdigit, "".join(words))) or (guessed is None and _are_codes(kept)):
@@ -352,8 +321,7 @@ def decide_conventions(
     guesses, decimal = list(guesses), options.decimal
     if decimal == "auto":
         guesses = _with_points(guesses, has_semicolons=has_semicolons)
-        locals_ = (_local(g.type) for g in guesses)
-        votes = Counter(local.decimals for local in locals_ if local is not None)
+        votes = Counter(g.type.decimals for g in guesses if isinstance(g.type, LocalNumbers))
         decimal = "," if votes[",",] > votes[".",] else "."
     # With points as decimal marks, slashes are more often American than not.
     american = decimal == "." and not has_semicolons
@@ -364,21 +332,13 @@ def decide_conventions(
     return guesses, Conventions(decimal, order, orders)
 
 
-def _local(guessed: ColumnType | None) -> LocalNumbers | None:
-    """Return the numbers of a column whose decimal mark is to be decided."""
-    if isinstance(guessed, Quantities):
-        return guessed.numbers
-    return guessed if isinstance(guessed, LocalNumbers) else None
-
-
 def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
     """Return guesses in which points of plain numbers may separate thousands.
 
     Points may group thousands if semicolons separate the fields, or if a column may have decimal
     commas.
     """
-    locals_ = (_local(g.type) for g in guesses)
-    commas = any(local is not None and "," in local.decimals for local in locals_)
+    commas = any(isinstance(g.type, LocalNumbers) and "," in g.type.decimals for g in guesses)
     if not (commas or has_semicolons):
         return guesses
     changed = []

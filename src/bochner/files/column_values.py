@@ -23,13 +23,11 @@ from bochner.files.column_types import (
     looks_otherwise,
 )
 from bochner.files.errors import InputError
-from bochner.files.local_dates import ORDERS, ClockTimes, LocalDates, Order, other_order
+from bochner.files.local_dates import ORDERS, LocalDates, Order, other_order
 from bochner.files.local_numbers import (
     MARKS,
     SHARE_READ,
     LocalNumbers,
-    MixedUnits,
-    Quantities,
     has_mark,
     is_currency,
     numbers_among,
@@ -95,7 +93,7 @@ def column_values(
             column.name,
             f"has entries {listed}, which count as missing because the other entries are numbers "
             "or dates",
-            f"{count} of {len(column.texts)}; a type text, --types FILE, keeps them",
+            f"{count} of {len(column.texts)}; a type text, types=, --types, keeps them",
         )
     if markers and values.kind is None and not isinstance(column.type, Truths):
         is_date = isinstance(column.type, IsoDates | LocalDates)
@@ -112,10 +110,6 @@ def _by_type(
             return _plain_numbers(column, plain, conventions, options, remarks)
         case LocalNumbers() as numbers:
             return _local_numbers(column, numbers, conventions, options, remarks)
-        case Quantities() as quantities if not (quantities.unread & _present(column)).any():
-            return _quantities(column, quantities, conventions, options, remarks)
-        case ClockTimes() as times if not (times.unread & _present(column)).any():
-            return _times(column, times, options, remarks)
         case IsoDates() as dates:
             return Values(_zoned(dates.times, dates.clock), None)
         case LocalDates() as dates:
@@ -146,9 +140,9 @@ def _refuse_other_unit(column: Guess, options: ReadOptions) -> None:
     unit, some = options.units.get(column.name), column.type
     if unit is None or not options.recorded or not len(column.cleaned.drop_null()):
         return
-    if not isinstance(some, LocalNumbers | Quantities | PlainNumbers | ClockTimes):
+    if not isinstance(some, LocalNumbers | PlainNumbers):
         return
-    now = some.unit if isinstance(some, LocalNumbers | Quantities | ClockTimes) else ""
+    now = some.unit if isinstance(some, LocalNumbers) else ""
     if now != unit and (now or not is_currency(unit)):
         then, here = (f"the unit {each}" if each else "no unit" for each in (unit, now))
         raise InputError(
@@ -173,13 +167,13 @@ def _plain_numbers(
         rule, row = plain.code
         entry = shown(column.cleaned[row])
         if rule == "padded":
-            words = "has leading zeros, which numbers lose; a type text (--types FILE) keeps them"
+            words = "has leading zeros, which numbers lose; a type text (--types) keeps them"
             remarks.add(column.name, words, f"{entry} is read as {plain.numbers[row]}")
             return _values(np.array(plain.numbers), "number")
         what = "leading zeros" if rule == "zeros" else "a letter E among digits"
         remarks.add(
             column.name,
-            f"has codes with {what}: read as text; a type number (--types FILE) overrules that",
+            f"has codes with {what}: read as text; a type number (types=, --types) overrules that",
             entry,
         )
         return None
@@ -212,46 +206,13 @@ def _local_numbers(
         if mark == "," or mark != decimal or len(marks) == 2:
             example = f"{shown(column.cleaned[row])} is read as {numbers[row]}"
             remarks.add(column.name, f"has {words}", example)
-    if local.unit and not isinstance(column.type, Quantities):
+    if local.unit:
         words = "percentages" if local.unit == "%" else f"amounts in {local.unit}"
         example = f"{_first(column)} is read as {numbers.drop_null()[0]}"
         remarks.add(column.name, f"holds {words}", example)
     differs = bool(marks) and decimal != conventions.decimal
     kind = _KINDS_BY_MARK[decimal] if differs else "number"
     return _values(np.array(numbers), kind, local.unit or None)
-
-
-def _quantities(
-    column: Guess,
-    quantities: Quantities,
-    conventions: Conventions,
-    options: ReadOptions,
-    remarks: Remarks,
-) -> Values:
-    values = _local_numbers(column, quantities.numbers, conventions, options, remarks)
-    numbers, unit = values.series.to_numpy(), quantities.unit
-    notes = {f"has {words}": row for words, row in quantities.rules.items()}
-    if unit:
-        words = "percentages" if unit == "%" else f"quantities with the unit {unit}"
-        notes = {f"holds {words}": int(np.argmax(_present(column))), **notes}
-    for words, row in notes.items():
-        example = f"{shown(column.cleaned[row])} is read as {numbers[row]:.15g}"
-        remarks.add(column.name, words, example)
-    return replace(values, unit=unit)
-
-
-def _times(column: Guess, times: ClockTimes, options: ReadOptions, remarks: Remarks) -> Values:
-    entry = _first(column)
-    if times.is_duration or column.kind in NUMBER_KINDS:
-        hours = times.hours[int(np.argmax(_present(column)))]
-        words = "holds durations, in the unit before the first colon"
-        remarks.add(column.name, words, f"{entry} is read as {hours:.6g}")
-        return _values(times.hours, "number", times.unit)
-    words = "holds times of day, which are cyclic: 23:59 is next to 0:00"
-    if not options.recorded:
-        words += "; a type number (--types FILE) makes them durations"
-    remarks.add(column.name, words, entry)
-    return _values(times.entries(), "date", times.unit)
 
 
 def _local_dates(
@@ -321,18 +282,9 @@ def _text(column: Guess, options: ReadOptions, remarks: Remarks) -> Values:
         return Values(series.astype("category") if is_requested else series, "text")
     if _are_excluded(column, options, remarks):
         return Values(series.astype("category"), "text", is_mixed=True)
-    if isinstance(column.type, MixedUnits):
-        rows = column.type.rows
-        example = ", ".join(f"row {row + 1}: {shown(column.cleaned[row])}" for row in rows.values())
-        listed = " and ".join(rows)
-        words = f"is text, because its numbers have several units, or none: {listed}"
-        remarks.add(column.name, words, example)
-        return Values(series.astype("category"), "text", is_mixed=True)
     if _has_errors(column, remarks):
         return Values(series, "text", is_mixed=True)
     levels = _levels(column.texts)
-    if levels is not None:
-        _remark_on_case(column.name, levels.to_pylist(), remarks)
     return Values(series, "text" if levels is None or looks_otherwise(levels) else None)
 
 
@@ -347,12 +299,9 @@ def _are_excluded(column: Guess, options: ReadOptions, remarks: Remarks) -> bool
     if options.decimal == "auto" and options.dates == "auto":
         return False
     free = guess(column.name, column.texts, None, ReadOptions()).type
-    is_code = isinstance(free, PlainNumbers) and free.code is not None
-    if free is None or isinstance(free, MixedUnits) or is_code:
+    if free is None or (isinstance(free, PlainNumbers) and free.code is not None):
         return False
-    if options.recorded and isinstance(free, Quantities | ClockTimes):
-        return False
-    numbers = isinstance(free, PlainNumbers | LocalNumbers | Quantities)
+    numbers = isinstance(free, PlainNumbers | LocalNumbers)
     option = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
     words = f"is text, because {option} does not allow for its entries"
     remarks.add(column.name, words, _first(column))
@@ -399,17 +348,11 @@ def _refusal(column: Guess, options: ReadOptions) -> InputError:
     kind, some = str(column.kind), column.type
     if kind in NUMBER_KINDS:
         decimal = NUMBER_KINDS[kind] or options.decimal
-        good = numbers_among(column.cleaned, (decimal,) if decimal != "auto" else (".", ","))
+        marks = (decimal,) if decimal != "auto" else (".", ",")
+        good = numbers_among(column.cleaned, marks, options.units.get(column.name, ""))
         expected = "numbers" if decimal == "auto" else f"numbers with decimal {MARKS[decimal]}"
         if unit := options.units.get(column.name):
             expected = f"numbers with the unit {unit}, as at the fit"
-        if isinstance(some, MixedUnits):
-            return InputError(
-                f"Column {column.name!r} should hold {expected}, but has several units, or none: "
-                f"{' and '.join(some.rows)}. Convert its entries to one unit."
-            )
-        if isinstance(some, Quantities | ClockTimes):
-            good = ~some.unread
     else:
         wanted = DATE_KINDS[kind] or options.dates
         order = next((order for order in ORDERS if order == wanted), None)
@@ -420,7 +363,7 @@ def _refusal(column: Guess, options: ReadOptions) -> InputError:
     n_bad, example = _others(column, good)
     advice = "or name them by missing= (--missing)"
     if not options.recorded:
-        advice = f"{advice.removeprefix('or ')}, or give the column another type (--types FILE)"
+        advice = f"{advice.removeprefix('or ')}, or give the column another type (types=, --types)"
     return InputError(
         f"Column {column.name!r} should hold {expected}, but {n_bad} of "
         f"{len(column.cleaned) - column.cleaned.null_count} entries are something else "
@@ -436,13 +379,3 @@ def _levels(texts: pa.Array) -> pa.Array | None:
         return None
     levels = pc.unique(texts).drop_null()
     return levels if len(levels) <= _MOST_LEVELS else None
-
-
-def _remark_on_case(name: str, levels: list[str], remarks: Remarks) -> None:
-    folded: dict[str, str] = {}
-    for level in levels:
-        other = folded.setdefault(level.casefold(), level)
-        if other != level:
-            words = "has levels that differ only by case, and are kept apart"
-            remarks.add(name, words, f"{shown(other)!r} and {shown(level)!r}")
-            return

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from bochner._base.names import shown
-from bochner.files.local_numbers import is_unit
 
 Rows = Sequence[Sequence[str]]
 
@@ -41,16 +40,12 @@ _FOOTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Records before the first row: ``n_titles``, then ``n_names``, with the names and notes.
-
-    ``first`` has the entries of the first row if the file has no names.
-    """
+    """Records before the first row: ``n_titles``, then ``n_names``, with the names and notes."""
 
     n_titles: int
     n_names: int
     names: list[str]
     notes: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
 
 
 def find_heading(
@@ -78,7 +73,7 @@ def find_heading(
     count = n_names
     positions = [f"column {i + 1}" for i in range(len(first))]
     if count is None:
-        count = 0 if _is_data(first, below) else 2 if _are_second_names(first, below) else 1
+        count = 0 if _is_data(first, below) else 1
     elif is_recorded:
         has_positions = count == 0 and [name.strip() for name in first] == positions
         has_row = count > 1 and any(map(_is_number, rows[min(count, len(rows)) - 1]))
@@ -90,17 +85,10 @@ def find_heading(
                 f"The first line holds data ({shown(', '.join(first))}), so that columns are named "
                 "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
             )
-        return Heading(titles, 0, names, tuple(notes), tuple(first))
+        return Heading(titles, 0, names, tuple(notes))
     if count == 1:
         return Heading(titles, 1, first, tuple(notes))
-    names = _joined(rows[:count])
-    if n_names is None:
-        second = shown(", ".join(filter(None, rows[1])))
-        notes.append(
-            f"The second line belongs to the names ({second}) and is no row; header=1 (--header 1) "
-            "takes it for data."
-        )
-    return Heading(titles, count, names, tuple(notes))
+    return Heading(titles, count, _joined(rows[:count]), tuple(notes))
 
 
 def _count_titles(rows: Rows) -> int:
@@ -171,34 +159,6 @@ def _value(number: str) -> float:
     digits = number.replace(" ", "").replace("'", "").replace(",", ".")
     head, *rest = digits.split(".")
     return float(f"{head}.{''.join(rest)}" if rest else head)
-
-
-def _are_second_names(first: Sequence[str], below: Rows) -> bool:
-    """Return whether the line below the names holds units or more names, above numbers."""
-    if len(below) <= _FEWEST_BELOW:
-        return False
-    second, rest = below[0], below[1:]
-    if any(map(_is_number, second)) or len(second) != len(first):
-        return False
-    n_numeric = n_named = 0
-    are_units = True
-    for place, cell in enumerate(second):
-        entries = _column(rest, place)
-        if not _is_numeric(entries):
-            if cell and cell in entries:
-                return False
-            continue
-        n_numeric += 1
-        if cell:
-            word = cell.strip("()[]")
-            if cell in entries or not (_LETTER.search(word) or word == "%"):
-                return False
-            n_named += 1
-            are_units &= is_unit(word)
-    has_gaps = any(not cell for cell in first) and len(first) > 2
-    distinct = len({cell for cell in second if cell}) > 1
-    enough = n_named >= 2 and (distinct or are_units)
-    return n_named > 0 and 2 * n_named >= n_numeric and (enough or are_units or has_gaps)
 
 
 def _joined(rows: Rows) -> list[str]:

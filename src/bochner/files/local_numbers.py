@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal commas, thousands, currencies, units and magnitudes."""
+"""Numbers as people write them: decimal commas, thousands, currencies and units."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ SPACES = " \u00a0\u2009\u202f'\u2019"
 
 _CURRENCIES = "[$€£¥₹₽₩₺₪]|(?:US|R|A|C)[$]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|Fr|kr|zł"
 _PER_CENT = "%"
+_MEASURES = (
+    "mm|cm|m|km|in|ft|mi|m2|km2|m²|km²|sqm|sqft|ha|ml|cl|l|m3|m³|mg|g|kg|t|lb|lbs|oz|ms|s|sec|min|"
+    "h|hr|hrs|d|days|weeks|months|years|Hz|kHz|MHz|GHz|kV|mV|mA|kW|MW|kWh|kJ|kcal|hPa|kPa|MPa|bar|"
+    "mbar|psi|°C|°F|°|mph|km/h|m/s|rpm|ppm|dB"
+)
+"""Units of measurement that may stand after numbers."""
 
 LARGEST_EXACT = 2**53
 """Whole number up to which all are exact in float64, in which tables are encoded."""
@@ -52,7 +58,7 @@ _UNIT = f"{_CURRENCIES}|{_PER_CENT}"
 _WITH_UNIT = (
     rf"^(?P<sign>[+-]?)(?P<front>(?:{_UNIT})?)[{SPACES}]?"
     rf"(?P<body>[+-]?[0-9.,][0-9.,{SPACES}]*?(?:[eE][+-]?[0-9]+)?)"
-    rf"[{SPACES}]?(?P<back>(?:{_UNIT})?)$"
+    rf"[{SPACES}]?(?P<back>(?:{_UNIT}|{_MEASURES})?)$"
 )
 
 
@@ -164,10 +170,14 @@ def find_numbers(texts: pa.Array, decimals: Sequence[str]) -> LocalNumbers | Non
     return None
 
 
-def numbers_among(texts: pa.Array, decimals: Sequence[str] = (".", ",")) -> NDArray[np.bool_]:
+def numbers_among(
+    texts: pa.Array, decimals: Sequence[str] = (".", ","), unit: str = ""
+) -> NDArray[np.bool_]:
     """Return a mask of numbers in texts (n,), null or not, by the decimal mark that fits most."""
     import pyarrow.compute as pc
 
+    if unit:
+        texts = pc.replace_substring_regex(texts, rf"[{SPACES}]*{re.escape(unit)}[{SPACES}]*", "")
     masks = [pc.match_substring_regex(texts, _PATTERNS[decimal]) for decimal in decimals]
     return max((np.array(mask.fill_null(False)) for mask in masks), key=np.count_nonzero)
 
@@ -216,219 +226,11 @@ def _bodies(texts: pa.Array) -> Iterator[tuple[pa.Array, str]]:
     units = pc.binary_join_element_wise(front, back, "")
     counts = {some["values"]: some["counts"] for some in pc.value_counts(units).to_pylist()}
     named = [unit for unit in counts if unit]
-    if len(named) > 1 or (_PER_CENT in named and "" in counts):
+    if len(named) > 1 or (named and "" in counts and not is_currency(named[0])):
         return  # quantities that differ by more than their number
     yield pc.binary_join_element_wise(sign, body, ""), named[0] if named else ""
 
 
-_DIMENSIONS = (
-    "mm cm dm m km in ft yd mi nm µm μm mm2 cm2 m2 km2 mm² cm² m² km² sqm sqft sq ha acre acres "
-    "ml cl dl l hl ML L mL m3 cm3 m³ cm³ gal oz floz pt qt ng µg μg mcg mg g kg t lb lbs st "
-    "ns µs μs ms s sec secs min mins h hr hrs d day days week weeks wk wks month months mo mos "
-    "mths year years yr yrs Hz kHz MHz GHz V mV kV A mA W kW MW GW kWh MWh Wh J kJ MJ cal kcal "
-    "N kN Nm Pa hPa kPa MPa GPa bar mbar psi atm K C F °C °F ° deg rad dB mol mmol M mM µM nM ppm "
-    "ppb lx lm cd Ω ohm ohms kΩ km/h kmh kph mph m/s ft/s kn rpm bpm g/l mg/l mg/dl mg/dL mmol/l "
-    "mmol/L g/dl g/dL g/L mg/L µg/l µg/L µg/m3 µg/m³ mg/kg kg/m2 kg/m² kg/m3 kg/m³ t/ha kg/ha "
-    "l/100km mpg kmpl km/l km/kg bhp hp PS cc ccm CC room rooms pcs px mmHg "
-    "B kB KB MB GB TB PB bit Mbit Gbit Mbps Gbps pct percent bp bps x"
-)
-"""Units that are known even without a space before them. Letters such as the A of 12A are units
-only if nearly all entries have the same one."""
-
-_KNOWN = frozenset((*_DIMENSIONS.split(), "%", "‰"))
-_MONEY = frozenset((
-    "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "₪", "US$", "R$", "A$", "C$", "USD", "EUR", "GBP",
-    "CHF", "JPY", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "Fr", "kr", "zł",
-))  # fmt: skip
-"""Units of money, as `_CURRENCIES` matches them, which amounts may lack."""
-
-_MAGNITUDES: Mapping[str, int] = {
-    "k": 3, "K": 3, "thousand": 3, "Tsd": 3, "M": 6, "mn": 6, "mln": 6, "Mio": 6, "million": 6,
-    "B": 9, "bn": 9, "Mrd": 9, "billion": 9, "tn": 12, "trillion": 12,
-}  # fmt: skip
-"""Powers of ten that are written as a word or a letter."""
-
-_NO_UNITS = frozenset(("st", "nd", "rd", "th", "am", "pm", "a.m.", "p.m.", "AM", "PM", "bc", "ad"))
-"""Words after a number that make it an order, a time or a year."""
-
-_MOST_UNITS = 8
-"""Most units of a column of quantities; the words after house numbers are more."""
-
-_QUANTITY = (
-    rf"^(?P<limit>(?:[<>≤≥~≈]=?)?)[{SPACES}]?(?P<open>\(?)[{SPACES}]?(?P<sign>[+-]?)"
-    rf"(?P<front>(?:{_CURRENCIES})?)[{SPACES}]?"
-    rf"(?P<body>[+-]?[0-9.,][0-9.,{SPACES}]*?(?:[eE][+-]?[0-9]+)?)"
-    r"(?P<plus>(?:\+| or more| or less)?)"
-    rf"(?P<back>(?:[{SPACES}]*[\p{{L}}°%‰€£¥₹₽₩₺₪$][^\s()<>+]{{0,19}})?)"
-    r"(?P<mark>\+?)(?P<close>\)?)$"
-)
-"""A number in parentheses, with a limit, a currency, a magnitude and a unit, for Arrow."""
-
-
 def is_currency(unit: str) -> bool:
     """Return whether a unit is one of money, which amounts may lack."""
-    return unit in _MONEY
-
-
-def is_unit(text: str) -> bool:
-    """Return whether a text is a known unit."""
-    return text in _KNOWN or text in _MONEY
-
-
-def _is_certain(unit: str) -> bool:
-    """Return whether a text is a unit and hardly anything else, such as the A of the seat 12A."""
-    is_letter = len(unit) == 1 and unit.isalpha() and unit.isupper()
-    return not is_letter and (is_unit(unit) or unit == "none")
-
-
-def _suffix(text: str) -> tuple[int, str] | None:
-    """Return the power of ten and the unit of what stands after a number, or None."""
-    word = text.strip(SPACES)
-    is_apart = word != text
-    if not word or word in _NO_UNITS:
-        return None if word else (0, "")
-    power = _MAGNITUDES.get(word.removesuffix("."))
-    if power is not None and not (is_apart and len(word) == 1):  # 5 K is a temperature
-        return power, ""
-    if is_unit(word):
-        return 0, word
-    if word[1:] in _MONEY and word[0] in _MAGNITUDES:  # k€
-        return _MAGNITUDES[word[0]], word[1:]
-    return (0, word) if is_apart else None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Quantities:
-    """Numbers (n,) with a unit, and a mask (n,) of entries that the rules do not read.
-
-    ``rules`` has the first row of each rule that the column needs, by the words of a note.
-    """
-
-    numbers: LocalNumbers
-    unit: str
-    rules: Mapping[str, int]
-    unread: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MixedUnits:
-    """Quantities with several units, or with and without one; ``rows`` has the first of each."""
-
-    rows: Mapping[str, int]
-
-
-def find_quantities(
-    texts: pa.Array, decimals: Sequence[str], *, is_recorded: bool = False
-) -> Quantities | MixedUnits | None:
-    """Return texts (n,), null where missing, as quantities if the rules read nearly all of them.
-
-    A column that ``is_recorded`` held quantities in an earlier file.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    sample = present_sample(texts)
-    if not (len(sample) and _are_quantities(sample) and _are_quantities(texts.drop_null())):
-        return None
-    fields = pc.extract_regex(_typed(texts), _QUANTITY)
-    names = ("limit", "open", "sign", "front", "body", "plus", "back", "mark", "close")
-    parts = {name: pc.struct_field(fields, i).fill_null("") for i, name in enumerate(names)}
-    has = {name: np.array(pc.not_equal(parts[name], "")) for name in names}
-    is_bracketed = has["open"] & has["close"]
-    suffixes = _suffixes(parts["back"])
-    if suffixes is None:
-        return None
-    powers, units = suffixes
-    units = np.where(has["front"], _objects(parts["front"]), units)
-    is_known = np.array([unit is not None for unit in units], dtype=bool)
-    matched = np.array(fields.is_valid()) & (has["open"] == has["close"]) & is_known
-    counts = {unit: int(np.sum(units[matched] == unit)) for unit in set(units[matched])}
-    main = max(counts, key=lambda unit: (unit != "", counts[unit]), default="")
-    is_main = matched & ((units == main) | ((units == "") & is_currency(main)))
-    is_limit = has["limit"] | has["plus"] | has["mark"]
-    if not is_recorded and _are_classes(texts, is_limit, is_bracketed, is_main):
-        return None
-    negative = pa.array(is_bracketed | np.array(pc.equal(parts["sign"], "-")))
-    minus = pc.binary_join_element_wise("-", parts["body"], "")
-    bodies = pc.if_else(negative, minus, parts["body"])
-    if np.any(powers):
-        exponents = pa.array([f"e{power}" if power else "" for power in powers])
-        bodies = pc.binary_join_element_wise(bodies, exponents, "")
-    is_number = matched & numbers_among(bodies, tuple(decimals))
-    if np.sum(is_number) < SHARE_READ * (len(texts) - texts.null_count):
-        return None
-    others = {unit or "none": int(np.argmax(is_number & (units == unit))) for unit in counts
-              if np.any(is_number & ~is_main & (units == unit))}  # fmt: skip
-    if others:  # The words after house numbers are no units
-        rows = {str(main) or "none": int(np.argmax(is_number & is_main)), **others}
-        return MixedUnits(rows) if all(map(_is_certain, rows)) else None
-    rules = {
-        words: int(np.argmax(where & is_main))
-        for words, where in (
-            ("negative numbers in parentheses", is_bracketed),
-            ("limits, which are read as the number", is_limit),
-            ("magnitudes", powers != 0),
-        )
-        if np.any(where & is_main)
-    }
-    is_read = is_number & is_main
-    numbers = find_numbers(pc.if_else(pa.array(is_read), bodies, pa.scalar(None, pa.string())),
-                           decimals) if main or rules else None  # fmt: skip
-    unread = np.array(texts.is_valid()) & ~is_read
-    return None if numbers is None else Quantities(numbers, str(main), rules, unread)
-
-
-def _are_quantities(texts: pa.Array) -> bool:
-    """Return whether nearly all texts (k,) have the pattern of a quantity."""
-    import pyarrow.compute as pc
-
-    matched = pc.match_substring_regex(_typed(texts), _QUANTITY)
-    return bool((pc.sum(matched).as_py() or 0) >= SHARE_READ * len(texts))
-
-
-def _typed(texts: pa.Array) -> pa.Array:
-    """Return texts with the minus sign of keyboards."""
-    import pyarrow.compute as pc
-
-    return pc.replace_substring(texts, "\u2212", "-")
-
-
-def _objects(texts: pa.Array) -> NDArray[np.object_]:
-    """Return texts (n,) as objects, each distinct one made once."""
-    import pyarrow.compute as pc
-
-    encoded = pc.dictionary_encode(texts.combine_chunks() if hasattr(texts, "chunks") else texts)
-    levels = np.array(encoded.dictionary.to_pylist(), dtype=object)
-    return levels[np.asarray(encoded.indices)] if len(levels) else np.empty(0, dtype=object)
-
-
-def _suffixes(back: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.generic]] | None:
-    """Return powers of ten and units (n,), None for other suffixes, or None if there are many."""
-    import pyarrow.compute as pc
-
-    levels = pc.unique(back)
-    suffixes = [_suffix(level) for level in levels.to_pylist()]
-    units = {unit for _, unit in filter(None, suffixes)}
-    if len(units) > _MOST_UNITS:
-        return None
-    if units == {"", "m"} and any(power for power, _ in filter(None, suffixes)):
-        suffixes = [(6, "") if some == (0, "m") else some for some in suffixes]
-    singular = {f"{unit}s": unit for unit in units if f"{unit}s" in units and unit}
-    powers = np.array([0 if some is None else some[0] for some in suffixes], dtype=np.int64)
-    names = [None if some is None else singular.get(some[1], some[1]) for some in suffixes]
-    codes = np.asarray(pc.index_in(back, value_set=levels))
-    return powers[codes], np.array(names, dtype=object)[codes]
-
-
-def _are_classes(
-    texts: pa.Array,
-    is_limit: NDArray[np.bool_],
-    is_bracketed: NDArray[np.bool_],
-    rows: NDArray[np.bool_],
-) -> bool:
-    """Return whether signs tell entries apart, as in the classes <38 and >=38, or (1) and (2)."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    counts = [len(pc.unique(texts.filter(pa.array(rows & some)))) for some in (is_limit, ~is_limit)]
-    return counts[0] > counts[1] or bool(np.all(is_bracketed[rows]))
+    return re.fullmatch(_CURRENCIES, unit) is not None

@@ -8,11 +8,13 @@ if TYPE_CHECKING:
     from bochner.linear.feature_errors import FeatureErrors as FeatureErrors
     from bochner.linear.singular_values import SingularValues as SingularValues
     from bochner.linear.singular_values import Spectrum as Spectrum
+    from bochner.linear.solver_plan import RidgeSolver as RidgeSolver
 else:
     __getattr__, __dir__, __all__ = on_demand(
         __name__,
         {
             "bochner.linear.feature_errors": ("FeatureErrors",),
             "bochner.linear.singular_values": ("SingularValues", "Spectrum"),
+            "bochner.linear.solver_plan": ("RidgeSolver",),
         },
     )

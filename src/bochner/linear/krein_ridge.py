@@ -79,7 +79,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         of an asymmetric kernel.
     solver : {"auto", "cholesky", "cg"} or RidgeSolver, default="auto"
         Gram matrix of the features or conjugate gradients;
-        :class:`~bochner.linear.solver_plan.RidgeSolver` also has a tolerance and a memory limit.
+        :class:`~bochner.linear.RidgeSolver` also has a tolerance and a memory limit.
     residual : int, default=None
         Number of landmarks (inducing points), rows at which the kernel is exact. Features of the
         kernel values at the landmarks are added to the random features, which approximate the

@@ -75,7 +75,7 @@ class RidgeSolver:
     Examples
     --------
     >>> from bochner import KreinRidge
-    >>> from bochner.linear.solver_plan import RidgeSolver
+    >>> from bochner.linear import RidgeSolver
     >>> model = KreinRidge(solver=RidgeSolver("cg", tol=1e-6))
     """
 

@@ -10,8 +10,8 @@ import numpy as np
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.files.columns import Column, kind_of
-from bochner.files.local_dates import are_dates, find_times
-from bochner.files.local_numbers import Quantities, are_decimals, find_quantities
+from bochner.files.local_dates import are_dates
+from bochner.files.local_numbers import are_decimals, find_numbers
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
@@ -139,7 +139,7 @@ def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
             "Numbers or dates written as text in "
             f"{naming([(c.name, c.first()) for c in written])}: encoded as text. Convert them, or "
             "read the file or the frame with bochner.read_table, which recognises decimal commas, "
-            "units, times and local dates; categories are encoded as text without a warning.",
+            "units and local dates; categories are encoded as text without a warning.",
             stacklevel=1,  # as above
         )
     return [column for column in columns if column not in written]
@@ -154,15 +154,15 @@ def _is_written(column: Column) -> bool:
 
 
 def _are_quantities(texts: Sequence[str]) -> bool:
-    """Return whether texts are numbers with a unit, or times of day, as `read_table` reads them."""
+    """Return whether texts are numbers with a unit, as `read_table` reads them."""
     try:
         import pyarrow as pa
 
         entries = pa.array(texts, pa.string())
     except (ImportError, UnicodeEncodeError):  # Without the extra no file is read either
         return False
-    are_times = find_times(entries) is not None
-    return are_times or isinstance(find_quantities(entries, (".", ",")), Quantities)
+    numbers = find_numbers(entries, (".", ","))
+    return numbers is not None and bool(numbers.unit)
 
 
 def _foreign_type(column: Column) -> str:
