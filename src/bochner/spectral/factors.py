@@ -82,8 +82,8 @@ class Envelope(FeatureFactor):
 
     rate: Array
     radius: Array
-    left: Array | None = None
-    right: Array | None = None
+    left: Any = None
+    right: Any = None
     others: "tuple[Envelope, ...]" = ()
 
     def __post_init__(self) -> None:
