@@ -213,7 +213,7 @@ def test_a_target_in_the_file_is_passed_over(regressor):
         pd.testing.assert_frame_equal(predict(regressor, frame), expected)
 
 
-def check_unlike():
+def test_notes_on_rows_unlike_the_training_rows():
     """The note counts rows by reason, and has the first such entry of each column."""
     towns, colours = ["Rome", "Oslo"] * 30, ["red", "red", "blue"] * 20
     known = pd.DataFrame({"town": towns, "colour": colours, "size": np.arange(60.0)})
@@ -238,10 +238,6 @@ def check_unlike():
     )
     assert "1 has an entry beyond the range of the fit in column 'size' (80" in note
     assert _unlike(model, known) == ""
-
-
-def test_notes_on_rows_unlike_the_training_rows():
-    check_unlike()
 
 
 def test_text_is_read_as_at_the_fit(tmp_path):

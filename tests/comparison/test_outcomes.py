@@ -88,7 +88,7 @@ def test_metrics_are_those_of_scikit_learn():
     assert scores["auc"].value == pytest.approx(area)
 
 
-def check_kinds():
+def test_rows_are_split_by_how_they_differ_from_the_training_rows():
     """Rows are counted for each of their reasons, and rows without one are like the others."""
     found, place = numbers(), np.arange(400)
     unlike = {"missing": place < 30, "new level": np.zeros(400, bool), "later": place % 40 == 0}
@@ -107,10 +107,6 @@ def check_kinds():
         assert scores["rmse"].value == pytest.approx(np.sqrt(np.mean(gaps**2)))
     assert list(by_kind(found, {"later": np.ones(400, bool)})) == ["later"]
     assert by_kind(found, {"missing": np.zeros(400, bool)}) == {}
-
-
-def test_rows_are_split_by_how_they_differ_from_the_training_rows():
-    check_kinds()
 
 
 def test_the_difference_of_two_methods_counts_the_same_rows():
@@ -199,7 +195,7 @@ class TwoTargets(TableRegressor):
         return self.predict(X) - level, self.predict(X) + 2.0 * level
 
 
-def assert_outcomes_of_targets():
+def test_each_target_has_its_own_outcome():
     """Each target has its predictions, and the unit of its training values."""
     X = pd.DataFrame(RNG.normal(size=(80, 2)), columns=["a", "b"])
     y = RNG.normal(size=(80, 2)) * [1.0, 3.0]
@@ -215,10 +211,6 @@ def assert_outcomes_of_targets():
         assert (found.level, found.seconds) == (0.7, 2.5)
         assert found.unit == pytest.approx(np.mean((y[:60, number] - y[:60, number].mean()) ** 2))
         np.testing.assert_array_equal(found.clusters, groups)
-
-
-def test_each_target_has_its_own_outcome():
-    assert_outcomes_of_targets()
 
 
 def test_columns_in_brief():
@@ -280,7 +272,7 @@ def test_probabilities_are_judged_by_the_larger_of_two_errors(gap, grouped):
     assert calibration(study(own=own)).endswith(", as expected." if is_alike else f", {side}.")
 
 
-def assert_clusters_in_differences():
+def test_differences_within_a_group_are_not_independent():
     """Differences that are equal within eight groups are eight differences, not 400."""
     rng, groups = np.random.default_rng(6), np.arange(400) % 8
     one = replace(numbers(), clusters=groups)
@@ -294,7 +286,3 @@ def assert_clusters_in_differences():
     np.testing.assert_allclose(np.log(found.upper / found.lower), 2.0 * error)
     alone = difference(replace(one, clusters=None), "other", other)
     assert found.upper / found.lower > alone.upper / alone.lower
-
-
-def test_differences_within_a_group_are_not_independent():
-    assert_clusters_in_differences()

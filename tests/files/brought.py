@@ -9,7 +9,6 @@ from datetime import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 N = 40
@@ -87,30 +86,19 @@ UNITS = [
     quantity("a unit after a space", ["6.37 kg", "2 kg"], [6.37, 2], "amounts in kg (6.37 kg is",
              later={lines("3 kg"): [3], lines("3000 g"): "had the unit kg", lines("3"): "had the",
                     lines("heavy"): "numbers with the unit kg"}),
-    quantity("a unit without a space", ["12.5km/h", "3km/h"], [12.5, 3], "amounts in km/h"),
     quantity("a unit with decimal commas", ["1,5 kg", "2,25 kg"], [1.5, 2.25], "decimal commas"),
-    quantity("a temperature", ["-3 °C", "−4.5 °C", "12 °C"], [-3, -4.5, 12], "amounts in °C"),
     quantity("two units", ["5 kg", "300 g", "2 kg"], ["5 kg", "300 g", "2 kg"]),
-    quantity("numbers with and without a unit", ["5 kg", "300"], ["5 kg", "300"]),
-    quantity("per cent and plain numbers", ["45 %", "0.4"], ["45 %", "0.4"]),
     quantity("per cent", ["45 %", "3.5%"], [45, 3.5], "percentages",
              later={lines("0.45"): "had the unit %"}),
     quantity("seats", ["12A", "14C", "3B", "9A"], ["12A", "14C", "3B", "9A"]),
-    quantity("addresses", ["12 Main", "5 Oak", "7 Elm"], ["12 Main", "5 Oak", "7 Elm"]),
     quantity("ordinal numbers", ["1st", "2nd", "3rd"], ["1st", "2nd", "3rd"]),
 ]  # fmt: skip
 
 NUMBERS = [
-    quantity("money with a space", ["€ 1,200", "€ 300.5"], [1200, 300.5], "amounts in €"),
-    quantity("marks at school", ["2-", "3+", "1"], ["2-", "3+", "1"]),
-    quantity("classes with a beginning", ["1935-", "1940-"], ["1935-", "1940-"]),
-    quantity("notes in parentheses", ["(1)", "(2)"], ["(1)", "(2)"]),
     quantity("ranges", ["10-20", "30-40"], ["10-20", "30-40"]),
     quantity("a few words", [*many("{}"), "n/k"], [*X, NAN], "entries 'n/k', which count"),
     quantity("many words among numbers", [*many("{}", 30), *["n/k"] * 6],
              [*many("{}", 30), *["n/k"] * 6]),
-    quantity("words among codes", [*["1", "2", "3"] * 10, "X"], [*["1", "2", "3"] * 10, "X"],
-             "1 of 31 entries are no numbers"),
     Brought("a declared number", lines("6.37 kg", "2 kg"), {"a": [6.37, 2]}, ["amounts in kg"],
             options={"types": {"a": "number"}}),
     Brought("a declared text", lines("6.37 kg", "2 kg"), {"a": ["6.37 kg", "2 kg"]},
@@ -120,34 +108,25 @@ NUMBERS = [
 CODES = [
     quantity("zeros that tell codes apart", ["007", "07", "7"], ["007", "07", "7"],
              "codes with leading zeros: read as text", later={lines("7", "7"): ["7", "7"]}),
-    quantity("postal codes", ["01234", "98101", "02139"], ["01234", "98101", "02139"], "zeros"),
     quantity("months of two digits", ["01", "02", "12"], [1, 2, 12], "zeros, which numbers lose"),
     quantity("an E among digits", ["1E3", "7E10", "12E4"], ["1E3", "7E10", "12E4"], "letter E"),
-    quantity("numbers of programs", ["1e20", "5"], [1e20, 5]),
     Brought("a parcel", generated("PID,x,y", lambda i: f"{526301100 + 37 * i},{i / 2},{i % 7}"),
             {"x": N}, ["'PID' differs in every row and is left out"], absent=["PID"]),
     Brought("a number of a ticket",
             generated("ticket_no,x,y", lambda i: f"{(37 * i) % 4001},{i / 2},{i % 7}"),
-            {"ticket_no": N}, ["may be an identifier; --drop leaves it out"]),
+            {"ticket_no": N}, ["may be an identifier, to be dropped (--drop)"]),
     Brought("a sheet of codes", sheet(["a", "x"], ["007", 1.5], ["7", 2.5], ["07", 4.5]),
             {"a": ["007", "7", "07"]}, ["codes with leading zeros"], ending=".xlsx"),
-    Brought("a sheet with numbers as text", sheet(["a", "x"], ["12", 1.5], ["7", 2.5]),
-            {"a": [12, 7]}, ["numbers that are stored as text"], ending=".xlsx"),
 ]  # fmt: skip
 
 WORDS = [
     quantity("a class None", ["None", "Brick", "Stone"], ["None", "Brick", "Stone"]),
     quantity("Namibia", ["NA", "DE", "FR"], ["NA", "DE", "FR"], later={lines("NA"): ["NA"]}),
-    quantity("nan among numbers", ["nan", "1", "NULL", "2"], [NAN, 1, NAN, 2]),
     quantity("NA among dates", ["2021-01-31", "NA"], [pd.Timestamp("2021-01-31"), pd.NaT]),
     Brought("words that the user names", lines("NA", "DE", "FR"), {"a": [None, "DE", "FR"]},
             options={"missing": ["NA"]}, later={lines("NA"): [None]}),
-    Brought("a number that is missing", lines("1", "-99", "2"), {"a": [1, NAN, 2]},
-            options={"missing": ["-99"]}),
     Brought("a date that is missing", lines("2021-01-31", "1900-01-01"),
             {"a": [pd.Timestamp("2021-01-31"), pd.NaT]}, options={"missing": ["1900-01-01"]}),
-    Brought("text has no missing words", lines("NA", "5"), {"a": ["NA", "5"]},
-            options={"types": {"a": "text"}}),
     Brought("a column without entries", "a,e,b\n1,,2\n3,,4\n", {"a": [1, 3]},
             ["'e' has no entries and is left out"], absent=["e"], later={"a,b\n7,8\n": [7]}),
 ]  # fmt: skip
@@ -155,13 +134,9 @@ WORDS = [
 DATES = [
     quantity("quarters", ["2020Q1", "2021Q4"], [pd.Timestamp("2020-01-01"),
              pd.Timestamp("2021-10-01")], "quarters, which are read as their first day"),
-    quantity("quarters first", ["Q1 2020", "Q3 2021"], [pd.Timestamp("2020-01-01"),
-             pd.Timestamp("2021-07-01")], "quarters"),
     quantity("months", ["Jan-21", "Feb-20"], [pd.Timestamp("2021-01-01"),
              pd.Timestamp("2020-02-01")], "months, which are read as their first day",
              "years of two digits"),
-    quantity("months in words", ["January 2021", "Mar 2020"], [pd.Timestamp("2021-01-01"),
-             pd.Timestamp("2020-03-01")], "months"),
 ]  # fmt: skip
 
 LINES = [
@@ -169,16 +144,9 @@ LINES = [
             ["The first line holds data (0.5, 0.25, 0.125)"],
             later={table(names="", n=5): X[:5],
                    table(names="column 1,column 2,column 3", n=3): X[:3]}),
-    Brought("irises", generated("5.1,3.5,b", lambda i: f"{5 + i / 10:.1f},{i % 4}.5,{'ab'[i % 2]}"),
-            {"column 3": ["b", *["a", "b"] * (N // 2)]}, ["The first line holds data"]),
     Brought("a first line with options", table(names=""), {"0.5": N - 1}, options={"header": 1}),
-    Brought("years as names", generated("a,2019,2020", lambda i: f"t{i % 3},{i}.5,{i % 9}"),
-            {"2020": N}),
-    Brought("positions as names", generated("0,1,2", lambda i: f"{i}.5,{i % 4},{i % 3}"), {"1": N}),
     Brought("wavelengths as names", generated("1100,1102,1104", lambda i: f".5{i},.{i},.2{i}"),
             {"1102": N}),
-    Brought("a title", table("Sales of 2020"), {"x": X, "z": Z}, ["The first line is a title",
-            "(Sales of 2020); skip=0 (--skip 0) keeps all lines"]),
     Brought("two titles and a blank line", table("Sales", "of 2020", ""), {"x": X},
             ["The first 2 lines are titles"]),
     Brought("lines that are skipped", table("1,2", "3,4"), {"x": X}, options={"skip": 2}),
@@ -188,15 +156,10 @@ LINES = [
             ["1 row repeats the names"]),
     Brought("a total", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
             + f"Total,{sum(X)},{sum(Y)}\n", {"x": N}, ["The last row (Total) is left out"]),
-    Brought("a total and means", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
-            + f"Total,{sum(X)},{sum(Y)}\nMean,{np.mean(X)},{np.mean(Y)}\n,,\n", {"x": X},
-            ["The last 3 rows (Total, Mean) are left out"]),
     Brought("a total below numbers", generated("n,x,y", lambda i: f"{i % 7},{X[i]},{Y[i]}")
             + f"Total:,{sum(X)},{sum(Y)}\n", {"n": [i % 7 for i in range(N)]},
             ["The last row (Total:) is left out"],
             later={"n,x,y\n1,1,2\n2,2,3\n3,3,5\nSum,6,10\n": [1, 2, 3]}),
-    Brought("a total below dates", generated("d;x;y", lambda i: f"{i % 28 + 1:02}.01.2020;{i},5;2")
-            + f"Summe;{N * N // 2},0;{2 * N}\n", {"d": N}, ["The last row (Summe) is left out"]),
     Brought("a total of quantities", generated("x,r", lambda i: f"{i}.5 kg,r{i % 3}")
             + f"{N * N / 2} kg,Total\n", {"x": [i + 0.5 for i in range(N)]},
             ["The last row (Total) is left out"],
@@ -206,10 +169,6 @@ LINES = [
     Brought("a level called average", generated("a,x,y",
             lambda i: f"{('small', 'large', 'average')[(i + 2) % 3]},{X[i]},{Y[i]}"),
             {"x": X}),
-    Brought("a mean", generated("r,x,y", lambda i: f"r{i % 4},{X[i]},{Y[i]}")
-            + f"Average,{np.mean(X)},{np.mean(Y)}\n", {"x": N}, ["The last row (Average)"]),
-    Brought("a footer", table(below=["Source: an office"]), {"z": Z}, ["The last line is a remark",
-            "(Source: an office)"]),
     Brought("a footer with delimiters", table(below=["", "Note: rounded,,"]), {"x": X},
             ["a remark"]),
     Brought("a count of rows", table(below=["", "(40 rows affected)"]), {"x": X}, ["a remark"]),

@@ -1,7 +1,5 @@
 """Bugs of the chains over frequencies, each with the sampler whose joint law must notice it."""
 
-from itertools import count
-
 import numpy as np
 from laws import chains
 from mutants.registry import edit, planted
@@ -9,7 +7,6 @@ from mutants.registry import edit, planted
 from bochner.learned import moves as hamiltonian
 from bochner.learned import moves as replacement
 from bochner.learned import polya_gamma as polya_gamma
-from bochner.papers.bank import JointPairChain, Laplace
 
 ALPHA = 1e-3
 
@@ -45,21 +42,3 @@ planted(check("regression-sparse", 70), name="determinant_of_the_old_pair_droppe
         "gained_determinant",
     )
 )
-
-
-def change_approximations(patch, change):
-    """Change approximations, which come in turn: of the reverse move, of the move."""
-    approximation, number = JointPairChain._approximation, count()
-
-    def changed(self, columns, offset, precision):
-        def right(columns):
-            return approximation(self, columns, offset, precision)
-
-        return change(next(number) % 2 == 0, right, columns)
-
-    patch.setattr(JointPairChain, "_approximation", changed)
-
-
-class _Silent(Laplace):
-    def log_density(self, beta):
-        return 0.0

@@ -28,7 +28,6 @@ PERIODIC = Case(Periodic(1.3, (0.7, 0.9)), 2)
 CATEGORICAL = Case(Categorical(0.2, n_levels=4), 1, to_codes(4))
 ORDINAL = Case(Ordinal(1.5, n_levels=5), 1, to_codes(5))
 LINEAR = Case(Linear(0.7, (0.3, -0.5), 4.0), 2)
-PRODUCT = Case(Periodic(1.7).on(0) * Categorical(0.1, n_levels=3).on(1), 2, to_codes(3))
 
 check_exact = deferred(finite_laws.check_exact)
 check_closed_form = deferred(kernel_laws.check_closed_form)

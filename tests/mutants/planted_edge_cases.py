@@ -10,14 +10,12 @@ from features import test_positive_features_features as test_positive_features
 from features import test_weight_meaning as test_units
 from laws import head_laws, test_likelihood_laws
 from learned import test_dirichlet_mixture
-from linear import test_kernel_selection as test_selection
-from linear import test_online, test_ridge_plan
+from linear import test_online
 from mutants.registry import edited, plant_edits, planted
 from report import test_checks, test_drift
 from series import test_forecaster
 from tables import (
     test_estimator_laws,
-    test_shapley,
     test_widths,
 )
 
@@ -29,14 +27,11 @@ from bochner.features.chunks import Chunk, RowSample
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
 from bochner.gaussian_process.law_predictions import LikelihoodMixture
 from bochner.learned import dirichlet_mixture
-from bochner.linear import kernel_selection as selection
 from bochner.linear.ridge_posterior import FunctionLaw
-from bochner.linear.solver_plan import RidgeProblem
 from bochner.report import error_checks
 from bochner.report import residual_section as residuals
 from bochner.series import rolling_origins
 from bochner.tables import widths
-from bochner.tables.contributions import Game
 from bochner.tables.estimator_laws import ResidualLaw
 
 
@@ -140,14 +135,14 @@ plant_edits(
 plant_edits(
     verdict,
     "difference",
-    test_outcomes.assert_clusters_in_differences,
+    test_outcomes.test_differences_within_a_group_are_not_independent,
     users=(test_outcomes,),
     rows_of_a_group_are_independent=(", our_outcome.clusters)", ")"),
 )
 plant_edits(
     study,
     "own_outcomes",
-    test_outcomes.assert_outcomes_of_targets,
+    test_outcomes.test_each_target_has_its_own_outcome,
     the_unit_of_test_rows=("split.y[:, number])", "split.y_test[:, number])"),
     targets_without_groups=("clusters=split.groups_test", "clusters=None"),
 )
@@ -174,31 +169,13 @@ plant_edits(
 plant_edits(
     residuals,
     "drifts",
-    test_drift.check_groups_of_a_report,
+    test_drift.test_tests_of_a_report_count_its_groups,
     users=(test_drift,),
     reports_without_groups=("= subject.study.own.clusters", "= None"),
 )
 plant_edits(
     error_checks,
     "bias",
-    test_checks.check_bias_of_groups,
+    test_checks.test_a_bias_of_groups_has_their_error,
     a_bias_of_independent_rows=(", outcome.clusters)", ")"),
-)
-
-# Choices between two methods
-plant_edits(
-    Game,
-    "shapley_values",
-    test_shapley.test_as_many_evaluations_as_coalitions_are_enough,
-    all_coalitions_are_not_enough=("<= n_evaluations", "< n_evaluations"),
-)
-planted(test_ridge_plan.check_worth, name="one_reason_for_passes_is_enough")(
-    edit_property(RidgeProblem, "is_faster_by_passes", "_WORTH_SECONDS and", "_WORTH_SECONDS or")
-)
-plant_edits(
-    selection,
-    "select_kernel",
-    patched(test_selection.assert_exact_evidence),
-    users=(test_selection,),
-    exact_evidence_of_half_the_rows=("n <= 2 * min", "n <= min"),
 )

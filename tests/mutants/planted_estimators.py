@@ -121,7 +121,7 @@ plant_edits(
 plant_edits(
     models,
     "_unlike",
-    test_app_good_runs.check_unlike,
+    test_app_good_runs.test_notes_on_rows_unlike_the_training_rows,
     the_first_row_is_the_example=("int(mask[:, j].argmax())", "0"),
     rows_of_the_last_column=("mask.any(axis=1).sum()", "mask[:, -1].sum()"),
     users=(test_app_good_runs,),

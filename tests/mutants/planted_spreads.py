@@ -52,7 +52,7 @@ plant_edits(
 plant_edits(
     drift,
     "_tested",
-    test_drift.check_few_clusters,
+    test_drift.test_few_clusters_show_a_strong_drift,
     covariances_about_zero=(
         "about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)",
         "about_zero",

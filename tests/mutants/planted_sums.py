@@ -1,20 +1,12 @@
 """Bugs planted in forecasts of series that add up, and the laws that must notice them."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from cli import test_forecast_totals as totals_tests
 from mutants.registry import edit, plant_edits, planted
 from series import test_reconciliation as laws
 from series import test_summed_series as summed
 
 from bochner import Forecaster
-from bochner.cli import forecasting
-from bochner.comparison import forecast_fits as totals
-from bochner.files import series_table
 from bochner.series import forecaster, reconciliation, summed_series
 from bochner.series.fitted_series import SeriesForecasts
-from bochner.series.law import SeriesLaw
 from bochner.series.reconciliation import Reconciliation, ScoredLaw
 
 
@@ -153,50 +145,4 @@ planted(
 )(edit(SeriesForecasts, "sample", "drawn |= zip(sums.names, paths, strict=True)", "pass"))
 planted(check_times, name="times_of_forecasts_may_differ")(
     edit(SeriesForecasts, "_scored", "times[0] != times[1]", "False")
-)
-
-
-def check_errors():
-    """Errors of one-step predictions have a variance of one, and no memory."""
-    import numpy as np
-
-    errors = fitted().series_["north"].law.standardised_errors()
-    assert abs(np.mean(errors**2) - 1.0) < 0.4
-    assert abs(np.corrcoef(errors[1:], errors[:-1])[0, 1]) < 0.4
-
-
-planted(check_errors, name="errors_have_the_units_of_the_values")(
-    edit(SeriesLaw, "standardised_errors", "/ np.sqrt(states.variance)", "* self.units.deviation")
-)
-planted(check_errors, name="errors_are_the_values")(
-    edit(SeriesLaw, "standardised_errors", "states.error", "(self.rows.values + 3.0)")
-)
-
-
-def in_a_folder(test):
-    """Return a check that runs a test with an empty folder."""
-
-    def check():
-        with TemporaryDirectory() as name:
-            test(Path(name))
-
-    return check
-
-
-planted(in_a_folder(totals_tests.test_a_total_may_be_one_of_the_series), name="a_total_has_itself")(
-    edit(totals, "forecast_together", "for one in all_series if one.name != total]",
-         "for one in all_series[:1]]", forecasting)
-)  # fmt: skip
-planted(in_a_folder(totals_tests.test_series_in_columns_are_forecast_like_those_below_each_other),
-        name="columns_have_the_values_of_the_first")(
-    edit(series_table, "stacked", "_values(frame, name) for name",
-         "_values(frame, targets[0]) for name", forecasting)
-)  # fmt: skip
-
-
-planted(totals_tests.assert_one_end, name="unknown_values_are_zeros_of_a_total")(
-    edit(totals, "with_total", "left.add(right)", "left.add(right, fill_value=0.0)", totals_tests)
-)
-planted(totals_tests.assert_one_end, name="rows_to_forecast_have_known_values")(
-    edit(totals, "_to_one_end", "one.later[one.later > times[-1]]", "one.later")
 )

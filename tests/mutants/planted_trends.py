@@ -2,12 +2,10 @@
 
 from mutants.registry import plant_edits
 from series import test_trends
-from series import test_value_transformations as test_mixture
 
 from bochner.series.component_search import Searcher
 from bochner.series.priors import SeriesPriors
 from bochner.series.trends import WalkWithDrift
-from bochner.series.value_transformations import Floor, PredictiveMixture
 
 plant_edits(
     WalkWithDrift,
@@ -36,20 +34,4 @@ plant_edits(
     test_trends.assert_lengths,
     short_series_have_a_greater_weight=("max(1.0, longer)", "longer"),
     long_series_keep_the_weight=("** 2", "** 0"),
-)
-plant_edits(
-    Floor,
-    "back",
-    test_mixture.test_a_floor_takes_the_probability_below_it,
-    values_below_the_floor_stay=("np.maximum(transformed, 0.0)", "transformed"),
-)
-plant_edits(
-    PredictiveMixture,
-    "log_density",
-    test_mixture.test_a_floor_takes_the_probability_below_it,
-    floors_have_no_probability=("if function.has_floor", "if False"),
-    the_floor_has_the_probability_above=(
-        "log_ndtr(-self.means",
-        "log_ndtr(self.means",
-    ),
 )

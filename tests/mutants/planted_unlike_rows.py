@@ -34,7 +34,7 @@ plant_edits(
 plant_edits(
     outcomes,
     "by_kind",
-    test_outcomes.check_kinds,
+    test_outcomes.test_rows_are_split_by_how_they_differ_from_the_training_rows,
     users=(test_outcomes,),
     rows_of_every_reason_are_unlike=("~np.any(", "~np.all("),
     kinds_without_rows_stay=(" if mask.any()", ""),
@@ -42,13 +42,13 @@ plant_edits(
 plant_edits(
     unlike_rows,
     "_larger",
-    partial(test_numbers.assert_unlike, test_numbers.ROWS["as expected"]),
+    partial(test_numbers.test_rows_unlike_the_training_rows, test_numbers.ROWS["as expected"]),
     smaller_errors_are_larger=("losses.value - others.value", "others.value - losses.value"),
 )
 plant_edits(
     unlike_rows,
     "_unsafe",
-    partial(test_numbers.assert_unlike, test_numbers.ROWS["narrow"]),
+    partial(test_numbers.test_rows_unlike_the_training_rows, test_numbers.ROWS["narrow"]),
     narrow_intervals_are_fine=("covered.is_narrow", "covered.is_wide"),
 )
 plant_edits(

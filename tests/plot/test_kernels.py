@@ -177,10 +177,6 @@ def test_relevance_of_learned_models(learned):
 
 
 def test_pairs_of_learned_models_have_both_entries_of_their_matrix():
-    assert_pairs()
-
-
-def assert_pairs():
     """The shares of all pairs and of the diagonal sum to one, the total of the matrix."""
     matrix = np.array([[0.1, 0.2, 0.05], [0.2, 0.06, 0.1], [0.05, 0.1, 0.14]])
     model = SimpleNamespace(relevance_=SimpleNamespace(interactions=matrix))

@@ -203,7 +203,7 @@ def test_few_rows_for_the_columns():
     assert diagnostics.rows(checked).title == "Few rows: 42 for 11 columns"
 
 
-def check_bias_of_groups():
+def test_a_bias_of_groups_has_their_error():
     """A mean of four groups has the error of four values, however many rows they have."""
     rng, groups = np.random.default_rng(2), np.arange(400) % 4
     y = rng.normal(size=400) + np.array([1.5, -0.5, 1.0, -0.8])[groups]
@@ -213,7 +213,3 @@ def check_bias_of_groups():
             study=SimpleNamespace(own=replace(own, clusters=clusters)), residuals=y
         )
         assert (error_checks.bias(judged).weight == "fine") == is_fine
-
-
-def test_a_bias_of_groups_has_their_error():
-    check_bias_of_groups()

@@ -41,7 +41,7 @@ def test_dependent_rows_raise_no_false_alarms():
     assert below[2] > 0.9
 
 
-def check_two_bins():
+def test_of_two_bins_it_is_a_t_test_of_clusters():
     """A t-test of the shares of clusters in the covariance, for which three clusters suffice."""
     rng = np.random.default_rng(7)
     levels = np.where(np.arange(60) % 2, "a", "b")
@@ -58,11 +58,7 @@ def check_two_bins():
     assert of(levels, residuals, np.arange(60) // 30).p_value == 1.0
 
 
-def test_of_two_bins_it_is_a_t_test_of_clusters():
-    check_two_bins()
-
-
-def check_few_clusters():
+def test_few_clusters_show_a_strong_drift():
     """A strong drift over 24 clusters is certain; without one, alarms are as rare as they say."""
     rng, clusters = np.random.default_rng(8), np.repeat(np.arange(24), 30)
     found = []
@@ -73,10 +69,6 @@ def check_few_clusters():
     assert np.mean(np.array(found) < 0.5) > 0.4
     x = rng.normal(size=720)
     assert of(x, 2.0 * x + rng.normal(size=720), clusters).is_certain(10)
-
-
-def test_few_clusters_show_a_strong_drift():
-    check_few_clusters()
 
 
 def test_the_statistic_is_that_of_an_analysis_of_variance():
@@ -140,7 +132,7 @@ def test_errors_of_few_clusters_are_those_of_their_means():
     np.testing.assert_allclose(found.std_error, sem(means, axis=0), rtol=1e-9)
 
 
-def check_groups_of_a_report():
+def test_tests_of_a_report_count_its_groups():
     """The tests of a report count the groups of its rows."""
     rng, clusters = np.random.default_rng(11), np.arange(300) // 20
     x = rng.normal(size=15)[clusters]
@@ -152,7 +144,3 @@ def check_groups_of_a_report():
     )
     (found,) = drifts(subject)
     assert found.p_value == of(x, residuals, clusters).p_value > 1e3 * of(x, residuals).p_value
-
-
-def test_tests_of_a_report_count_its_groups():
-    check_groups_of_a_report()

@@ -214,10 +214,6 @@ class Prices:
     ids=["normal", "heavy", "log"],
 )
 def test_coverage_by_level_is_that_of_the_intervals_of_the_model(model, number, pictures):
-    assert_coverage(model, number, pictures)
-
-
-def assert_coverage(model, number, pictures):
     """Rows are counted at each level; ``number`` is that of a target among several."""
     (study,) = of_laws()
     rows = study.split.X_test
@@ -293,10 +289,6 @@ def kinds_of(own, *places):
 
 @states("Errors by kind of rows", ".* for rows .*")
 def test_rows_unlike_the_training_rows(own):
-    assert_unlike(own)
-
-
-def assert_unlike(own):
     """Errors, coverage and the sentence on them are those of the rows of each kind."""
     places = np.arange(80), np.arange(60, 140)
     gap = own.y - own.prediction
