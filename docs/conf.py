@@ -69,7 +69,7 @@ autodoc_mock_imports = ["botorch", "gpytorch", "linear_operator", "pyspark", "ra
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
 # Each public name has one page: that of the package, for a name that a room offers as well.
-_rooms = ("spectral", "frequencies", "diagnosis", "persist")
+_rooms = ("spectral", "linear", "gaussian_process", "learned", "tables", "files")
 
 # Pages of classes hold inherited methods, too, but none of those that another package defines.
 _rooms_with_classes = (bochner, *(import_module(f"bochner.{room}") for room in _rooms))

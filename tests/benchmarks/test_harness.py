@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from benchmarks import Benchmark, Cell, Part, median_table, read_rows, render, run
+from benchmarks import Benchmark, Cell, Part, median_table, medians, read_rows, render, run
 from benchmarks.pictures import LOG, Picture, curves_figure
 
 
@@ -128,6 +128,22 @@ def test_what_cannot_be_gone_on_with_is_refused_and_kept(toy, tmp_path, case):
     assert (tmp_path / "toy.csv").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([Cell("iris", "ours", 0)], "must have the settings"),
+        ([Cell("iris", "ours", 0, {"p": 8, "q": 1})], "must have the settings"),
+        ([Cell("iris", "ours", 0, {"p": 8})] * 2, "same cell twice"),
+        ([Cell("iris", "two\nlines", 0, {"p": 8})], "one line"),
+        ([], "nothing to measure"),
+    ],
+)
+def test_a_wrong_design_is_named(toy, tmp_path, cells, message):
+    with pytest.raises(ValueError, match=message):
+        run(toy.benchmark(cells=lambda options: cells), out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_figures_are_written_and_repeat_bit_for_bit(toy, tmp_path):
     pytest.importorskip("matplotlib")
 
@@ -189,6 +205,13 @@ def rows():
     table += [row("iris", "theirs", 8, seed, value) for seed, value in enumerate(theirs)]
     table += [row("wine", "ours", 8, 0, 0.12345), row("wine", "ours", 8, 1, 0.12355)]
     return [*table, row("iris", "ours", 8, 0, 99.0, metric="seconds")]
+
+
+def test_medians_over_seeds(rows):
+    found = medians(rows, by=["dataset", "method"], metric="error")
+    expected = {("iris", "ours"): 2.0, ("iris", "theirs"): 5.0, ("wine", "ours"): 0.1235}
+    assert found == pytest.approx(expected)
+    assert list(found) == list(expected)
 
 
 def test_a_table_by_hand(rows):

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from flat_parameters import flat
-from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist
 from sklearn.datasets import make_friedman2
 
 from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
-from bochner.features.parameters import auto_length_scale, median_distance
+from bochner.features.parameters import auto_length_scale
 
 X = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 50.0, 0.01] + [0.0, 1000.0, 1.0]
 
@@ -27,22 +26,6 @@ def test_weights_are_repetitions():
     weight = np.random.default_rng(1).integers(0, 4, size=60)
     repeated = scales(np.repeat(X, weight, axis=0))
     np.testing.assert_allclose(scales(X, weight.astype(float)), repeated, rtol=1e-10)
-
-
-def test_sparse_rows_have_the_same_ones():
-    rows = np.where(X.mean(axis=0) < X, X, 0.0)
-    np.testing.assert_allclose(scales(csr_array(rows)), scales(rows), rtol=1e-7)
-
-
-def test_constant_columns_do_not_matter():
-    constant = np.column_stack((X, np.ones(60)))
-    np.testing.assert_allclose(scales(constant)[:3], scales(X))
-
-
-def test_many_columns_share_the_median_distance():
-    rows = np.random.default_rng(0).normal(size=(30, 101)) * np.linspace(0.1, 10, 101)
-    expected = median_distance(rows, np.random.default_rng(0))
-    assert auto_length_scale(rows, np.random.default_rng(0)) == expected
 
 
 def test_units_do_not_change_a_ridge_model():

@@ -1,7 +1,5 @@
 """scheme="auto": structured blocks where they are faster and as accurate."""
 
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -62,13 +60,6 @@ def test_draws_in_fewer_inputs_are_spread_or_in_orthogonal_blocks(dim, scheme):
     assert_array_equal(*drawn)
 
 
-def test_a_measure_alone_takes_orthogonal_blocks_in_many_inputs():
-    measure = spectral_measure(KERNEL, DIM)
-    assert_array_equal(
-        measure.sample(300, 0, "auto").omega, measure.sample(300, 0, "orthogonal").omega
-    )
-
-
 def test_inaccurate_blocks_are_not_taken(monkeypatch):
     # Half the frequencies twice: one and a half times the error, or so.
     unit = HadamardRows.unit
@@ -79,17 +70,6 @@ def test_inaccurate_blocks_are_not_taken(monkeypatch):
     monkeypatch.setattr(HadamardRows, "unit", twice)
     assert not is_held(fitted(Gaussian(10.0), p=2 * P))
     assert is_held(fitted(Gaussian(10.0), p=2 * P, scheme="structured"))
-
-
-def test_right_rows_are_looked_at():
-    features = FourierFeatures(KERNEL, P, random_state=0).fit(X, right=X + 0.1)
-    assert is_held(features)
-
-
-def test_the_choice_repeats():
-    first, again = fitted(), pickle.loads(pickle.dumps(fitted()))
-    assert_array_equal(first.transform(X), again.transform(X))
-    assert not np.array_equal(first.transform(X), fitted(random_state=1).transform(X))
 
 
 @pytest.mark.parametrize(

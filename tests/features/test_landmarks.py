@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bochner import kernels
-from bochner.features import landmarks
 from bochner.features.landmarks import greatest_pivots
 
 
@@ -33,19 +32,3 @@ def test_pivots_are_those_of_one_row_after_the_other(dim, scale, count, kernel):
     np.testing.assert_array_equal(rows, X[expected])
     lower = np.tril(lower)  # As solvers with lower=True read it
     np.testing.assert_allclose(lower @ lower.T, kernel(scale)(rows), atol=1e-9)
-
-
-def test_each_prediction_calls_the_kernel_once_for_all_rows(monkeypatch):
-    calls = []
-
-    class Counted(kernels.Gaussian):
-        def __call__(self, X, Y=None):
-            calls.append(None if Y is None else len(X))
-            return super().__call__(X, Y)
-
-    X = np.random.default_rng(0).normal(size=(2000, 8))
-    greatest_pivots(Counted(2.0), X, 512)
-    columns = [size for size in calls if size is not None]
-    assert max(columns) <= landmarks._PREDICTED
-    assert len(columns) < 512 / 10
-    assert sum(columns) < 2 * 512

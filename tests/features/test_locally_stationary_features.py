@@ -45,24 +45,6 @@ def test_fitted_masses_stay_symmetric():
     assert np.linalg.norm(map.gram(X) - kernel(X)) < 0.3 * np.linalg.norm(kernel(X))
 
 
-@pytest.mark.parametrize("n_components", [1, 2, 6, 510])
-@pytest.mark.parametrize("weights", ["sampled", "least_squares"])
-def test_a_number_of_components_that_cannot_be_shared_is_refused(n_components, weights):
-    map = FourierFeatures(PLAIN, n_components, weights=weights)
-    with pytest.raises(ValueError, match=r"n_components must be a multiple of 4 .*Use \d+\."):
-        map.fit(X)
-    with pytest.raises(ValueError, match="n_components must be a multiple of 4"):
-        KreinRidge(
-            features=FourierFeatures(PLAIN, n_components, weights=weights, length_scale="auto")
-        ).fit(X, X[:, 0])
-
-
-def test_a_grid_has_fewer_products_with_rows_to_make():
-    drawn = FourierFeatures(PLAIN, 256, pairs="grid", random_state=0).fit(X).frequencies_
-    assert len(np.unique(drawn.omega.round(10), axis=0)) == 8
-    assert len(np.unique(drawn.factor.v.round(10), axis=0)) == 8
-
-
 def burst(rng, n):
     """A random wave that fades away from the middle, seen with noise, and its true values."""
     frequency, phase = rng.normal(scale=3.0, size=30), rng.uniform(0.0, 2.0 * np.pi, 30)

@@ -43,18 +43,6 @@ def test_an_envelope_stays_beside_the_waves():
     assert_allclose(found.gram(X), 0.5 * (both + both.T), atol=1e-13)
 
 
-def test_what_has_no_one_side_stays():
-    wide = Frequencies(PHASED.omega, PHASED.weight, nu=RNG.normal(size=(5, 3)))
-    of_two_maps = Frequencies(
-        PHASED.omega,
-        PHASED.weight,
-        nu=PHASED.omega,
-        factor=Envelope([0.1] * 5, [5.0] * 5, np.eye(2), 2.0 * np.eye(2)),
-    )
-    for given in (wide, of_two_maps):
-        assert given.one_sided() is given
-
-
 SYMMETRISED = {
     "shift": kernels.ShiftGaussian(1.0, 1.5).symmetrised,
     "cosh": kernels.CoshGaussian(1.0, 0.7).symmetrised,

@@ -7,11 +7,10 @@ import pytest
 from scipy import sparse
 
 from bochner import FourierFeatures, kernels
-from bochner.features.approximation import Region, check_rows
+from bochner.features.approximation import Region
 
 RNG = np.random.default_rng(0)
 BALL = Region(np.array([1.0, -2.0]), 0.0, 1.5)
-SHELL = Region(np.zeros(2), 0.99, 1.01)
 
 
 def warned(call, *arguments):
@@ -34,34 +33,6 @@ def test_rows_inside_pass_and_rows_outside_are_counted(container):
     (message,) = warned(BALL.warn_outside, container(np.vstack([inside, outside])))
     assert "3 of 23 rows lie outside the region" in message
     assert "should be at most 1.5, and one of them has 1.7." in message
-
-
-def test_a_region_may_have_an_inner_bound():
-    assert warned(SHELL.warn_outside, np.array([[0.6, 0.8], [0.0, -1.005]])) == []
-    (message,) = warned(SHELL.warn_outside, np.array([[0.6, 0.8], [0.0, 0.3]]))
-    assert "1 of 2 rows" in message
-    assert "should be 1.01, up to rounding, and one of them has 0.3." in message
-
-
-def test_the_centre_is_a_read_only_copy():
-    centre = np.zeros(2)
-    region = Region(centre, 0.0, 1.0)
-    centre[:] = 5.0
-    assert not region.centre.any()
-    with pytest.raises(ValueError, match="read-only"):
-        region.centre[0] = 1.0
-    with pytest.raises(ValueError, match="centre must be finite"):
-        Region(np.array([np.nan]), 0.0, 1.0)
-
-
-def test_the_domain_is_checked_first():
-    outside = np.array([[3.0, -4.0]])
-    with pytest.raises(ValueError, match="unit sphere"):
-        check_rows(kernels.NTK(), SHELL, outside)
-    assert len(warned(check_rows, kernels.Gaussian(), SHELL, outside)) == 1
-    assert warned(check_rows, kernels.Gaussian(), None, outside) == []
-    # A function of two arrays has no domain that is known.
-    assert warned(check_rows, np.dot, None, outside) == []
 
 
 @pytest.mark.parametrize(
@@ -96,17 +67,6 @@ def test_the_ball_of_inner_products_ends_where_the_features_do():
     # The data are taken to reach 1.05 times as far, in squares.
     assert warned(features.transform, np.sqrt(1.049) * edge) == []
     assert len(warned(features.transform, np.sqrt(1.052) * edge)) == 1
-
-
-@pytest.mark.parametrize(
-    "kernel", [kernels.Gaussian(), kernels.Laplacian() * kernels.Matern(), kernels.NTK()], ids=str
-)
-def test_closed_forms_and_kernels_of_the_sphere_hold_everywhere(kernel):
-    X = RNG.normal(size=(60, 5))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    features = FourierFeatures(kernel, 32, random_state=0).fit(X[:30])
-    assert features._region is None
-    assert warned(features.transform, X) == []
 
 
 @pytest.mark.parametrize("offset", [0.0, 30.0])

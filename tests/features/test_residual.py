@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from files.same import round_trip
 from numpy.testing import assert_allclose
 from scipy import sparse, stats
 
 from bochner import kernels, spectral_measure
-from bochner.features import landmarks
-from bochner.features.landmarks import ResidualFeatures, greatest_pivots
+from bochner.features.landmarks import ResidualFeatures
 
 FAMILY_ALPHA = 1e-6
 RNG = np.random.default_rng(0)
@@ -76,48 +74,6 @@ def test_landmarks_are_the_pivots_of_greatest_variance():
     assert_allclose(features.lower @ features.lower.T, kernel(features.landmarks), atol=1e-12)
 
 
-def test_few_landmarks_suffice_for_a_smooth_kernel():
-    features = features_of(kernels.Gaussian(4.0), 60)
-    assert len(features.landmarks) < 60
-    assert_allclose(
-        np.sum(features.features(X)[:, features.projected.shape[1] :] ** 2, axis=1), 1.0, atol=1e-7
-    )
-
-
-def test_very_many_rows_give_some_candidates():
-    frequencies = spectral_measure(KERNELS[1], 2).sample(8, 0)
-    features = ResidualFeatures.of(
-        frequencies, KERNELS[1], X, 10, np.random.default_rng(0), limit=4 * 8 * 10 * 20
-    )
-    assert len(features.landmarks) == 10
-    assert np.isin(features.landmarks, X).all()
-
-
-def test_rows_of_many_inputs_give_fewer_candidates(monkeypatch):
-    sizes = []
-
-    def counted(kernel, rows, count):
-        sizes.append(rows.shape)
-        return greatest_pivots(kernel, rows, count)
-
-    monkeypatch.setattr(landmarks, "greatest_pivots", counted)
-    rows = np.random.default_rng(0).normal(size=(300, 40))
-    kernel = kernels.Gaussian(9.0)
-    frequencies = spectral_measure(kernel, 40).sample(8, 0)
-    rng = np.random.default_rng(0)
-    ResidualFeatures.of(frequencies, kernel, rows, 4, rng, limit=4 * 8 * 40 * 20)
-    assert sizes == [(20, 40)]
-
-
-def test_repeated_rows_and_their_order_leave_the_landmarks():
-    features = features_of(KERNELS[0])
-    rows = np.random.default_rng(2).permutation(np.repeat(np.arange(60), 2))
-    again = ResidualFeatures.of(
-        features.frequencies, KERNELS[0], X[rows], 25, np.random.default_rng(1)
-    )
-    np.testing.assert_array_equal(again.landmarks, features.landmarks)
-
-
 def test_sparse_is_dense_and_types_are_kept():
     features, thin = features_of(KERNELS[1]), np.where(np.abs(NEW) > 0.5, NEW, 0.0)
     dense = features.features(thin)
@@ -135,11 +91,6 @@ def test_parts_are_the_same_function(kernel):
     expected = features.features(NEW) @ coef
     values = features.frequencies.features(NEW) @ waves + kernel(NEW, features.landmarks) @ near
     assert_allclose(values, expected, atol=1e-6)
-
-
-def test_saved_features_come_back(tmp_path):
-    features = features_of(KERNELS[1])
-    assert_allclose(round_trip(features, tmp_path).features(NEW), features.features(NEW), rtol=0)
 
 
 @pytest.mark.parametrize(

@@ -38,18 +38,6 @@ def test_rows_of_no_weight_count_for_nothing():
     assert_same(feature_sums(F, X, Y, weight), feature_sums(F, X[:10], Y[:10], WEIGHT[:10]))
 
 
-def test_no_rows_are_refused():
-    with pytest.raises(ValueError, match="no rows"):
-        feature_sums(F, X[:0], Y[:0])
-
-
-def test_other_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"\(10, 2\).*\(10, 1\)"):
-        feature_sums(F, X, Y) + feature_sums(F, X, Y[:, :1])
-    with pytest.raises(TypeError):
-        feature_sums(F, X, Y) + 1
-
-
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_the_median_counts_pairs_of_distinct_rows(container):
     rows = container(np.array([[0.0], [0.0], [1.0], [3.0]]))
@@ -63,17 +51,6 @@ def test_the_median_of_weights_is_that_of_repetitions():
     repeated = np.repeat(rows, weight.astype(int), axis=0)
     rng = np.random.default_rng(0)
     assert median_distance(rows, rng, weight) == median_distance(repeated, rng) == 6.0
-
-
-def test_equal_rows_have_the_median_one():
-    assert median_distance(np.ones((5, 2)), np.random.default_rng(0)) == 1.0
-
-
-def test_a_subsample_estimates_the_median():
-    rows = np.random.default_rng(0).random((20_000, 1))
-    # The distance of two uniforms has the median 1 - 1/sqrt(2).
-    median = median_distance(rows, np.random.default_rng(1))
-    assert abs(median - (1.0 - np.sqrt(0.5))) < 0.03
 
 
 def test_sums_of_float32_features_are_made_in_float64():

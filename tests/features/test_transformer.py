@@ -37,17 +37,6 @@ def test_the_mean_error_is_within_its_standard_error(scheme):
     assert_allclose(features.gram(X, Y), approximate, atol=1e-12)
 
 
-@pytest.mark.parametrize("n_components", [1, 2, 10, 501 * 2])
-def test_the_number_of_features(n_components):
-    features = FourierFeatures(n_components=n_components, random_state=0).fit(X)
-    assert features.transform(X).shape == (300, n_components)
-    assert features.signature_.shape == (n_components,)
-    assert features.frequencies_.omega.shape == (max(n_components // 2, 1), 10)
-    names = features.get_feature_names_out()
-    assert len(names) == n_components
-    assert names[0] == "fourierfeatures0"
-
-
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
@@ -91,21 +80,6 @@ def test_the_dtype_is_kept(method, dtype):
     assert features.frequencies_.omega.dtype == np.float64
 
 
-def test_float32_is_float64_to_rounding():
-    wide = FourierFeatures(kernels.Gaussian(0.5), random_state=0).fit_transform(X)
-    narrow = FourierFeatures(kernels.Gaussian(0.5), random_state=0).fit_transform(
-        X.astype(np.float32)
-    )
-    assert_allclose(narrow, wide, atol=1e-6)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_dtype_can_be_chosen(dtype):
-    features = FourierFeatures(dtype=dtype, random_state=0).fit(X)
-    assert features.transform(X).dtype == dtype
-    assert features.transform(X.astype(np.float32)).dtype == dtype
-
-
 @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_matrix])
 def test_sparse_is_dense(container):
     dense = FourierFeatures(random_state=0).fit(THIN)
@@ -124,13 +98,6 @@ def test_seeds_repeat_bit_for_bit(scheme):
     assert not np.allclose(first, third)
 
 
-def test_random_state_objects_and_none_differ_from_fit_to_fit():
-    # random_state may be a RandomState, scikit-learn's own generator.
-    for state in (np.random.RandomState(0), None):
-        features = FourierFeatures(n_components=8, random_state=state)
-        assert not np.allclose(features.fit_transform(X), features.fit_transform(X))
-
-
 def test_the_median_distance_is_the_length_scale():
     features = FourierFeatures(kernel="matern52", random_state=0).fit(X)
     assert features.kernel_ == kernels.Matern(features.kernel_.length_scale, nu=2.5)
@@ -145,27 +112,6 @@ def test_the_median_distance_is_that_of_the_rows_of_both_arguments():
         features = FourierFeatures(n_components=4, random_state=0)
         features.fit(container(queries), right=container(keys))
         assert_allclose(features.kernel_.length_scale, expected, rtol=1e-3)
-
-
-def test_an_object_keeps_its_length_scale():
-    kernel = kernels.Gaussian(3.0) * kernels.Laplacian(2.0)
-    assert FourierFeatures(kernel, length_scale=9.0).fit(X).kernel_ is kernel
-
-
-def test_a_name_takes_the_length_scale_given():
-    scale = tuple(np.linspace(1.0, 2.0, 10).tolist())
-    assert FourierFeatures("rbf", length_scale=scale).fit(X).kernel_ == kernels.Gaussian(scale)
-
-
-def test_pandas_output():
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame(X, columns=list("abcdefghij"))
-    features = FourierFeatures(n_components=4, random_state=0).set_output(transform="pandas")
-    out = features.fit_transform(table)
-    assert list(out.columns) == [f"fourierfeatures{i}" for i in range(4)]
-    assert_array_equal(features.feature_names_in_, table.columns)
-    with pytest.raises(ValueError, match="feature names"):
-        features.transform(table[list("jihgfedcba")])
 
 
 def test_pipelines_grids_and_clones():

@@ -1,16 +1,11 @@
 """FourierFeatures of asymmetric kernels: two sides, concatenated outputs, masses and files."""
 
-import warnings
-
 import numpy as np
 import pytest
 from files.same import assert_same, round_trip
-from laws.registry import check_mean, late
+from laws.registry import check_mean
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
 
 from bochner import FourierFeatures, kernels
 
@@ -96,14 +91,6 @@ def test_concatenated_features_of_jordan_parts_are_those_of_the_paper(kernel):
     assert_array_equal(Z[:, :96], fitted(kernel, 96, decomposition="jordan").transform(X))
 
 
-def test_the_pieces_make_the_kernel_as_in_the_paper():
-    # |mu_R+| phi phi' - |mu_R-| phi phi' - 2 |mu_I+| phi psi'
-    f = fitted(TURNING, 512, decomposition="jordan").frequencies_
-    positive, negative, phi, psi = three_sets(f, X)
-    gram = positive @ positive.T - negative @ negative.T - phi @ psi.T
-    assert_allclose(gram, f.gram(X), atol=1e-10)
-
-
 @pytest.mark.parametrize("decomposition", ["polar", "jordan"])
 def test_concatenated_columns_are_left_ones_and_right_ones_that_differ(decomposition):
     features = fitted(COSH, 48, decomposition=decomposition, output="concatenated")
@@ -115,43 +102,6 @@ def test_concatenated_columns_are_left_ones_and_right_ones_that_differ(decomposi
     assert len(features.get_feature_names_out()) == Z.shape[1] == 48 + two_sided.sum()
     assert features.signature_.shape == (48,)
     assert_allclose(features.gram(X), (Z[:, :48] * features.signature_) @ right.T, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "kernel", [kernels.Gaussian(), kernels.NTK(), SHIFT.symmetrised, SINH.symmetrised], ids=str
-)
-def test_symmetric_kernels_have_nothing_to_concatenate(kernel):
-    rows = X + 0.1
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    plain, both = (fitted(kernel, 32, rows, output=o) for o in ("left", "concatenated"))
-    assert_array_equal(both.transform(rows), plain.transform(rows))
-    assert_array_equal(both.transform_right(rows), plain.transform(rows))
-
-
-def test_concatenated_features_serve_pipelines():
-    target = (SHIFT(X, Y[:3]) @ [1.0, -1.0, 0.5]).ravel()
-    model = make_pipeline(
-        FourierFeatures(SHIFT, 64, output="concatenated", random_state=0), Ridge(1e-3)
-    )
-    assert model.fit(X, target).score(X, target) > 0.9
-    assert len(model[0].get_feature_names_out()) == 128
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame(X, columns=list("abc"))
-    out = clone(model[0]).set_output(transform="pandas").fit_transform(table)
-    assert out.shape == (60, 128)
-
-
-@pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc", "structured"])
-@pytest.mark.parametrize(
-    ("decomposition", "masses"), [("polar", "least_squares"), ("jordan", "exact")]
-)
-def test_seeds_repeat_bit_for_bit(scheme, decomposition, masses):
-    options = {"scheme": scheme, "decomposition": decomposition, "masses": masses}
-    first, second = (fitted(COSH, **options).frequencies_ for _ in range(2))
-    for name in ("omega", "weight", "phase"):
-        assert_array_equal(getattr(first, name), getattr(second, name))
-    other = FourierFeatures(COSH, 64, random_state=1, **options).fit(X).frequencies_
-    assert not np.allclose(other.omega, first.omega)
 
 
 def test_fitted_masses_change_nothing_but_the_sizes_of_the_parts():
@@ -168,20 +118,6 @@ def test_fitted_masses_change_nothing_but_the_sizes_of_the_parts():
         assert not np.allclose(ratio, 1.0)
     real = exact.phase == 0.0
     assert_allclose(masses.weight[real].sum(), 1.0, rtol=1e-9)
-
-
-@pytest.mark.parametrize("output", ["left", "concatenated"])
-def test_float32_and_sparse_rows(output):
-    features = fitted(SHIFT, output=output)
-    for call in (features.transform, features.transform_right, features.gram):
-        wide = call(X)
-        narrow = call(X.astype(np.float32))
-        assert (wide.dtype, narrow.dtype) == (np.float64, np.float32)
-        assert_allclose(narrow, wide, atol=2e-5)
-        assert_allclose(call(sparse.csr_array(X)), wide, atol=1e-12)
-    thin = fitted(SHIFT, rows=sparse.csr_array(X), output=output)
-    assert_array_equal(thin.frequencies_.omega, features.frequencies_.omega)
-    assert fitted(SHIFT, output=output, dtype="float32").transform(X).dtype == np.float32
 
 
 @pytest.mark.parametrize("decomposition", ["auto", "jordan"])
@@ -234,14 +170,3 @@ def test_fitted_features_come_back_from_files(kernel, rows, right, output, tmp_p
         loaded = round_trip(features, tmp_path)
         assert_same(features, loaded)
         assert_array_equal(loaded.transform(rows), features.transform(rows))
-
-
-@pytest.mark.parametrize("decomposition", ["auto", "polar", "jordan"])
-def test_functions_of_the_lag_know_the_reach_of_both_arguments(decomposition):
-    far = X[:, :2] + 3.0
-    kernel = kernels.Stationary(late)
-    with warnings.catch_warnings(action="error"):
-        features = fitted(kernel, 4096, far, Y[:, :2], decomposition=decomposition, scheme="qmc")
-    exact = kernel(far, Y[:, :2])
-    assert np.abs(features.gram(far, Y[:, :2]) - exact).max() < 0.1 + features.max_error_
-    assert features.max_error_ < 1e-3

@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from bochner import FourierFeatures, kernels
-from bochner.kernels.kernel_names import KERNELS_BY_DIMENSION, kernel_called
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.random(size=(80, 5)) * (RNG.random(size=(80, 5)) < 0.7) + 0.01 * np.eye(80, 5)
@@ -111,29 +110,6 @@ def test_every_kernel_end_to_end(kernel):
         assert features.max_error_ < 0.6 * np.abs(exact).max()
     assert features.max_error_ >= 0.0
     assert features.fit_error_ is None
-
-
-@pytest.mark.parametrize("name", sorted(KERNELS_BY_DIMENSION))
-def test_names_of_kernels_without_length_scale(name):
-    kernel = kernel_called(name, 5)
-    assert kernel in EVERYWHERE + ON_THE_SPHERE
-    rows = UNIT if kernel in ON_THE_SPHERE else ROWS
-    features = FourierFeatures(name, 64, random_state=0).fit(rows)
-    assert features.kernel_ == kernel.resolved(None, rows)
-    assert features.transform(rows).shape == (80, 64)
-
-
-@pytest.mark.filterwarnings("ignore:The spectral measure of the spherical polynomial")
-@pytest.mark.parametrize("kernel", [kernels.DeltaGaussian(), kernels.SphericalPolynomial(2)])
-def test_jordan_parts_can_be_chosen(kernel):
-    features = FourierFeatures(kernel, 64, decomposition="jordan", random_state=0).fit(UNIT)
-    assert set(features.signature_) == {1.0, -1.0}
-    assert features.predicted_error_ is None
-    designed = FourierFeatures(kernel, 64, random_state=0).fit(UNIT)
-    assert designed.predicted_error_ > 0.0
-    exact = kernel(UNIT)
-    errors = [np.linalg.norm(f.gram(UNIT) - exact) for f in (designed, features)]
-    assert errors[0] < 0.5 * errors[1]
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-import sklearn
-from files.same import assert_same, round_trip
 from flat_parameters import flat
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV
 
 from bochner import AsymmetricKernelRidge, AsymmetricPairRidge, FourierFeatures, kernels
 from bochner._base import limits
@@ -108,31 +104,6 @@ def test_sparse_is_dense_and_chunked_is_whole(monkeypatch, right):
     assert_allclose(model.predict(thin, **right), whole)
 
 
-def test_the_score_is_the_share_of_variance_explained():
-    rows, pairs = ridge().fit(X, T), ridge("pairs").fit(X, T, RIGHT)
-    assert_allclose(rows.score(X, T, WEIGHT), r2_score(T, rows.predict(X), sample_weight=WEIGHT))
-    mean = pairs.predict(X, right=RIGHT)
-    assert_allclose(pairs.score(X, T, RIGHT, WEIGHT), r2_score(T, mean, sample_weight=WEIGHT))
-    assert pairs.score(X, T, right=RIGHT) > 0.8 > rows.score(X, T)
-
-
-def test_searches_route_right_rows():
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = ridge("pairs").set_fit_request(right=True).set_score_request(right=True)
-        search = GridSearchCV(model, {"alpha": [1.0, 1e6]}, cv=3).fit(X, T, right=RIGHT)
-    assert search.best_params_["alpha"] == 1.0
-    assert_same_model(search.best_estimator_, ridge("pairs", alpha=1.0).fit(X, T, RIGHT))
-
-
-@FORMS
-def test_model_files_keep_both_forms(tmp_path, right):
-    model = ridge(right, alpha="evidence", fit_intercept=True).fit(X, T, **right)
-    new = changed(right, lambda rows: NEW_RIGHT)
-    loaded = round_trip(model, tmp_path)
-    assert_same(model, loaded)
-    assert_array_equal(loaded.predict(NEW, **new), model.predict(NEW, **new))
-
-
 def test_rows_and_pairs_are_not_confused():
     rows, pairs = ridge().fit(X, T), ridge("pairs").fit(X, T, RIGHT)
     for method in (rows.fit, rows.score, lambda X, y, right: rows.predict(X, right=right)):
@@ -185,12 +156,3 @@ def test_frequencies_are_those_of_fourier_features(parameters, right):
     model = ridge(right, **given).fit(X, T, **right)
     for name in ("omega", "weight", "phase", "nu"):
         assert_array_equal(getattr(model.frequencies_, name), getattr(theirs, name))
-
-
-def test_the_median_distance_is_that_of_all_rows():
-    far = RIGHT + 100.0
-    pairs = ridge("pairs", kernel="gaussian")
-    near = pairs.fit(X, T, RIGHT).kernel_.length_scale
-    assert pairs.fit(X, T, far).kernel_.length_scale > 10.0 * near
-    both = ridge(kernel="gaussian").fit(np.concatenate([X, RIGHT]), np.tile(T, 2))
-    assert_allclose(both.kernel_.length_scale, near)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from linear.test_feature_evidence import dense_log_evidence
 from numpy.testing import assert_allclose
-from scipy import sparse
 from scipy.stats import norm, t
 
-from bochner import KreinRidge, load, save, spectral_measure
+from bochner import KreinRidge, load, save
 from bochner.features.chunks import ArrayChunks, Chunk, Numbers
 from bochner.kernels import (
     NTK,
@@ -24,11 +23,8 @@ from bochner.kernels import (
     Matern,
     Ordinal,
     Periodic,
-    Product,
     RationalQuadratic,
     SpectralMixture,
-    Sum,
-    White,
 )
 from bochner.linear.feature_evidence import evidence_gradient
 from bochner.linear.kernel_families import parameterised
@@ -125,48 +121,11 @@ def test_draws_are_unbiased_for_the_moved_kernel(name, is_factor):
     assert np.abs(z).max() < t.isf(1e-4 / (2.0 * len(z) * 2 * len(KERNELS)), n_seeds - 1)
 
 
-def test_all_combinations_are_made_where_there_is_room():
-    rows = np.zeros((N, 20))
-    family = family_of(Periodic(), rows)
-    # More than numbers of 64 bits have, and more than memory.
-    assert family.n_atoms > 2**64
-    draws = family.draw(64, 0, "orthogonal")
-    assert family.frequencies(draws, family.origin).n_frequencies == 64
-
-
-def test_quasi_random_factors_are_not_in_step():
-    family = family_of(Gaussian().on(0) * Gaussian().on(1))
-    gram = family.frequencies(family.draw(2**12, 3, "qmc"), family.origin).gram(X)
-    exact = family.kernel(family.origin)(X)
-    # Error of independent draws: the root of m times one over the root of two, and five of them.
-    assert np.abs(gram - exact).max() < 5.0 * np.sqrt(0.5 / 2**12)
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_the_total_variation_stays(name):
-    family = family_of(KERNELS[name])
-    for theta in (family.origin, moved(family)):
-        measure = spectral_measure(family.kernel(theta), X.shape[1])
-        assert measure.total_variation == pytest.approx(family.total)
-
-
 def selected(kernel, rows=X, y=Y, m=32, seed=0, alpha=None):
     y = y[:, None] if y.ndim == 1 else y
     return select_kernel(
         kernel, Chunk(rows, y), m, "orthogonal", alpha, np.random.default_rng(seed)
     )
-
-
-def test_one_summand_one_factor_and_all_columns_are_the_kernel_itself():
-    own = np.array(selected(Gaussian(1.3)).length_scale)
-    kernel = Gaussian(1.3)
-    assert_allclose(selected(Sum((kernel,))).kernel.length_scale, own, rtol=1e-6)
-    assert_allclose(selected(Product((kernel,))).factors[0].length_scale, own, rtol=1e-6)
-    assert_allclose(selected(kernel.on([0, 1, 2, 3])).kernel.length_scale, own, rtol=1e-6)
-    double = selected(2.0 * kernel)
-    assert double.factor == 2.0
-    # Bounds of alpha move with the factor, and nothing else does.
-    assert_allclose(double.kernel.length_scale, own, rtol=1e-6)
 
 
 def additive(n, seed):
@@ -207,61 +166,6 @@ def test_scales_and_masses_of_a_known_sum_are_recovered():
     assert np.mean(excess) < 0.02
 
 
-def test_units_of_columns_do_not_matter():
-    rows, y, _ = additive(200, 0)
-    units = np.array([1e-3, 1e4])
-    own = selected(Gaussian(1.0).on(0) + Matern(1.0).on(1), rows, y)
-    kernel = Gaussian(units[0]).on(0) + Matern(units[1]).on(1)
-    other = selected(kernel, units * rows, 10.0 * y)
-    for unit, one, same in zip(units, own.terms, other.terms, strict=True):
-        found = np.array(same.kernel.kernel.length_scale) / unit
-        assert_allclose(found, one.kernel.kernel.length_scale, rtol=1e-3)
-        assert same.factor == pytest.approx(one.factor, rel=1e-3)
-
-
-def test_an_irrelevant_summand_loses_its_share():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(300, 2))
-    y = np.sin(2.0 * rows[:, 0]) + 0.1 * rng.normal(size=300)
-    found = selected(Gaussian().on(0) + Gaussian().on(1), rows, y)
-    assert found.terms[1].factor < 0.05 * found.terms[0].factor
-
-
-def test_a_line_and_a_curve_are_told_apart():
-    """Masses of lines are large numbers, which bounds of alpha must not follow."""
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(300, 2))
-    y = 2.0 * rows[:, 0] + np.sin(2.0 * rows[:, 1]) + 0.1 * rng.normal(size=300)
-    kernel = Linear(reach=4.0).on(0) + Gaussian(3.0).on([0, 1])
-    _, curve = selected(kernel, rows, y).terms
-    scales = curve.kernel.kernel.length_scale
-    assert scales[1] < 1.5 < 5.0 * scales[1] < scales[0]
-    model = KreinRidge(kernel, 128, alpha="evidence", length_scale="evidence", random_state=0)
-    mean, std = model.fit(rows[:200], y[:200]).predict(rows[200:], return_std=True)
-    # The expected score of the true function: errors of one standard deviation.
-    assert scores(y[200:], mean, std) < scores(y[200:], y[200:] + 0.1, 0.1) + 0.2
-
-
-def test_a_periodic_length_scale_is_learned():
-    rng = np.random.default_rng(0)
-    rows = rng.uniform(0.0, 10.0, size=(400, 1))
-    smooth = np.sin(2 * np.pi * rows[:, 0])
-    rough = np.where(smooth > 0, 1.0, -1.0)
-    noise = 0.1 * rng.normal(size=400)
-    scales = [selected(Periodic(1.0), rows, f + noise).length_scale[0] for f in (smooth, rough)]
-    assert scales[1] < 0.5 < 1.0 < scales[0]
-
-
-def test_rows_may_be_sparse_and_inputs_of_a_part_many():
-    kernel = Gaussian(1.3).on([0, 1]) + Matern(1.3).on(2)
-    dense, other = selected(kernel), selected(kernel, sparse.csr_array(X))
-    for one, same in zip(dense.terms, other.terms, strict=True):
-        assert same.factor == pytest.approx(one.factor, rel=1e-6)
-    rows = np.random.default_rng(0).normal(size=(50, 121))
-    found = selected(Gaussian(10.0).on(range(120)) + Gaussian().on(120), rows, rows[:, 0], m=8)
-    assert len(set(found.terms[0].kernel.kernel.length_scale)) == 1
-
-
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -281,11 +185,6 @@ def test_rows_may_be_sparse_and_inputs_of_a_part_many():
 def test_others_stay(kernel):
     """Signed and designed measures have no evidence, and some kernels nothing to learn."""
     assert selected(kernel) is None
-
-
-def test_noise_is_refused_in_its_own_words():
-    with pytest.raises(ValueError, match="noise is a row's own"):
-        selected(Gaussian() + White())
 
 
 def test_each_term_needs_two_frequencies():

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from laws.registry import AnyDim
-from scipy.sparse import csr_matrix
-from sklearn.preprocessing import MinMaxScaler, Normalizer
+from sklearn.preprocessing import Normalizer
 
 from bochner import FourierFeatures, KreinRidge, diagnose, features, kernels
-from bochner.linear.diagnosis import Diagnosis
+from bochner.linear.advice import Diagnosis
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -113,22 +112,6 @@ def test_rows_outside_the_domain_are_no_error():
     assert diagnosis(kernels.NTK(), Normalizer().fit_transform(rows)).in_domain
 
 
-def test_the_way_into_the_domain_of_hellinger():
-    found = diagnosis("hellinger", X)
-    assert found.in_domain is False
-    assert "MinMaxScaler" in found.advice
-    inside = diagnosis("hellinger", MinMaxScaler().fit_transform(X))
-    assert inside.in_domain
-    assert inside.domain_message == ""
-
-
-def test_a_domain_is_checked_on_all_rows():
-    rows = np.tile(SPHERE, (10, 1))
-    rows[7] *= 3.0
-    for seed in range(5):
-        assert diagnosis(kernels.ArcCosine(0), rows, random_state=seed).in_domain is False
-
-
 REFUSED = [
     *(
         (kernel, X, {}, message)
@@ -158,27 +141,6 @@ def test_what_cannot_be_diagnosed_is_refused(kernel, rows, options, message):
         diagnose(kernel, rows, **{**FEW, **options})
 
 
-def test_at_most_a_thousand_rows_are_looked_at():
-    rows = np.random.default_rng(3).normal(size=(1200, 2))
-    found = diagnosis("laplacian", rows)
-    assert (found.n_samples, found.n_rows, found.dim) == (1200, 1000, 2)
-    assert (
-        sum((found.spectrum.n_positive, found.spectrum.n_negative, found.spectrum.n_zero)) == 1000
-    )
-
-
-def test_a_seed_makes_the_same_diagnosis():
-    one, two, other = (diagnosis(kernels.Matern(), X, random_state=seed) for seed in (1, 1, 2))
-    assert one == two
-    assert one != other
-
-
-def test_sparse_rows_are_the_same_rows():
-    rows = np.where(X > 0.5, X, 0.0)
-    dense, sparse = diagnosis("tl1", rows), diagnosis("tl1", csr_matrix(rows))
-    assert sparse == dense
-
-
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9])
 @pytest.mark.parametrize(
     "kernel", ["gaussian", "tl1", difference], ids=["gaussian", "tl1", "function"]
@@ -188,18 +150,6 @@ def test_a_handful_of_rows(kernel, n):
     assert found.n_rows == n
     assert (found.features.fitted is not None) == (n >= 8)
     assert found.advice
-
-
-def test_equal_rows():
-    found = diagnosis("gaussian", np.ones((20, 2)))
-    assert (found.spectrum.n_positive, found.spectrum.n_zero) == (1, 19)
-    assert found.spectrum.effective_rank == pytest.approx(1.0)
-
-
-def test_values_in_single_precision():
-    found = diagnosis(lambda A, B: difference(A, B).astype(np.float32), X)
-    assert (found.spectrum.n_positive, found.spectrum.n_negative) == (2, 2)
-    assert found.spectrum.tolerance == pytest.approx(1.19e-5, rel=1e-2)
 
 
 ADVICE = {

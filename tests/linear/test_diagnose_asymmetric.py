@@ -9,7 +9,7 @@ from laws.registry import late, late_gram
 from scipy.stats import norm
 
 import bochner
-from bochner import FourierFeatures, KreinRidge, diagnose, kernels
+from bochner import KreinRidge, diagnose, kernels
 from bochner.linear.feature_errors import HeldOutSplit, features_of
 
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -50,30 +50,6 @@ def test_the_kind_of_measure(kernel, sign, measure):
     assert found.features.positive == (sign == "positive" if sign else None)
     shown = f"measure {sign}, {measure}" if sign else "measure not known"
     assert shown in " ".join(str(found).split())
-
-
-def test_the_total_variation_of_a_shift_is_one_and_of_a_tilt_the_greatest_value():
-    for kernel, expected in (
-        (kernels.ShiftGaussian(2.0, 0.5), 1.0),
-        (kernels.CoshGaussian(1.0, (0.5, -1.0)), np.exp(0.5 * 1.25)),
-    ):
-        (error,) = diagnosis(kernel).features.errors
-        assert error.total_variation == pytest.approx(expected)
-        assert error.max_error == 0.0
-        assert error.predicted_error is None
-
-
-def test_aliasing_and_truncation_bound_what_is_left_of_a_numerical_transform():
-    found = diagnosis(kernels.Stationary(late), n_components=(64, 128)).features
-    first, second = found.errors
-    map = FourierFeatures(kernels.Stationary(late), 64, random_state=0).fit(X)
-    # Some of the rows are held out, so that the reach is less than that of all.
-    assert 0.0 < first.max_error < 1e-3
-    assert first.max_error == second.max_error
-    assert map.max_error_ < 1e-3
-    # A rough function has a greater error, and no warning.
-    rough = kernels.Stationary(lambda delta: np.exp(-np.abs(delta - 0.3).sum(axis=-1)))
-    assert diagnosis(rough).features.errors[0].max_error > 1e-3
 
 
 SIMPLEX = 0.8 * np.eye(6)
@@ -119,19 +95,6 @@ def test_singular_values_are_those_of_the_exact_matrix():
     assert diagnosis(kernels.Gaussian()).singular_values is None
 
 
-def test_arguments_of_different_widths_are_refused():
-    kernel = kernels.Bilinear(kernels.Gaussian(), np.ones((2, 1)), np.ones((3, 1)))
-    with pytest.raises(ValueError, match="3"):
-        diagnose(kernel, X)
-
-
-def test_a_domain_holds_for_either_argument():
-    kernel = kernels.Bilinear(kernels.NTK(), np.eye(2), 2.0 * np.eye(2))
-    found = diagnosis(kernel, X / np.linalg.norm(X, axis=1, keepdims=True))
-    assert found.in_domain is False
-    assert found.n_outside == len(X)
-
-
 LOW_RANK = np.array([[1.0, 4.0], [0.0, 1.0]])
 ADVICE = {
     "closed form": (kernels.ShiftGaussian(2.0, 0.5), "Asymmetric: FourierFeatures(kernel) returns"),
@@ -166,15 +129,3 @@ def test_advice_names_what_exists_and_takes_the_kernel(kernel, words):
         model.fit(rows, rows[:, 0], **({"right": rows} if "Pair" in name else {}))
     if "kernel.symmetrised" in advice and isinstance(kernel, kernels.Stationary):
         KreinRidge(kernel.symmetrised).fit(X, X[:, 0])
-
-
-def test_above_three_inputs_the_way_is_least_squares():
-    rows = np.random.default_rng(2).uniform(size=(60, 4))
-    found = diagnosis(kernels.Stationary(lambda d: late(d / 3.0)), rows, n_components=128)
-    assert (found.features.measure, found.features.refused) == ("none", False)
-    assert "in at most 3 inputs" in found.advice
-    assert (
-        'AsymmetricKernelRidge(features=FourierFeatures(kernel, weights="least_squares"))'
-        in found.advice
-    )
-    assert found.features.errors[0].least_squares_error < 0.1

@@ -130,31 +130,3 @@ def test_designed_errors_are_met_on_held_out_rows():
     assert found.errors[1].sampled_error < found.errors[0].sampled_error
     assert found.fitted is found.errors[1]
     assert found.fitted.least_squares_error < found.fitted.sampled_error
-
-
-def test_weights_are_fitted_for_the_middle_number():
-    rows = np.random.default_rng(1).normal(size=(40, 3))
-    errors = diagnose("matern", rows, n_components=(64, 16, 32), random_state=0).features.errors
-    assert [error.n_components for error in errors] == [64, 16, 32]
-    assert [error.least_squares_error is not None for error in errors] == [False, False, True]
-
-
-def test_a_function_is_fitted_from_a_broad_proposal():
-    rows = np.random.default_rng(1).normal(size=(40, 3))
-    found = diagnose(
-        lambda A, B: np.full((len(A), len(B)), -2.0), rows, n_components=32, random_state=0
-    ).features
-    assert found.measure == "none"
-    assert found.errors[0].total_variation is found.errors[0].sampled_error is None
-    assert found.errors[0].least_squares_error < 0.1
-
-
-def test_a_discontinuous_function_has_a_reason_and_no_measure():
-    rows = np.random.default_rng(1).normal(size=(40, 3))
-    kernel = kernels.Radial(lambda t: np.where(t < 2.0, 1.0, 0.0))
-    found = diagnose(kernel, rows, n_components=64, random_state=0).features
-    assert found.measure == "none"
-    assert found.positive is None
-    assert "jumps" in found.reason
-    assert found.refused
-    assert found.errors[0].least_squares_error > 0.0

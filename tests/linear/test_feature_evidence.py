@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import sparse
 from scipy.stats import multivariate_normal
-from threadpoolctl import threadpool_limits
 
 from bochner import spectral_measure
-from bochner.features.chunks import ArrayChunks, Chunk, Numbers, StreamChunks
+from bochner.features.chunks import ArrayChunks, Chunk, Numbers
 from bochner.kernels import (
     Anova,
     Cauchy,
@@ -19,10 +17,8 @@ from bochner.kernels import (
     RationalQuadratic,
     SpectralMixture,
 )
-from bochner.linear import feature_evidence
 from bochner.linear.feature_evidence import evidence_gradient
 from bochner.linear.kernel_families import parameterised
-from bochner.spectral.frequencies import Frequencies
 
 RNG = np.random.default_rng(0)
 N, D, M = 30, 3, 5
@@ -96,17 +92,6 @@ def test_value_and_gradient_are_those_of_the_dense_density(name, fit_intercept):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_families_start_at_their_kernel(name):
-    """Base draws become the frequencies, weights and kernel that parameters stand for."""
-    kernel = KERNELS[name]
-    *_, f, family = found_at(kernel, m=12)
-    same = spectral_measure(kernel, D).sample(12, 3)
-    assert_allclose(f.omega, same.omega, rtol=1e-12)
-    assert_allclose(f.weight, same.weight, rtol=1e-12)
-    assert_allclose(family.kernel(family.origin)(X), kernel(X), rtol=1e-10)
-
-
-@pytest.mark.parametrize("name", KERNELS)
 def test_moved_draws_are_draws_of_the_moved_kernel(name):
     *_, family = found_at(KERNELS[name])
     theta = family.origin + 0.5 * np.random.default_rng(2).normal(size=len(family.origin))
@@ -129,33 +114,3 @@ def test_weights_are_repetitions(fit_intercept):
     again, same, *_ = found_at(Matern(1.3), rows=ArrayChunks(rows), fit_intercept=fit_intercept)
     assert value == pytest.approx(again)
     assert_allclose(gradient, same, rtol=1e-9)
-
-
-def test_chunks_blocks_and_sparse_rows_give_the_whole(monkeypatch):
-    whole = found_at(Gaussian(1.3), fit_intercept=True)[:2]
-    parts = [Chunk(X[:7], Y[:7]), Chunk(X[7:], Y[7:])]
-    chunked = StreamChunks(parts, lambda chunk: chunk)
-    others = [chunked, ArrayChunks(Chunk(sparse.csr_array(X), Y))]
-    found = [found_at(Gaussian(1.3), rows=rows, fit_intercept=True)[:2] for rows in others]
-    monkeypatch.setattr(feature_evidence, "_BLOCK_ROWS", 4)
-    found.append(found_at(Gaussian(1.3), fit_intercept=True)[:2])
-    for value, gradient in found:
-        assert value == pytest.approx(whole[0])
-        assert_allclose(gradient, whole[1], rtol=1e-10)
-
-
-def test_digits_do_not_depend_on_the_number_of_threads():
-    rng = np.random.default_rng(0)
-    many = ArrayChunks(Chunk(rng.normal(size=(5000, D)), rng.normal(size=(5000, 2))))
-    f = Frequencies(rng.normal(size=(64, D)), np.full(64, 1.0 / 64))
-    found = []
-    for count in (1, 3):
-        with threadpool_limits(count, user_api="blas"):
-            found.append(evidence_gradient(many, f, TARGETS, 0.3))
-    assert found[0].log_evidence == found[1].log_evidence
-    np.testing.assert_array_equal(found[0].slopes.omega, found[1].slopes.omega)
-
-
-def test_a_mixture_needs_two_frequencies_for_each_component():
-    with pytest.raises(ValueError, match="n_components must be at least 8"):
-        found_at(KERNELS["full mixture"], m=3)

@@ -75,19 +75,3 @@ def test_features_approach_it():
     near = search(FeatureSearch, draws, kernel=kernels.Gaussian((0.8, 1.5)))
     assert near.value(point) == pytest.approx(exact.value(point), abs=0.01)
     assert_allclose(near.loss(point)[1], exact.loss(point)[1], atol=0.02)
-
-
-def test_a_number_for_alpha_stays():
-    problem = search(alpha=0.3)
-    point = np.append(problem.family.origin, np.log(0.3))
-    assert problem.loss(point)[1][-1] == 0.0
-    assert problem.climbed(point, 5)[0][-1] == np.log(0.3)
-
-
-@pytest.mark.parametrize("n", [1, 5])
-def test_equal_targets_have_a_finite_loss(n):
-    rows = Chunk(X[:n], np.full((n, 1), 3.0))
-    family = parameterised(KERNEL, rows, np.ones(2), np.random.default_rng(0))
-    problem = GramSearch(family, rows, None, True)
-    value, gradient = problem.loss(np.append(family.origin, 0.0))
-    assert np.isfinite([value, *gradient]).all()

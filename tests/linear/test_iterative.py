@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from bochner import Frequencies
-from bochner._base import limits
-from bochner.features.chunks import ArrayChunks, Chunk, Numbers, StreamChunks, sample_rows
+from bochner.features.chunks import ArrayChunks, Chunk, Numbers, sample_rows
 from bochner.linear import iterative as iterative
 
 N, M, D, T = 400, 30, 3, 2
@@ -78,61 +77,9 @@ def test_the_preconditioner_is_the_inverse_of_what_it_says():
     assert_allclose(inverse(np.eye(2 * M)), np.linalg.inv(P), atol=1e-8)
 
 
-def test_all_rows_as_landmarks_leave_one_step():
-    assert solve(POSITIVE, 0.1, n_landmarks=N, tol=1e-8).n_iter <= 2
-
-
 def test_a_preconditioner_saves_steps():
     few, many = (solve(POSITIVE, 1e-2, n_landmarks=s, tol=1e-6).n_iter for s in (1, 200))
     assert many < few / 2
-
-
-@pytest.mark.parametrize("frequencies", [POSITIVE, SIGNED], ids=["positive", "signed"])
-def test_a_looser_tolerance_is_kept_in_the_predictions(frequencies):
-    Z = frequencies.features(X)
-    # Beyond all poles, near which small residuals are no small errors.
-    alpha = 0.1 - 2.0 * min(np.linalg.eigvalsh(Z * frequencies.signature @ Z.T)[0], 0.0)
-    exact = Z @ dense(frequencies, alpha, None, False)[0]
-    for tol in (1e-2, 1e-4, 1e-6):
-        found = solve(frequencies, alpha, tol=tol)
-        error = np.linalg.norm(Z @ found.coef - exact) / np.linalg.norm(exact)
-        assert error < 3.0 * tol
-
-
-@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
-def test_the_tolerance_is_relative_to_the_targets(unit):
-    rows = ArrayChunks(Chunk(X, unit * Y))
-    found, plain = solve(POSITIVE, 0.1, rows=rows, tol=1e-5), solve(POSITIVE, 0.1, tol=1e-5)
-    assert found.n_iter == plain.n_iter
-    assert_allclose(found.coef, unit * plain.coef, rtol=1e-12)
-
-
-def test_single_precision_comes_close():
-    found = solve(POSITIVE, 1.0, dtype=lambda _: np.float32, tol=1e-7)
-    assert_allclose(found.coef, dense(POSITIVE, 1.0, None, False)[0], rtol=1e-3, atol=1e-4)
-
-
-def test_columns_of_zeros_are_solved_by_zeros():
-    rows = ArrayChunks(Chunk(X, np.column_stack((np.zeros(N), Y[:, 0]))))
-    found = solve(POSITIVE, 0.1, rows=rows)
-    assert (found.coef[:, 0] == 0.0).all()
-    assert_allclose(found.coef[:, 1], dense(POSITIVE, 0.1, None, False)[0][:, 0], atol=1e-8)
-
-
-@pytest.mark.parametrize("block_bytes", [1, 8 * 2 * M * 37])
-def test_blocks_of_rows_do_not_matter(monkeypatch, block_bytes):
-
-    whole = solve(POSITIVE, 0.2, WEIGHT, fit_intercept=True)
-    monkeypatch.setattr(limits, "CACHE_BLOCK_BYTES", block_bytes)
-    parts = solve(POSITIVE, 0.2, WEIGHT, fit_intercept=True)
-    assert_allclose(parts.coef, whole.coef, rtol=1e-9, atol=1e-11)
-
-
-def test_chunks_of_a_stream_give_the_same():
-    chunks = [(X[i : i + 90], Y[i : i + 90], WEIGHT[i : i + 90]) for i in range(0, N, 90)]
-    rows = StreamChunks(chunks, lambda given: Chunk(*given))
-    found = solve(POSITIVE, 0.2, rows=rows, fit_intercept=True)
-    assert_allclose(found.coef, dense(POSITIVE, 0.2, WEIGHT, True)[0], rtol=1e-7, atol=1e-8)
 
 
 def test_at_a_pole_it_says_that_it_has_not_converged():

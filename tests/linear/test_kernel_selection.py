@@ -1,19 +1,17 @@
 """Choosing parameters of kernels by the evidence of sampled features."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.stats import t
 
-from bochner import KreinRidge, kernels
+from bochner import kernels
 from bochner.features.chunks import Chunk
 from bochner.linear import kernel_selection as selection
 from bochner.linear import ridge_search as ridge_search
 from bochner.linear.kernel_selection import SearchStage, select_kernel
-from bochner.linear.ridge_search import FeatureSearch, GramSearch
+from bochner.linear.ridge_search import GramSearch
 
 
 def selected(kernel, X, Y, m=64, alpha=None, seed=0, scheme="orthogonal", **options):
@@ -28,13 +26,6 @@ def relevant(n=600, seed=0):
     X = rng.normal(size=(n, 4))
     f = np.sin(3.0 * X[:, 0]) + np.sin(1.0 * X[:, 1]) + 0.5 * np.cos(X[:, 2])
     return X, f + 0.1 * rng.normal(size=n)
-
-
-def test_inputs_get_length_scales_by_their_relevance():
-    X, y = relevant()
-    scale = np.array(selected("gaussian", X, y, m=128).length_scale)
-    assert scale[0] < 0.6 * scale[1]
-    assert scale[3] > 4.0 * scale[1]
 
 
 def test_length_scales_of_a_known_process_are_recovered():
@@ -83,28 +74,6 @@ def test_rounding_does_not_decide_between_maxima(kernel):
         assert_allclose(repeated.length_scale, weighted.length_scale, rtol=1e-12)
 
 
-def test_the_end_of_a_search_is_stationary_or_its_steps_ran_out():
-    X, y = relevant(300)
-    family = selection.parameterised("gaussian", Chunk(X, y), np.ones(4), np.random.default_rng(0))
-    draws = family.draw(32, 0, "orthogonal")
-    problem = FeatureSearch(family, Chunk(X, y[:, None]), None, True, draws)
-    start = problem.started(family.origin)
-    end, value = problem.climbed(start, 200)
-    assert value == pytest.approx(problem.value(end))
-    _, first = problem.loss(start)
-    _, last = problem.loss(end)
-    assert np.abs(last).max() < 0.1 * np.abs(first).max()
-
-
-def test_a_number_for_alpha_stays():
-    X, y = relevant(200)
-    family = selection.parameterised("gaussian", Chunk(X, y), np.ones(4), np.random.default_rng(0))
-    draws = family.draw(32, 0, "orthogonal")
-    problem = FeatureSearch(family, Chunk(X, y[:, None]), 0.3, False, draws)
-    end, _ = problem.climbed(problem.started(family.origin), 5)
-    assert end[-1] == np.log(0.3)
-
-
 def test_a_mixture_finds_a_period():
     rng = np.random.default_rng(0)
     X = np.sort(rng.uniform(0.0, 10.0, size=(300, 1)), axis=0)
@@ -114,56 +83,6 @@ def test_a_mixture_finds_a_period():
     strongest = np.argmax(found.weights * (np.abs(np.ravel(found.means)) > 1.0))
     assert np.abs(found.means[strongest][0]) == pytest.approx(2 * np.pi / 1.5, rel=0.05)
     assert sum(found.weights) == pytest.approx(1.0)
-
-
-def test_kernels_without_parameters_stay():
-    X, y = relevant(100)
-    assert selected("ntk", X, y) is None
-    assert selected(kernels.TL1(2.0), X, y) is None
-
-
-def test_a_kernel_object_is_moved_from_its_own_scales():
-    X, y = relevant(300)
-    chosen = selected(kernels.Matern(2.0, nu=2.5), X, y)
-    assert chosen == replace(kernels.Matern(2.0, nu=2.5), length_scale=chosen.length_scale)
-    anova = selected(kernels.Anova(kernels.Gaussian(2.0), 0.5), X, y)
-    assert anova.inclusion == 0.5
-    assert len(anova.kernel.length_scale) == 4
-
-
-def test_many_inputs_share_a_length_scale():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 120))
-    assert len(set(selected("gaussian", X, X[:, 0], m=16).length_scale)) == 1
-
-
-def test_rows_are_few_and_of_positive_weight(monkeypatch):
-    seen = []
-    kept = ridge_search.ordered_sums
-    monkeypatch.setattr(
-        ridge_search,
-        "ordered_sums",
-        lambda rows, *rest: seen.append(rows.head) or kept(rows, *rest),
-    )
-    rows = np.arange(5000.0)[:, None]
-    selected("gaussian", rows, np.sin(rows[:, 0]), m=4, weight=np.arange(5000.0) % 2)
-    assert {len(chunk) for chunk in seen} == {1000, 2500}
-    assert all((chunk.weight == 1.0).all() for chunk in seen)
-
-
-def test_one_input_is_as_likely_as_on_a_grid():
-    """Against the greatest evidence over a grid about the median distance."""
-    rng = np.random.default_rng(0)
-    X = rng.random((600, 1))
-    covariance = kernels.Gaussian(0.3)(X) + 0.2**2 * np.eye(600)
-    y = np.linalg.cholesky(covariance) @ rng.standard_normal(600)
-    settings = {"alpha": "evidence", "fit_intercept": True, "random_state": 0, "n_components": 64}
-    found = KreinRidge("gaussian", length_scale="evidence", **settings).fit(X, y)
-    grid = [
-        KreinRidge("gaussian", length_scale=scale, **settings).fit(X, y).log_evidence_
-        for scale in found.kernel_.length_scale[0] * 2.0 ** np.arange(-3.0, 3.01, 0.5)
-    ]
-    assert found.log_evidence_ > max(grid) - 1.0
 
 
 def assert_exact_evidence(monkeypatch):

@@ -66,11 +66,6 @@ def test_wrong_parameters_are_refused(parameters, message, head, others):
         flat(head, **parameters).fit(X, Y, **others)
 
 
-def test_a_name_of_an_asymmetric_kernel_is_refused():
-    with pytest.raises(ValueError, match=r"ShiftGaussian\(.*is asymmetric"):
-        KreinRidge("shift_gaussian").fit(X, Y)
-
-
 @pytest.mark.parametrize(("head", "targets"), HEADS.values(), ids=HEADS)
 def test_a_function_that_is_found_asymmetric_is_refused(head, targets):
     model = flat(head, late_gram, 64, weights="least_squares", random_state=0)
@@ -138,14 +133,3 @@ def test_the_associated_space_is_that_of_the_left_features(head, targets, kernel
     t = np.where(targets, 1.0, -1.0) if targets is LABELS else targets
     coef = np.linalg.solve(Z.T @ Z + np.eye(64), Z.T @ t)
     assert_allclose(np.ravel(model.coef_), coef, atol=1e-8)
-
-
-def test_a_symmetrised_kernel_of_two_maps_is_learned_with_features_of_one_side():
-    kernel = kernels.Bilinear(kernels.Gaussian(), np.eye(2), TURN).symmetrised
-    for weights in ("sampled", "least_squares"):
-        model = KreinRidge(
-            features=FourierFeatures(kernel, 1024, weights=weights, length_scale="auto"),
-            random_state=0,
-        ).fit(X, Y)
-        assert model.frequencies_.is_symmetric
-        assert_allclose(model.frequencies_.gram(X), kernel(X), atol=0.3)

@@ -15,10 +15,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-import bochner
 from bochner import KreinRidge, KreinRidgeClassifier, kernels
-from bochner._base import limits
-from bochner.linear import krein_ridge_classifier
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(90, 2)), RNG.normal(size=(30, 2))
@@ -122,29 +119,6 @@ def test_probabilities_are_never_zero_or_one(n_classes, solver):
         assert_allclose(found.sum(axis=1), 1.0)
 
 
-@each_count
-def test_probabilities_of_chunks_and_repeated_rows_are_those_of_the_whole(n_classes):
-    y, weight = LABELS[n_classes], RNG.integers(0, 4, size=90).astype(float)
-    whole = classifier().fit(X, y, weight).predict_proba(NEW)
-    parts = [(X[r], y[r], weight[r]) for r in np.array_split(np.arange(90), 4)]
-    repeated = np.repeat(np.arange(90), weight.astype(int))
-    assert_allclose(classifier().fit(parts).predict_proba(NEW), whole, rtol=1e-5)
-    assert_allclose(classifier().fit(X[repeated], y[repeated]).predict_proba(NEW), whole, rtol=1e-5)
-
-
-def test_many_rows_are_sampled(monkeypatch):
-    rows = np.random.default_rng(1).normal(size=(4000, 2))
-    y = rows[:, 0] + np.random.default_rng(2).normal(size=4000) > 0.5
-    few, whole = classifier().fit(rows, y), classifier()
-    assert len(few.left_out_.keys) == 2000
-    monkeypatch.setattr(krein_ridge_classifier, "_MOST_ROWS", 4000)
-    assert_allclose(few.predict_proba(NEW), whole.fit(rows, y).predict_proba(NEW), atol=0.03)
-    lean = classifier(memory_limit="20 MiB").fit(rows, y)
-    assert len(lean.left_out_.keys) == 4000
-    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", 40 * 8 * 50)
-    assert len(classifier().fit(rows, y).left_out_.keys) == 50
-
-
 def test_batches_add_left_out_values():
     rows = np.random.default_rng(1).normal(size=(900, 2))
     y = np.where(rows[:, 0] + np.random.default_rng(2).normal(size=900) > 0.5, "yes", "no")
@@ -155,20 +129,6 @@ def test_batches_add_left_out_values():
     assert_allclose(model.predict_proba(NEW), whole.predict_proba(NEW), atol=0.05)
     stream = classifier().partial_fit(iter([(rows[:300], y[:300])] * 2), None, ["no", "yes"])
     assert len(stream.left_out_.keys) == 300, "the first chunk of an iterator"
-
-
-@each_count
-def test_models_of_files_without_a_softmax_have_probabilities(n_classes, tmp_path):
-    model = classifier().fit(X, LABELS[n_classes])
-    del model.softmax_, model.left_out_
-    bochner.save(model, tmp_path / "older")
-    older = bochner.load(tmp_path / "older")
-    found = older.predict_proba(NEW)
-    assert found.min() > 0.0
-    assert found.max() < 1.0
-    assert_array_equal(older.classes_[found.argmax(axis=1)], older.predict(NEW))
-    more = older.partial_fit(X, LABELS[n_classes])
-    assert len(more.left_out_.keys) == 90
 
 
 @pytest.mark.parametrize(
@@ -182,19 +142,6 @@ def test_announced_classes_are_labels(classes, message):
     y = ["p", "q"] if classes[0] == "p" else [0.0, 1.0]
     with pytest.raises(ValueError, match=message):
         KreinRidgeClassifier(n_components=8).partial_fit(np.eye(2), y, classes)
-
-
-def test_announced_classes_remain():
-    X, y = np.eye(4), ["a", "b"] * 2
-    model = KreinRidgeClassifier(n_components=8, random_state=0).partial_fit(X, y, ["b", "a"])
-    model.partial_fit(X, y, ["a", "b"])
-    with pytest.raises(ValueError, match="classes must be those of the first call"):
-        model.partial_fit(X, y, ["a", "c"])
-
-
-def test_seeds_are_named():
-    with pytest.raises(ValueError, match="random_state must be None, a whole number from 0"):
-        KreinRidgeClassifier(random_state=-1).fit(np.eye(4), ["a", "b"] * 2)
 
 
 def test_weights_of_classes_are_no_counts():

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.base import clone
 
@@ -16,7 +15,7 @@ from bochner import (
     LocallyStationaryClassifier,
     TableClassifier,
 )
-from bochner.engines.partition_rows import PieceSplit, checked_part_targets
+from bochner.engines.partition_rows import checked_part_targets
 from bochner.learned import Chains
 
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -114,14 +113,3 @@ def test_partitions_read_labels_by_the_same_rule(case):
     y, words = NO_LABELS[case]
     with pytest.raises(ValueError, match=words):
         checked_part_targets(y, X, numeric=False, single=True)
-
-
-def test_weights_of_another_number_of_rows_are_refused_in_plain_words():
-    for model in (FITTED[0], TableClassifier(effort="quick")):
-        with pytest.raises(ValueError, match=r"sample_weight must have .* the 40 rows, got 39"):
-            clone(model).fit(X, Y, sample_weight=np.ones(39))
-
-
-def test_partitions_that_cannot_be_read_are_named():
-    with pytest.raises(TypeError, match=r"A part is a lazy table.*collect"):
-        PieceSplit("y", None)(pl.DataFrame({"a": [1.0], "y": [1.0]}).lazy())

@@ -80,22 +80,3 @@ def test_leverages_of_a_sample_are_close_to_those_of_all_rows():
         values.append(found - solution.mean(data.frequencies.features(sample.rows.X)))
     assert_allclose(values[1], values[0], atol=0.3 * np.abs(values[0]).max())
     assert np.corrcoef(values[0].ravel(), values[1].ravel())[0, 1] > 0.95
-
-
-def test_a_sample_ages_with_its_rows():
-    """Sums over samples whose earlier part has half its weight are unbiased, and nothing is NaN."""
-    rng = np.random.default_rng(0)
-    y = rng.normal(size=200)
-    weight = rng.uniform(0.5, 2.0, size=200)
-    found = []
-    for seed in range(2000):
-        one, two = np.random.default_rng(seed).spawn(2)
-        parts = [Chunk(y[s][:, None], y[s], weight[s]) for s in (slice(0, 100), slice(100, 200))]
-        sample = sample_rows(parts[:1], 30, one).weighted(0.5) + sample_rows(parts[1:], 30, two)
-        found.append(sample.shares @ sample.rows.y)
-    error = np.std(found, ddof=1) / np.sqrt(2000)
-    aged = weight * np.where(np.arange(200) < 100, 0.5, 1.0)
-    assert abs(np.mean(found) - aged @ y) < 4.0 * error
-    assert np.isclose(sample.square, aged @ aged)
-    gone = sample.weighted(1e-300).weighted(1e-300)
-    assert len(gone.keys) == len(gone.rows) == len(gone.shares) == 0

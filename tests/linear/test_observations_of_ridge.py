@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from bochner import KreinRidge, kernels
 from bochner.features import FeatureSums
-from bochner.features.chunks import ArrayChunks, Chunk
+from bochner.features.chunks import Chunk
 from bochner.linear.kernel_families import parameterised
 from bochner.linear.kernel_selection import canonical
 from bochner.linear.krein import KreinSpectrum, fit_krein
@@ -173,17 +173,3 @@ def test_conjugate_gradients_have_the_noise_of_the_direct_solution(fit_intercept
     main = CheckedMap.of(direct.frequencies_, direct.checks_).main_columns
     ridge = fit_ridge(direct.sums_.at(main), 1.0, fit_intercept=fit_intercept)
     assert_allclose(iterative.noise_variance_, ridge.noise_variance[0], rtol=1e-6)
-
-
-def test_sums_of_rows_that_are_taken_out_count_the_rest():
-    X, y = ratings()
-    weight = RNG.uniform(0.1, 3.0, 60)
-    Z = np.column_stack((np.sin(X), np.cos(X)))
-    whole, part, rest = (
-        FeatureSums.from_rows(Z[rows], y[rows, None], weight[rows])
-        for rows in (slice(0, 60), slice(0, 20), slice(20, 60))
-    )
-    left = whole - part
-    assert left.n_observations == rest.n_observations == 40.0
-    assert_allclose(left.log_precision, rest.log_precision)
-    assert ArrayChunks(Chunk(X, y, weight)).head.units.n_observations == 60.0

@@ -10,8 +10,6 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from sklearn.exceptions import NotFittedError
 
-from bochner import KreinRidge
-
 FRACTIONS = np.random.default_rng(4).uniform(0.5, 2.0, 80)
 STEPS = [slice(0, 10), slice(10, 11), slice(11, 40), slice(40, 80)]
 
@@ -61,21 +59,6 @@ def test_forgotten_rows_are_fractions_of_observations(alpha, weight):
     assert_allclose(model.coef_, refitted.coef_, rtol=1e-6, atol=1e-8)
 
 
-def test_forgetting_with_an_intercept_is_a_weight_for_each_row_of_its_age():
-    model = stream(ridge(fit_intercept=True), forgetting=0.95)
-    aged = 0.95 ** np.arange(80)[::-1]
-    refitted = ridge(fit_intercept=True).fit(X, Y, sample_weight=aged)
-    assert_allclose(model.predict(NEW), refitted.predict(NEW), atol=1e-8)
-    assert_allclose(model.noise_variance_, tempered_noise(model, aged), rtol=1e-7)
-
-
-def test_forgotten_rows_of_fractional_weights_are_fractions_of_observations():
-    model = stream(ridge(), weight=FRACTIONS, forgetting=0.95)
-    aged = 0.95 ** np.arange(80)[::-1]
-    expected = tempered_noise(model, FRACTIONS * aged, degrees=aged.sum())
-    assert_allclose(model.noise_variance_, expected, rtol=1e-7)
-
-
 def assert_batches(weight=None, **parameters):
     """Forgetting counts rows, in one batch or many; assert_same_model compares the evidence."""
     rows = [slice(0, 80)], [slice(i, i + 1) for i in range(80)]
@@ -106,18 +89,6 @@ def test_a_sliding_window_is_a_fit_to_its_rows(fit_intercept, indefinite, monkey
     if not indefinite:
         spread = model.predict(NEW, return_std=True)[1]
         assert_allclose(spread, window.predict(NEW, return_std=True)[1], rtol=1e-8)
-
-
-def test_long_windows_stay_accurate():
-    """Two thousand rows pass through a window of a hundred."""
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(2000, 2))
-    y = np.sin(rows[:, 0]) + 0.1 * rng.normal(size=2000)
-    model = ridge().partial_fit(rows[:100], y[:100])
-    for start in range(0, 1900, 100):
-        new, old = slice(start + 100, start + 200), slice(start, start + 100)
-        model.partial_fit(rows[new], y[new]).forget(rows[old], y[old])
-    assert_allclose(model.predict(NEW), ridge().fit(rows[1900:], y[1900:]).predict(NEW), atol=1e-6)
 
 
 def test_what_cannot_be_taken_out_is_refused_and_changes_nothing():
@@ -157,18 +128,6 @@ def test_rows_that_were_never_added_are_refused(alpha, fit_intercept):
     assert_array_equal(model.predict(NEW, return_std=True)[1], spread)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("alpha", [0.1, 1e-8, "evidence"])
-def test_all_rows_but_one_are_taken_out(dtype, alpha):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(60, 2)).astype(dtype)
-    y = 1e3 + np.sin(rows[:, 0])
-    model = ridge(alpha=alpha, fit_intercept=True).fit(rows, y)
-    for i in range(59):
-        model.forget(rows[[i]], y[[i]])
-    assert model.sums_.n_samples == 1
-
-
 def test_log_densities_are_those_of_normal_laws():
     model = ridge().fit(X, Y)
     mean, std = model.predict(NEW, return_std=True)
@@ -181,30 +140,3 @@ def test_log_densities_are_those_of_normal_laws():
     assert_allclose(single.log_predictive_density(NEW, mean), -np.log(std * np.sqrt(2 * np.pi)))
     with pytest.raises(ValueError, match=r"y must have shape \(20,\), got \(20, 2\)"):
         single.log_predictive_density(NEW, y)
-
-
-def test_the_score_of_batches_falls_at_a_change_and_forgetting_recovers():
-    """The function turns its sign in the middle: scores fall, and those that forget come back."""
-    rng = np.random.default_rng(0)
-    scores = {}
-    for forgetting in (1.0, 0.98):
-        model = KreinRidge(length_scale=1.0, n_components=64, alpha=0.1, random_state=0)
-        found = []
-        for t in range(40):
-            x = rng.uniform(-3.0, 3.0, size=(25, 1))
-            y = (1.0 if t < 20 else -1.0) * np.sin(x[:, 0]) + 0.1 * rng.normal(size=25)
-            if t:
-                found.append(model.log_predictive_density(x, y).mean())
-            model.partial_fit(x, y, forgetting=forgetting)
-        scores[forgetting] = np.array(found)
-    for found in scores.values():
-        assert found[19] < found[10:19].min() - 10.0
-    assert scores[0.98][-5:].mean() > scores[1.0][-5:].mean() + 1.0
-    assert abs(scores[0.98][-5:].mean() - scores[0.98][10:19].mean()) < 0.3
-
-
-def test_targets_without_noise_have_no_density_elsewhere():
-    model = ridge(fit_intercept=True).fit(X, np.full(len(X), 3.0))
-    density = model.log_predictive_density(NEW[:3], [3.0, 3.1, 4.0])
-    assert density[0] > 100.0
-    assert density[1] < -1e100 > density[2]

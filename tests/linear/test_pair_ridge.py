@@ -6,11 +6,9 @@ from numpy.testing import assert_allclose
 from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
 from bochner import Frequencies
-from bochner._base import limits
 from bochner.linear import asymmetric_pair_ridge as pair_ridge
 from bochner.linear.asymmetric_pair_ridge import PairFeatures, best_pair_alpha, fit_pairs
 
@@ -104,24 +102,6 @@ def test_weights_are_repetitions(fit_intercept):
     assert_allclose(one.coef, other.coef, atol=1e-6)
 
 
-@pytest.mark.usefixtures("solver")
-def test_features_that_do_not_fit_are_made_anew_and_equal(monkeypatch):
-    f, X, Y, targets, weight = problem(90)
-    nbytes = f.features(X).nbytes + f.features_right(Y).nbytes
-    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", nbytes)
-    held = PairFeatures.of(f, X, Y)
-    whole = fit_pairs(held, targets, 0.5, weight=weight, fit_intercept=True)
-    monkeypatch.setattr(limits, "BLOCK_BYTES", 16 * f.n_frequencies * 7)
-    monkeypatch.setattr(limits, "CACHED_FEATURES_BYTES", nbytes - 1)
-    anew = PairFeatures.of(f, X, Y)
-    assert held.held is not None
-    assert anew.held is None
-    assert len(list(anew.blocks())) == 13
-    chunked = fit_pairs(anew, targets, 0.5, weight=weight, fit_intercept=True)
-    assert_allclose(chunked.coef, whole.coef, atol=1e-6)
-    assert_allclose(chunked.intercept, whole.intercept, atol=1e-6)
-
-
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_the_evidence_is_that_of_contrasts(fit_intercept):
     f, X, Y, noise, _ = problem(120)
@@ -169,18 +149,6 @@ def test_the_evidence_has_the_degrees_of_freedom_of_the_observations(kind):
     assert_minimises(alpha, loss)
 
 
-def test_the_evidence_takes_a_subsample(monkeypatch):
-    f, X, Y, targets, weight = problem(300)
-    weight[:250] = 0.0
-    monkeypatch.setattr(pair_ridge, "_SUBSAMPLE", 50)
-    features = PairFeatures.of(f, X, Y)
-    alpha = best_pair_alpha(features, targets, np.random.default_rng(0), weight=weight)
-    rest = slice(250, None)
-    features = PairFeatures.of(f, X[rest], Y[rest])
-    again = best_pair_alpha(features, targets[rest], np.random.default_rng(0), weight=weight[rest])
-    assert_allclose(alpha, again, rtol=1e-9)
-
-
 def test_the_preconditioner_saves_steps(monkeypatch):
     monkeypatch.setattr(pair_ridge, "_DIRECT", 0)
     rng = np.random.default_rng(0)
@@ -192,30 +160,3 @@ def test_the_preconditioner_saves_steps(monkeypatch):
     without = fit_pairs(features, targets, 0.1)
     assert_allclose(with_it.coef, without.coef, atol=1e-4)
     assert 3 * with_it.n_iterations < without.n_iterations
-
-
-def test_too_few_steps_are_said(monkeypatch):
-    monkeypatch.setattr(pair_ridge, "_DIRECT", 0)
-    f, X, Y, targets, _ = problem(100)
-    monkeypatch.setattr(pair_ridge, "_MAX_ITERATIONS", 2)
-    with pytest.warns(ConvergenceWarning, match="did not converge in 2 steps. Raise alpha"):
-        fit_pairs(PairFeatures.of(f, X, Y), targets, 1e-3)
-
-
-def test_many_pairs_are_solved_for_by_iteration(monkeypatch):
-    monkeypatch.setattr(pair_ridge, "_DIRECT", 50)
-    f, X, Y, targets, weight = problem(60)
-    features = PairFeatures.of(f, X, Y)
-    assert fit_pairs(features, targets, 1.0).n_iterations > 0
-    weight[:10] = 0.0
-    assert fit_pairs(features, targets, 1.0, weight=weight).n_iterations == 0
-
-
-@pytest.mark.usefixtures("solver")
-def test_a_kernel_that_is_constant_leaves_the_level_to_one_of_the_two():
-    # With a constant beside it there is no telling them apart, and no need to.
-    f = Frequencies([[0.0]], [1.0], [0.3])
-    X, Y = np.random.default_rng(0).normal(size=(2, 30, 1))
-    features = PairFeatures.of(f, X, Y)
-    solution = fit_pairs(features, np.full(30, 5.0), 1.0, fit_intercept=True)
-    assert_allclose(solution.mean(*features.at(slice(None))), 5.0, atol=1e-6)

@@ -35,6 +35,18 @@ def test_quantiles_have_their_probability(name):
         assert_allclose(mass, LEVELS, atol=1e-9)
 
 
+def test_a_floor_takes_the_probability_below_it():
+    own = PredictiveMixture(MEANS - 2.5, VARIANCES, WEIGHTS, "floor")
+    free = PredictiveMixture(MEANS - 2.5, VARIANCES, WEIGHTS, "none")
+    assert_allclose(own.quantiles(LEVELS), np.maximum(free.quantiles(LEVELS), 0.0))
+    assert_allclose(own.centre(), np.maximum(free.centre(), 0.0))
+    atom = WEIGHTS @ norm.cdf(0.0, MEANS - 2.5, np.sqrt(VARIANCES))
+    assert_allclose(np.exp(own.log_density(np.zeros(2))), atom)
+    above = np.array([0.4, 0.1])
+    assert_allclose(own.log_density(above), free.log_density(above))
+    assert own.log_density(-above).tolist() == [-np.inf, -np.inf]
+
+
 BACK = {
     "none": lambda x: x,
     "floor": lambda x: np.maximum(x, 0.0),

@@ -7,8 +7,7 @@ from laws.atom_laws import BLOCKED, CASES
 from numpy.testing import assert_allclose
 from scipy.special import hyp0f1, j0
 
-from bochner.spectral import Envelope, Iid
-from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
+from bochner.spectral.atoms import DampedGaussians, Shells, sphere_mean
 from bochner.spectral.measure import ByVariance
 
 U = np.linspace(0.0, 60.0, 601)
@@ -67,43 +66,3 @@ def test_the_remainder_of_a_block_is_counted_as_such(rest):
     # Three comparisons at a family-wise alpha of 1e-3.
     assert abs(square.mean() - predicted) < 3.6 * error
     assert abs(square.mean() - single / (15 + rest)) > 3.6 * error
-
-
-@pytest.mark.parametrize(
-    "atoms", [Shells(3), CityBlockExponentials(3), DampedGaussians(3, 1.0)], ids=str
-)
-def test_all_members_are_one_at_zero_and_the_first_is_constant(atoms):
-    scales = atoms.scales(2.0)
-    assert scales[0] == 0.0
-    assert (np.diff(scales) > 0.0).all()
-    values = atoms.transform(np.array([0.0, 0.7, 2.0]), scales)
-    assert_allclose(values[0], 1.0)
-    assert_allclose(values[:, 0], 1.0)
-    # The greatest falls to zero well before the reach, the least hardly falls.
-    assert np.abs(values[1, -1]) < 0.1
-    assert values[2, 1] > 0.97
-    assert_allclose(atoms.law(0.0).draw(5, np.random.default_rng(0), Iid()).omega, 0.0)
-
-
-@pytest.mark.parametrize("dim", [2, 5, 54, 200, 800])
-@pytest.mark.parametrize("make", [Shells, lambda dim: DampedGaussians(dim, 1.0)])
-def test_variances_are_finite_in_many_dimensions(make, dim):
-    atoms = make(dim)
-    distance = np.array([0.0, 1e-6, 0.3, 1.0, 2.0])
-    for block in (1, dim):
-        variance = atoms.variance(distance, 0.3 * distance**2, atoms.scales(2.0), block)
-        assert np.isfinite(variance).all()
-        assert (variance >= 0.0).all()
-        assert_allclose(variance[0], 0.0, atol=1e-9 * block)
-
-
-@pytest.mark.parametrize(
-    "atoms", [Shells(3, 2.0), DampedGaussians(3, 2.0)], ids=["shell", "damped Gaussian"]
-)
-def test_envelopes_silence_rows_outside_the_ball(atoms):
-    for scale in (0.0, 1.0):
-        rate, radius = atoms.envelope(scale)
-        assert radius == 2.0
-        factors = Envelope([rate], [radius]).values([[2.0, 0.0, 0.0], [0.0, 4.0, 0.0]])
-        assert_allclose(factors, [[1.0], [0.0]], atol=1e-4)
-    assert Shells(3).envelope(1.0) == (0.0, 0.0)

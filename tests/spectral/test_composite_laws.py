@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from laws import asymmetric_laws as laws
 from laws.phase_factor_laws import MODULATIONS
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -16,9 +15,9 @@ from bochner.spectral.schemes import resolve_scheme
 from bochner.spectral.shifted_gaussian import ShiftedGaussian
 
 RNG = np.random.default_rng(0)
-EVEN, OTHER = Isotropic(Chi(), 2), Isotropic(Chi(), 2, 0.5)
 MEAN = Elliptical(Chi(), (3.0, -2.0), ((0.1, 0.0), (0.0, 0.1)))
 PHASED = ShiftedGaussian(1.0, (0.5, 0.2), MODULATIONS["sinh"])
+EVEN = Isotropic(Chi(), 2)
 LEFT, RIGHT = RNG.normal(size=(3, 2)), RNG.normal(size=(4, 2))
 
 
@@ -70,47 +69,6 @@ def test_frequencies_phases_and_weights_come_in_step():
     assert np.corrcoef(one.phase, phase)[0, 1] > 0.95
 
 
-def test_laws_that_are_not_even_are_negated_half_of_the_time_but_for_one():
-    assert (draw(Convolution((EVEN, MEAN)), 400).omega @ [3.0, -2.0] > 0.0).all()
-    one = draw(Convolution((MEAN, EVEN, MEAN)), 4000)
-    along = one.omega @ [3.0, -2.0] / 13.0
-    assert set(np.round(along)) <= {-1.0, 0.0, 1.0, 2.0, 3.0}
-    share = np.mean(along > 1.0)
-    assert abs(share - 0.5) < 5.0 * 0.5 / np.sqrt(4000)
-    assert not one.phase.any()
-    assert_array_equal(one.ratio, 1.0)
-    assert [law.is_even for law in (EVEN, MEAN, PHASED, Mapped(MEAN, LEFT, LEFT))] == [
-        True,
-        False,
-        True,
-        False,
-    ]
-
-
-@pytest.mark.parametrize("scheme", ["iid", "orthogonal", "qmc"])
-def test_products_of_even_laws_without_phases_fill_one_layout(scheme):
-    law = Convolution((EVEN, OTHER))
-    layout = (*EVEN.layout, *OTHER.layout)
-    blocks = resolve_scheme(scheme).sample(layout, 16, np.random.default_rng(3))
-    split = len(EVEN.layout)
-    expected = EVEN.assemble(blocks[:split]) + OTHER.assemble(blocks[split:])
-    assert_array_equal(draw(law, 16, 3, scheme).omega, expected)
-
-
-def test_properties_of_products_are_those_of_the_factors():
-    law = Convolution((PHASED, EVEN))
-    assert_allclose(law.at_zero, PHASED.at_zero)
-    assert (law.is_positive, Convolution((EVEN, OTHER)).is_positive) == (False, True)
-    assert (law.dim, law.dim_right) == (2, 2)
-    assert Convolution((Mapped(EVEN, LEFT, RIGHT),)).dim_right == 4
-    shares = [share for share, _ in law.jordan()]
-    assert_allclose(shares, [share for share, _ in PHASED.jordan()])
-    twice = Convolution((PHASED, PHASED)).jordan()
-    assert len(twice) == len(PHASED.jordan()) ** 2
-    total = sum(share * part.at_zero for share, part in twice)
-    assert_allclose(total, PHASED.at_zero**2)
-
-
 def test_maps_turn_frequencies_of_either_side():
     inner, outer = draw(PHASED), draw(Mapped(PHASED, LEFT, RIGHT))
     assert_allclose(outer.omega, inner.omega @ LEFT.T)
@@ -130,16 +88,6 @@ def test_maps_turn_frequencies_of_either_side():
     assert [share for share, _ in Mapped(PHASED, LEFT, RIGHT).jordan()] == [
         share for share, _ in PHASED.jordan()
     ]
-
-
-def test_products_of_mixtures_are_not_those_of_the_means_alone():
-    # Two narrow mixtures are nearly a product of two cosines, not the cosine of a sum.
-    mixture = kernels.SpectralMixture([1.0], [[2.0]], [1e-6])
-    measure = spectral_measure(mixture * mixture, 1)
-    lag = np.array([[0.6]])
-    values = [measure.sample(64, rng, "iid").gram(lag, 0.0 * lag) for rng in RNG.spawn(50)]
-    laws.check_mean(np.ravel(values)[:, None], np.cos(1.2) ** 2, laws.ALPHA, max_error=1e-5)
-    assert abs(np.cos(1.2) ** 2 - np.cos(2.4)) > 0.5
 
 
 def test_products_have_the_envelopes_of_mapped_factors():

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from laws.registry import bump, check_mean, late
+from laws.registry import bump, check_mean
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
@@ -23,12 +23,9 @@ from bochner.kernels import (
     ShiftGaussian,
     SinhGaussian,
     SphericalPolynomial,
-    Stationary,
     Tanh,
 )
 from bochner.spectral.closed_forms import closed_form
-from bochner.spectral.composite_laws import Convolution
-from bochner.spectral.decompositions import DECOMPOSITIONS, Auto, Decomposition, Designed, Polar
 from bochner.spectral.measure import ByMass, ByVariance, HalfByMass
 
 X = np.random.default_rng(0).random((40, 3))
@@ -68,14 +65,6 @@ def test_signed_and_unknown_measures_are_designed_for_distances(kernel):
     assert_allclose(measure.mass, kernel(X[:1])[0, 0], atol=measure.max_error)
 
 
-@pytest.mark.parametrize("kernel", [NTK(), Tanh()], ids=str)
-def test_kernels_of_the_sphere_need_no_distances(kernel):
-    measure = spectral_measure(kernel, 3, n_frequencies=32)
-    assert is_designed(measure)
-    near = spectral_measure(kernel, 3, [0.1, 0.2, 0.3], 32)
-    assert near.predicted_error < measure.predicted_error
-
-
 def test_signed_closed_forms_serve_where_there_are_no_distances():
     kernel = Gaussian() - 0.5 * Matern(2.0)
     measure = spectral_measure(kernel, 3)
@@ -86,23 +75,11 @@ def test_signed_closed_forms_serve_where_there_are_no_distances():
     assert (measure.mass, measure.total_variation) == (0.5, 1.5)
 
 
-def test_signed_kernels_of_more_than_one_number_are_closed_forms():
-    kernel = Gaussian((1.0, 2.0, 3.0)) - Laplacian()
-    assert spectral_measure(kernel, 3, DISTANCES) == closed_form(kernel, 3)
-
-
 @pytest.mark.parametrize("kernel", [TL1(1.0), Radial(bump), -1.0 * TL1(1.0)], ids=str)
 def test_unknown_measures_need_distances(kernel):
     for decomposition in ("auto", "designed"):
         with pytest.raises(ValueError, match=r"how far the data reach.*pdist"):
             spectral_measure(kernel, 3, decomposition=decomposition)
-
-
-def test_a_design_for_closed_forms_can_be_had():
-    measure = spectral_measure(Gaussian(), 3, DISTANCES, 64, decomposition="designed")
-    assert is_designed(measure)
-    with pytest.raises(ValueError, match="how far the data reach"):
-        spectral_measure(Gaussian(), 3, decomposition="designed")
 
 
 def test_more_than_one_number_cannot_be_designed_for():
@@ -134,13 +111,6 @@ def test_combinations_are_designed_term_by_term(kernel):
     exact = kernel(rows[:1], rows)[0]
     check_mean(values, exact, FAMILY_ALPHA / (4 * len(rows)), max_error=measure.max_error)
     assert measure.max_error < 0.3 * np.abs(kernel(rows)).max()
-
-
-def test_products_join_envelopes():
-    product = spectral_measure(Tanh() * Cauchy(), 3, n_frequencies=16)
-    designed = spectral_measure(Tanh(), 3, n_frequencies=16)
-    assert [part.envelope for part in product.parts] == [part.envelope for part in designed.parts]
-    assert all(isinstance(part.law, Convolution) for part in product.parts)
 
 
 def test_jordan_parts_split_by_sign():
@@ -187,76 +157,6 @@ def test_asymmetric_kernels_are_drawn_in_polar_form(kernel):
     assert spectral_measure(kernel, 3, decomposition="jordan").allocation == ByMass()
 
 
-def test_jordan_parts_of_complex_measures_are_three():
-    kernel = CoshGaussian(0.8, 1.3)
-    parts = spectral_measure(kernel, 3, decomposition="jordan").parts
-    shift, c = 0.64 * 1.3 * np.sqrt(3.0), np.exp(0.5 * 3.0 * (0.8 * 1.3) ** 2)
-    t = shift / 0.8 * np.random.default_rng(0).standard_normal(4_000_000)
-    cos, sin = np.cos(t), np.abs(np.sin(t))
-    expected = [c * np.maximum(cos, 0.0), -c * np.maximum(-cos, 0.0), c * sin]
-    for part, values in zip(parts, expected, strict=True):
-        error = values.std() / np.sqrt(len(t))
-        assert abs(part.mass - values.mean()) < 6.0 * error
-
-
-def test_functions_of_the_lag_join_closed_forms():
-    kernel = Stationary(late) + 0.5 * ShiftGaussian() * Gaussian()
-    for decomposition in ("auto", "polar", "jordan"):
-        measure = spectral_measure(kernel, 2, [2.0], decomposition=decomposition)
-        exact = np.exp(-0.32) + 0.5 * np.exp(-1.0)
-        assert_allclose(measure.mass, exact, atol=measure.max_error + 1e-12)
-    with pytest.raises(TypeError, match=r"at most 3 inputs, and there are 4.*least_squares"):
-        spectral_measure(kernel, 4)
-
-
-def test_the_design_depends_on_the_scheme_and_the_number_of_frequencies():
-    measures = {
-        (scheme, m): spectral_measure(NTK(), 6, None, m, scheme=scheme)
-        for scheme in ("iid", "qmc", "orthogonal", "structured")
-        for m in (24, 192)
-    }
-    assert measures["iid", 24] == measures["qmc", 24] != measures["orthogonal", 24]
-    assert measures["orthogonal", 24] == measures["structured", 24] != measures["orthogonal", 192]
-    assert measures["orthogonal", 192].predicted_error < measures["orthogonal", 24].predicted_error
-    assert measures["orthogonal", 192].predicted_error < measures["iid", 192].predicted_error
-
-
-def test_distances_may_have_any_shape():
-    flat, square = (
-        spectral_measure(TL1(1.0), 3, distances, 16)
-        for distances in (DISTANCES, DISTANCES.reshape(20, 39).tolist())
-    )
-    assert flat == square
-
-
-def leaning(delta):
-    """Falls more slowly on one side of zero than on the other."""
-    return np.exp(-np.sum(delta**2, axis=-1)) * (1.0 + 0.9 * np.tanh(3.0 * np.sum(delta, axis=-1)))
-
-
-@pytest.mark.parametrize("dim", [1, 2])
-def test_features_of_a_transposed_function_of_the_lag_are_those_of_the_transposed_matrix(dim):
-    rng = np.random.default_rng(dim)
-    X, Y = rng.normal(size=(2, 12, dim)) / np.sqrt(dim)
-    kernel = Stationary(leaning)
-    mu = spectral_measure(kernel.T, dim, pdist(np.vstack([X, Y])))
-    found = mu.sample(4096, rng).gram(X, Y)
-    bound = 6.0 * mu.total_variation / np.sqrt(2.0 * 4096) + mu.max_error
-    assert np.abs(found - kernel(Y, X).T).max() < bound
-    assert np.abs(kernel(X, Y) - kernel(Y, X).T).max() > 4.0 * bound
-
-
-def test_decompositions_have_names():
-    by_name = {
-        "auto": Auto(),
-        "designed": Designed(),
-        "polar": Polar(),
-        "jordan": spectral.Jordan(),
-    }
-    assert dict(DECOMPOSITIONS) == by_name
-    assert all(isinstance(value, Decomposition) for value in by_name.values())
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -270,9 +170,3 @@ def test_decompositions_have_names():
 def test_arguments_out_of_their_domain_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         spectral_measure(NTK(), 2, **parameters)
-
-
-@pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
-def test_the_truncation_must_be_positive(bad):
-    with pytest.raises(ValueError, match="truncation must be positive"):
-        spectral.Jordan(bad)

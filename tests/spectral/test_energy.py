@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 
 from bochner import kernels, spectral_measure
 from bochner.spectral import energy
-from bochner.spectral import schemes as sampling
 
 
 def cosines(directions):
@@ -67,35 +66,3 @@ def test_errors_are_smaller(kernel, most, dim, other):
         return np.sqrt(np.mean((np.array(grams) - kernel(X)) ** 2))
 
     assert error("energy") < most * error(other)
-
-
-def test_blocks_have_radii_of_all_strata(monkeypatch):
-    monkeypatch.setattr(sampling, "MOST_ROWS", 8)
-    layout = (sampling.Directions(3), sampling.Uniforms(2))
-    directions, uniforms = sampling.MinimumEnergy().sample(layout, 21, np.random.default_rng(0))
-    assert_allclose(np.linalg.norm(directions, axis=1), 1.0)
-    assert_array_equal(np.sort(np.floor(21 * uniforms[:, 0])), np.arange(21))
-    # Three blocks of seven take every third stratum.
-    found = {tuple(np.round(cosines(directions[block]), 6)) for block in _blocks(uniforms[:, 0])}
-    assert len(found) == 1, "each is one set of directions, turned"
-
-
-def _blocks(uniforms):
-    ranks = np.argsort(np.argsort(uniforms))
-    return [np.flatnonzero(ranks % 3 == first) for first in range(3)]
-
-
-def test_directions_in_memory_cannot_be_changed():
-    with pytest.raises(ValueError, match="read-only"):
-        energy.spread_directions(4, 3)[0] = 0.0
-
-
-def test_threads_of_linear_algebra_make_no_difference():
-    from threadpoolctl import threadpool_limits
-
-    found = []
-    for n_threads in (1, 2):
-        energy.spread_directions.cache_clear()
-        with threadpool_limits(n_threads):
-            found.append(energy.spread_directions(200, 7))
-    assert_array_equal(*found)

@@ -1,8 +1,5 @@
 """The value object of rows held by Hadamard blocks; its laws are in tests/laws."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -17,12 +14,6 @@ ROWS = HadamardRows(SIGNS, RNG.normal(size=11), RNG.normal(size=6))
 X = RNG.normal(size=(4, 6))
 
 
-def test_the_array_is_made_on_request():
-    assert ROWS.shape == np.asarray(ROWS).shape == (11, 6)
-    assert np.asarray(ROWS, dtype=np.float32).dtype == np.float32
-    assert_allclose(np.einsum("ij,kj->ik", X, ROWS), ROWS.angles(X), atol=1e-14)
-
-
 def test_rows_and_columns_are_scaled():
     factor, divisor = RNG.normal(size=(11, 1)), RNG.uniform(1.0, 2.0, size=6)
     assert_allclose(np.asarray(ROWS * factor), np.asarray(ROWS) * factor, atol=1e-15)
@@ -30,29 +21,10 @@ def test_rows_and_columns_are_scaled():
     assert_allclose(np.asarray(ROWS / np.array(2.0)), np.asarray(ROWS) / 2.0, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [X.astype(np.float32), np.asfortranarray(X), X[::-1], np.ones((4, 6), dtype=int)],
-    ids=["float32", "by columns", "backwards", "integers"],
-)
-def test_rows_of_any_kind(rows):
-    assert_allclose(ROWS.angles(rows), rows @ np.asarray(ROWS, dtype=np.float64).T, atol=1e-14)
-
-
 @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix])
 def test_sparse_is_dense(container):
     thin = np.where(X > 0.5, X, 0.0)
     assert_array_equal(ROWS.angles(container(thin)), ROWS.angles(thin))
-
-
-def test_copies_are_equal_and_arrays_read_only():
-    for twin in (pickle.loads(pickle.dumps(ROWS)), copy.deepcopy(ROWS)):
-        assert_array_equal(twin.angles(X), ROWS.angles(X))
-        for name in ("signs", "row_scale", "column_scale"):
-            with pytest.raises(ValueError, match="read-only"):
-                getattr(twin, name)[0] = 1
-    assert SIGNS.flags.writeable
-    assert ROWS.signs.dtype == np.int8
 
 
 @pytest.mark.parametrize(

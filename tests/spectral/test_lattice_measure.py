@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.integrate import dblquad, quad
 from scipy.stats import multivariate_normal, norm
 
@@ -80,10 +80,6 @@ def skewed_tent(delta):
     return np.interp(delta[..., 0], [-0.5, 0.3, 2.0], [0.0, 1.0, 0.0])
 
 
-def one_sided(delta):
-    return np.where(delta[..., 0] > 0.0, np.exp(-np.maximum(delta[..., 0], 0.0)), 0.0)
-
-
 SMOOTH = [gaussian, shifted, sinh, cosh, difference, hat, narrow]
 ENDLESS = [line, sinc, cauchy]
 
@@ -152,28 +148,6 @@ def test_kinks_cost_what_is_reported(function, dim, worst):
     near_kinks = fresh_lags(1e-3, dim, 5)
     lags = np.concatenate([fresh_lags(3.0, dim, 4), near_kinks, 1.0 + near_kinks])
     assert error(measure, function, lags) <= measure.max_error <= worst
-
-
-@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
-@pytest.mark.parametrize("function", [laplace, sinh])
-def test_a_multiple_of_a_function_has_the_same_frequencies(function, unit):
-    plain = quietly(function, 1, 2.0)
-    other = quietly(lambda delta: unit * function(delta), 1, 2.0)
-    assert_array_equal(other.parts[0].law.omega, plain.parts[0].law.omega)
-    assert_allclose(other.parts[0].mass, unit * plain.parts[0].mass, rtol=1e-12)
-    assert_allclose(other.max_error, unit * plain.max_error, rtol=1e-12)
-
-
-def test_a_jump_is_reported_as_large_as_it_is():
-    with pytest.warns(UserWarning, match="may be off by"):
-        measure = lattice_measure(one_sided, 1, 4.0)
-    lags = np.concatenate([fresh_lags(4.0, 1, 6), fresh_lags(1e-3, 1, 7), [[-1e-7], [0.0]]])
-    actual = error(measure, one_sided, lags)
-    assert 0.4 < actual <= measure.max_error * 1.02
-    assert measure.max_error < 1.2
-    # Away from the jump the series converges.
-    away = lags[np.abs(lags[:, 0]) > 0.05]
-    assert error(measure, one_sided, away) < 0.01
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -246,15 +220,6 @@ def test_jordan_parts_have_the_masses_of_quadrature(dim):
     assert error(measure, difference, lags) <= measure.max_error < 1e-4
 
 
-@pytest.mark.parametrize("function", [gaussian, hat, cauchy])
-def test_positive_definite_functions_have_one_positive_part(function):
-    (part,) = lattice_measure(
-        function, 2, 9.0 if function is cauchy else None, symmetric=True
-    ).parts
-    assert part.law.is_positive
-    assert_allclose(part.mass, 1.0, atol=2e-4)
-
-
 def frequencies(measure, m, rng, scheme, flip=1.0):
     drawn = measure.sample(m, rng, scheme)
     return drawn.with_weights(drawn.weight, flip * drawn.phase)
@@ -290,54 +255,6 @@ LIMIT = float(norm.isf(1e-3 / (2 * 32 * 12)))
 def test_draws_are_unbiased_on_both_sides(scheme, dim):
     measure = lattice_measure(sinh, dim, 2.0)
     assert z_scores(measure, sinh, scheme).max() < LIMIT
-
-
-@pytest.mark.parametrize("fault", [{"flip": -1.0}, {"swap": True}, {"flip": 0.0}])
-def test_conjugated_phases_and_swapped_sides_are_seen(fault):
-    measure = lattice_measure(sinh, 2, 2.0)
-    assert z_scores(measure, sinh, "iid", **fault).max() > 2.0 * LIMIT
-
-
-@pytest.mark.parametrize("dim", [2, 3])
-def test_strata_of_the_uniform_lower_the_variance(dim):
-    measure = lattice_measure(shifted, dim, 2.0)
-    lags = fresh_lags(2.0, dim, 9, 50)
-    exact = transform(measure, lags)
-    squares = {}
-    for scheme in ("iid", "orthogonal"):
-        streams = np.random.default_rng(13).spawn(200)
-        drawn = [frequencies(measure, 64, stream, scheme) for stream in streams]
-        gaps = [f.gram(lags, np.zeros((1, dim)))[:, 0] - exact for f in drawn]
-        squares[scheme] = np.mean(np.square(gaps))
-    # Measured: 0.12 and 0.34; independent draws would give 1, to about a tenth.
-    assert squares["orthogonal"] < 0.5 * squares["iid"]
-
-
-def test_each_atom_has_its_share_of_the_uniforms():
-    law = Lattice([[0.0], [1.0], [2.0], [3.0]], [0.125, 0.0, 0.625, 0.25], [0.0, 1.0, 2.0, 3.0])
-
-    class Uniform:
-        """A scheme of given uniform numbers."""
-
-        def __init__(self, *numbers):
-            self.numbers = np.array(numbers)
-
-        def sample(self, layout, m, rng):
-            return [self.numbers[:, None]]
-
-    def atoms(*numbers):
-        return law._atoms(law.probability, len(numbers), None, Uniform(*numbers))
-
-    assert np.bincount(atoms(*(np.arange(1000) + 0.5) / 1000.0)).tolist() == [125, 0, 625, 250]
-    assert atoms(1.0 - 2.0**-53).tolist() == [3]
-    draw = law.draw(3, np.random.default_rng(0), resolve_scheme("iid"))
-    assert np.array_equal(draw.phase, draw.omega[:, 0])
-    assert_allclose(draw.ratio, 1.0)
-    every = law.draw(50, np.random.default_rng(0), resolve_scheme("iid"))
-    share = [every.ratio[every.omega[:, 0] == atom].sum() / 50.0 for atom in range(4)]
-    assert_allclose(share, law.probability, rtol=1e-12)
-    assert_allclose(law.at_zero, 0.125 + 0.625 * np.cos(2.0) + 0.25 * np.cos(3.0))
-    assert not law.is_positive
 
 
 def test_factors_that_are_nearly_constant_have_atoms_for_the_difference():
@@ -386,36 +303,6 @@ def test_products_are_unbiased():
     assert np.abs((values.mean(axis=0) - sinh(lags) ** 2) / deviation).max() < norm.isf(1e-3 / 32)
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3])
-def test_the_function_is_called_on_blocks_of_lags(dim):
-    sizes = []
-
-    def counted(delta):
-        assert delta.shape[1:] == (dim,)
-        sizes.append(len(delta))
-        return shifted(delta)
-
-    lattice_measure(counted, dim, 2.0)
-    assert max(sizes) <= 2**18
-    assert len(sizes) < 1000
-
-
-def test_errors_reported_by_the_law_add_up():
-    measure = lattice_measure(laplace, 1, 3.0)
-    law = measure.parts[0].law
-    assert 0.0 < law.truncation < 0.51e-4
-    # At the kink coefficients that the grid did not resolve cost more than those left out.
-    at_kink = error(measure, laplace, fresh_lags(1e-3, 1, 17))
-    assert law.truncation < at_kink <= law.aliasing + law.truncation
-    assert measure.max_error >= law.aliasing + law.truncation
-
-
-def test_an_input_that_never_differs_is_no_obstacle():
-    measure = lattice_measure(shifted, 2, [2.0, 0.0])
-    lags = fresh_lags([2.0, 0.0], 2, 10)
-    assert error(measure, shifted, lags) <= measure.max_error < 2e-4
-
-
 @pytest.mark.parametrize("dim", [4, 20])
 def test_many_inputs_are_referred_to_least_squares(dim):
     with pytest.raises(NoMeasureError, match="weights='least_squares'"):
@@ -445,15 +332,6 @@ def test_the_curve_visits_each_point_once_and_moves_by_one_step(dim, side):
     order = hilbert_order(cube)
     assert np.array_equal(np.sort(order), np.arange(side**dim))
     assert (np.abs(np.diff(cube[order], axis=0)).sum(axis=1) == 1).all()
-
-
-def test_a_subset_is_visited_in_the_order_of_the_whole():
-    rng = np.random.default_rng(0)
-    cube = np.stack(np.meshgrid(*[np.arange(8)] * 3), axis=-1).reshape(-1, 3)
-    place = np.argsort(hilbert_order(cube))
-    subset = rng.choice(len(cube), 100, replace=False)
-    subset[0] = np.argmax(cube.sum(axis=1))  # so that both are of the same number of bits
-    assert (np.diff(place[subset][hilbert_order(cube[subset])]) > 0).all()
 
 
 def measured(function=shifted, **options):

@@ -75,23 +75,6 @@ def test_directions_and_radii_are_those_of_normal_vectors():
     assert_allclose(fractions(points, lattice.generating_vector(20, 4)), 0.0, atol=1e-9)
 
 
-def test_reflections_are_by_chance_and_rows_in_random_order():
-    draws = [
-        sampling.ShiftedLattice().sample((sampling.Coordinates(2),), 8, rng)[0]
-        for rng in np.random.default_rng(0).spawn(2000)
-    ]
-    above = np.mean([u[:, 0] > 0.5 for u in draws], axis=0)
-    assert_allclose(above, 0.5, atol=0.06)  # Five deviations
-    ranks = np.mean([np.argsort(np.argsort(np.abs(u[:, 0] - 0.5))) for u in draws], axis=0)
-    assert_allclose(ranks, 3.5, atol=0.3)
-
-
-def test_blocks_without_uniforms_stay_empty():
-    layout = (sampling.Directions(2), sampling.Uniforms(0), sampling.Uniforms(1))
-    blocks = sampling.ShiftedLattice().sample(layout, 5, np.random.default_rng(0))
-    assert [block.shape for block in blocks] == [(5, 2), (5, 0), (5, 1)]
-
-
 def error(kernel, dim, scheme, m):
     measure = spectral_measure(kernel, dim)
     X = np.random.default_rng(0).normal(size=(150, dim)) / np.sqrt(2.0 * dim)
@@ -113,17 +96,3 @@ def test_errors_are_smaller_where_it_is_the_default(kernel, dim):
     assert found == error(kernel, dim, "lattice", 256)
     assert found < 0.85 * error(kernel, dim, "energy", 256)
     assert found < 0.85 * error(kernel, dim, "qmc", 256)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "dim"),
-    [
-        (kernels.Gaussian(1.0), 2),
-        (kernels.Matern(1.0, nu=1.5), 2),
-        (kernels.Laplacian(1.0), 3),
-        (kernels.RationalQuadratic(1.0, 2.0), 4),
-    ],
-    ids=str,
-)
-def test_the_default_is_of_least_energy_elsewhere(kernel, dim):
-    assert error(kernel, dim, "auto", 16) == error(kernel, dim, "energy", 16)

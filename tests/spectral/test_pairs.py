@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
 from bochner.kernels import Metric
@@ -61,35 +60,6 @@ def test_pairs_of_rows_with_themselves():
 
 
 @pytest.mark.parametrize("metric", Metric)
-def test_sparse_rows_are_dense_rows(metric):
-    thin = np.where(np.abs(X) > 0.5, X, 0.0)
-    dense, same = of_rows(thin, metric), of_rows(sparse.csr_array(thin), metric)
-    assert_allclose(same.distance, dense.distance, atol=1e-7)
-    assert_allclose(same.inner, dense.inner, atol=1e-12)
-
-
-@pytest.mark.parametrize("metric", Metric)
-def test_many_rows_make_no_more_pairs(metric):
-    many = np.random.default_rng(1).normal(size=(5000, 3))
-    pairs = of_rows(many, metric)
-    assert len(pairs.distance) == 400
-    # A thousand rows stand for five thousand.
-    other = of_rows(many, metric, seed=1)
-    assert pairs != other
-    gap = np.sort(pairs.distance) - np.sort(other.distance)
-    assert np.abs(gap).mean() < 0.05 * np.mean(pairs.distance)
-    assert pairs == of_rows(many, metric)
-
-
-def test_all_rows_have_a_part_in_the_greatest_norm():
-    rows = np.ones((3000, 2))
-    rows[1234] = 40.0
-    pairs = of_rows(rows, Metric.INNER_PRODUCT)
-    assert_allclose(pairs.norm, np.hypot(40.0, 40.0))
-    assert not pairs.spherical
-
-
-@pytest.mark.parametrize("metric", Metric)
 @pytest.mark.parametrize("rows", [X[:1], np.zeros((4, 3)), np.tile(X[:1], (4, 1))])
 def test_rows_without_distances(rows, metric):
     pairs = of_rows(rows, metric)
@@ -97,19 +67,6 @@ def test_rows_without_distances(rows, metric):
     assert pairs.reach < 1e-7
     if metric is Metric.INNER_PRODUCT:
         assert_allclose(pairs.inner, pairs.norm**2)
-
-
-def test_the_sphere_has_all_distances():
-    pairs = Pairs.of_sphere()
-    assert_allclose(pairs.distance, np.linspace(0.0, 2.0, 400))
-    assert_allclose(pairs.inner, 1.0 - 0.5 * np.square(pairs.distance))
-    assert (pairs.reach, pairs.norm, pairs.spherical) == (2.0, 1.0, True)
-
-
-def test_distances_of_any_shape():
-    pairs = Pairs.of_distances([[0.0, 3.0], [1.0, 2.0]], Metric.EUCLIDEAN)
-    assert pairs.distance == (0.0, 1.0, 2.0, 3.0)
-    assert Pairs.of_distances([], Metric.EUCLIDEAN).distance == (0.0,)
 
 
 @pytest.mark.parametrize("bad", [[-1.0], [np.nan, 1.0], [np.inf]])

@@ -37,20 +37,6 @@ def test_sobol_points_fill_every_dyadic_interval():
     assert_array_equal(strata, np.tile(np.arange(64)[:, None], 3))
 
 
-def test_sobol_points_avoid_the_middle_and_the_ends(monkeypatch):
-    # Without scrambling the sequence begins at 0 and 1/2, which scrambling meets by chance.
-    class Plain(sampling.qmc.Sobol):
-        def __init__(self, d, *, scramble, rng):
-            super().__init__(d, scramble=False, rng=rng)
-
-    monkeypatch.setattr(sampling.qmc, "Sobol", Plain)
-    directions, uniforms = sampling.QuasiMonteCarlo().sample(
-        (sampling.Directions(1), sampling.Uniforms(1)), 4, np.random.default_rng(0)
-    )
-    assert_allclose(np.abs(directions), 1.0)
-    assert uniforms.min() > 0.0
-
-
 @pytest.mark.parametrize("bad", ["sobol", 3, None, sampling.Iid])
 def test_unknown_schemes_are_refused(bad):
     with pytest.raises(ValueError, match="'iid', 'orthogonal', 'qmc', 'structured'"):

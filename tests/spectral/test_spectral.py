@@ -10,14 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from bochner import kernels, spectral_measure
 from bochner.spectral import NoMeasureError
-from bochner.spectral.laws import Chi, ExponentialMagnitude, GammaMixture, Student
 
 MASSES = (0.2, 5.0, 1.0)
 MIXED = spectral_measure(
     sum((mass * kernels.Gaussian() for mass in MASSES[1:]), MASSES[0] * kernels.Gaussian()), 2
 )
 LAPLACE = spectral_measure(kernels.Laplacian(), 3)
-UNIFORMS = np.stack([np.linspace(0.01, 0.99, 50), np.full(50, 0.4)], axis=1)
 
 
 @pytest.mark.parametrize("m", [6, 7, 10, 64, 1001])
@@ -44,38 +42,6 @@ def test_seeds_repeat_and_differ(scheme):
     first, second, third = (mu.sample(10, seed, scheme).omega for seed in (1, 1, 2))
     assert_array_equal(first, second)
     assert not np.array_equal(first, third)
-
-
-def test_a_generator_moves_on():
-    rng = np.random.default_rng(0)
-    mu = spectral_measure(kernels.Gaussian(), 3)
-    assert not np.array_equal(mu.sample(4, rng).omega, mu.sample(4, rng).omega)
-
-
-@pytest.mark.parametrize("law", [Chi(), Student(3.0), GammaMixture(0.7)])
-@pytest.mark.parametrize("dim", [1, 4])
-def test_radii_increase_in_the_first_uniform(law, dim):
-    assert (np.diff(law.radius(UNIFORMS[:, : law.n_uniforms], dim)) > 0.0).all()
-
-
-def test_student_tends_to_chi():
-    gap = np.abs(Student(1e6).radius(UNIFORMS, 3) - Chi().radius(UNIFORMS, 3)).max()
-    assert gap < 1e-4
-
-
-def test_large_smoothness_is_served():
-    omega = spectral_measure(kernels.Matern(nu=1e5), 3).sample(64, 0).omega
-    expected = spectral_measure(kernels.Gaussian(), 3).sample(64, 0).omega
-    assert_allclose(omega, expected, rtol=1e-3)
-
-
-def test_rough_kernels_have_finite_frequencies():
-    assert np.isfinite(spectral_measure(kernels.Matern(nu=0.05), 3).sample(4096, 0).omega).all()
-
-
-def test_the_laplace_law_is_one_dimensional():
-    with pytest.raises(ValueError, match="one dimension, not 2"):
-        ExponentialMagnitude().radius(UNIFORMS, 2)
 
 
 SIGNED = [

@@ -67,15 +67,6 @@ def test_variances_between_rows_are_nearly_those_of_the_kernel(name, dim):
     assert_between_rows(name, dim)
 
 
-@every
-def test_weights_are_at_most_twice_those_of_plain_draws(name):
-    frequencies = sample(3.0 * CASES[name][0](4), 4)
-    assert frequencies.omega.shape == (M, 4)
-    assert (frequencies.weight > 0.0).all()
-    assert frequencies.weight.max() <= 3.0 * 2.0 / M
-    assert_allclose(frequencies.weight.sum(), 3.0, rtol=0.05)
-
-
 @pytest.mark.parametrize(
     "kernel",
     [

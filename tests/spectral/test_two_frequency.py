@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
-from bochner import kernels, spectral_measure
+from bochner import spectral_measure
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Gaussian, LocallyStationary, SpectralMixture
 from bochner.spectral.composite_laws import (
-    TwoFrequency,
     grid_sides,
 )
 from bochner.spectral.schemes import SCHEMES
@@ -64,26 +63,9 @@ def test_sides_of_a_grid_are_near_each_other():
         assert rows + columns <= 2.5 * np.sqrt(m) + 1.0
 
 
-def test_pairs_are_chosen_by_name_or_object():
-    grid = spectral_measure(PLAIN, 2, pairs="grid")
-    assert grid != spectral_measure(PLAIN, 2)
-    assert grid.paired("matched") == spectral_measure(PLAIN, 2)
-    inside = spectral_measure(kernels.Bilinear(PLAIN, np.eye(2)) * Gaussian(), 2, pairs="grid")
-    mapped = inside.parts[0].law.laws[0]
-    assert isinstance(mapped.law, TwoFrequency)
-    assert mapped.law.pairs == "grid"
-
-
 @pytest.mark.parametrize("pairs", ["square", None, 3])
 def test_unknown_pairs_are_refused(pairs):
     with pytest.raises(ValueError, match="pairs must be one of 'matched', 'grid', got"):
         spectral_measure(PLAIN, 2, pairs=pairs)
     with pytest.raises(ValueError, match="pairs must be one of 'matched', 'grid'"):
         FourierFeatures(Gaussian(), pairs=pairs).fit(X)
-
-
-def test_frequencies_of_the_midpoint_may_be_zero():
-    constant = SpectralMixture([2.0], [[0.0, 0.0]], [0.0])
-    f = spectral_measure(LocallyStationary(constant, Gaussian()), 2).sample(16, 0)
-    assert_array_equal(f.omega, f.nu)
-    assert f.is_symmetric

@@ -66,7 +66,7 @@ _TILE = 512
 """Rows whose distances are summed together: a hundred columns of them fit the second cache."""
 
 _SINGLE_LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
-_SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Of ln 2
 _SINGLE_SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd
 _SINGLE_SMALLEST = np.float32(-87.0)
 """Single-precision twins of the constants of this file.
