@@ -114,7 +114,7 @@ CODES = [
             {"x": N}, ["'PID' differs in every row and is left out"], absent=["PID"]),
     Brought("a number of a ticket",
             generated("ticket_no,x,y", lambda i: f"{(37 * i) % 4001},{i / 2},{i % 7}"),
-            {"ticket_no": N}, ["may be an identifier; --drop leaves it out"]),
+            {"ticket_no": N}, ["may be an identifier, to be dropped (--drop)"]),
     Brought("a sheet of codes", sheet(["a", "x"], ["007", 1.5], ["7", 2.5], ["07", 4.5]),
             {"a": ["007", "7", "07"]}, ["codes with leading zeros"], ending=".xlsx"),
 ]  # fmt: skip

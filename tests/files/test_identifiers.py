@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from files.written import read_text
 
-from bochner.files.table_reading import read, read_table
+from bochner.files.table_reading import read
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_checks import check_table
 
 N = 40
 RNG = np.random.default_rng(0)
-KEEPS = "; a type given for a column (--types FILE) keeps it."
+KEEPS = "; a type given for a column (types=, --types) keeps it."
 
 
 def table(**columns):
@@ -148,15 +148,6 @@ class TestConstantColumns:
         assert notes == (f"'site' and 'k' {words} ('site': north).",)
         (note,) = left_out(tmp_path, table(k=[7] * N))[1]
         assert note == "'k' has the same entry in every row and is not used (7)."
-
-
-def test_warnings_in_python_name_parameters_of_python(tmp_path):
-    """They named options of the command."""
-    path = tmp_path / "t.csv"
-    path.write_text(table(uid=[str(uuid.uuid4()) for _ in range(N)]), encoding="utf-8")
-    with pytest.warns(UserWarning, match=r"types=\{column: kind\}") as caught:
-        read_table(path)
-    assert "--" not in str(caught[0].message)
 
 
 @pytest.mark.parametrize("entry", [[1, 2], {"a": 1}, np.ones(2)], ids=["list", "dict", "array"])

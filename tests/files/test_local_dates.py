@@ -151,7 +151,7 @@ def test_entries_that_are_no_dates_are_counted(tmp_path):
     found = read_text(tmp_path, column(*entries, "soon"))
     assert found.notes[-1] == (
         "'a' has entries 'soon', which count as missing because the other entries are numbers or "
-        "dates (1 of 29; a type text, --types FILE, keeps them)."
+        "dates (1 of 29; a type text, types=, --types, keeps them)."
     )
     assert found.frame["a"].isna().tolist() == [False] * 28 + [True]
     again = read_text(tmp_path, column("1.10.2021", "Soon"), layout=found.layout)

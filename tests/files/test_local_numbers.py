@@ -143,7 +143,7 @@ def test_a_few_words_among_numbers_are_missing_and_noted(tmp_path):
     found = read_text(tmp_path, text)
     assert found.notes[1] == (
         "'a' has entries 'n/k', which count as missing because the other entries are numbers or "
-        "dates (1 of 31; a type text, --types FILE, keeps them)."
+        "dates (1 of 31; a type text, types=, --types, keeps them)."
     )
     assert found.frame["a"].isna().tolist() == [False] * 30 + [True]
     again = read_text(tmp_path, column("N/K", "2,5"), layout=found.layout)

@@ -84,13 +84,6 @@ class TestDelimiters:
         )
         assert "Duplicate" in refusal(tmp_path, "a,a \n1,2\n", ValueError)
 
-    def test_levels_that_differ_by_case(self, tmp_path):
-        found = read_text(tmp_path, "a,b\nRed,1\nred,2\nblue,3\n")
-        assert found.frame["a"].tolist() == ["Red", "red", "blue"]
-        assert found.notes == (
-            "'a' has levels that differ only by case, and are kept apart ('Red' and 'red').",
-        )
-
 
 class TestLines:
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -184,7 +184,6 @@ def forecast(
     time: o.SeriesTime = None,
     horizon: o.Horizon = None,
     series: o.SeriesName = None,
-    total: o.Total = None,
     known: o.Known = None,
     future: o.Future = None,
     holidays: o.Holidays = None,

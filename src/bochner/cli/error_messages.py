@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import typer
@@ -12,7 +12,7 @@ import typer.core
 from rich.console import Console
 from rich.text import Text
 
-from bochner.cli.output import NamedOutput, plain
+from bochner.cli.output import plain
 
 _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
 
@@ -64,11 +64,10 @@ def refusals() -> Iterator[None]:
         _refuse("standard output is closed: send it to a file, or to /dev/null.")
     try:
         try:
-            with redirect_stdout(NamedOutput(sys.stdout)):
-                try:
-                    yield
-                finally:
-                    sys.stdout.flush()
+            try:
+                yield
+            finally:
+                sys.stdout.flush()
         except SystemExit as stop:
             # rich raises this for a closed pipe; commands raise `typer.Exit`.
             raise BrokenPipeError from stop

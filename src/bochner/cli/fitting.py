@@ -1,7 +1,6 @@
 """`bochner fit`: read, split, fit, compare, save, show."""
 
 import shlex
-from functools import partial
 from math import inf
 from time import perf_counter
 from types import SimpleNamespace
@@ -9,7 +8,6 @@ from types import SimpleNamespace
 from rich.console import Console
 from rich.text import Text
 
-from bochner import files as persist
 from bochner._base.amounts import as_bytes
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
@@ -26,7 +24,8 @@ from bochner.comparison.study import (
     versions,
 )
 from bochner.files.errors import InputError
-from bochner.files.table_reading import named_by, read
+from bochner.files.model_file import save
+from bochner.files.table_reading import read
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
 
@@ -43,7 +42,6 @@ def fit_table(options: SimpleNamespace) -> None:
     with noting_warnings() as notes, reporting(limit=options.time_limit) as progress:
         progress(f"reading {path}")
         table = read(path, layout, keep={*roles.target, *roles.drop, *roles.names.values()})
-        roles = roles.renamed(partial(named_by, table.first))
         ignored = [name for name, kind in table.layout.types.items() if kind == "ignore"]
         split = split_table(
             table.frame,
@@ -69,7 +67,7 @@ def fit_table(options: SimpleNamespace) -> None:
             row_names=row_names(split.X_test, None if roles.id is None else table.frame[roles.id]),
         )
         model.record_ |= fit_facts(studies, roles, table.layout.to_record())
-        persist.save(model, options.out)
+        save(model, options.out)
         if options.report is not None:
             from bochner.report import page
 

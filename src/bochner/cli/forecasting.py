@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bochner import files as persist
 from bochner._base.number_texts import counted, number, percent
 from bochner._base.progress import Progress
 from bochner.cli.options import fraction_option, read_options
@@ -46,11 +45,10 @@ from bochner.comparison.forecast_fits import (
     Request,
     SeriesFits,
     forecast_each,
-    forecast_together,
     past_scores,
-    with_total,
 )
 from bochner.files.errors import InputError
+from bochner.files.model_file import save
 from bochner.files.series_table import (
     SeriesColumns,
     TableSeries,
@@ -120,13 +118,8 @@ def forecast_table(options: SimpleNamespace) -> None:
         progress(f"reading {options.file}")
         columns, all_series, remarks, unread = _read(options)
         request = Request(columns, options.horizon, options.holidays, level)
-        if options.total is None:
-            fits = forecast_each(all_series, unfitted, request, progress)
-        else:
-            fits = forecast_together(all_series, options.total, unfitted, request, progress)
-        scores = {}
-        if options.compare:
-            scores = past_scores(fits, request, progress, are_joint=options.total is not None)
+        fits = forecast_each(all_series, unfitted, request, progress)
+        scores = past_scores(fits, request, progress) if options.compare else {}
         forecasts = _Forecasts(fits, columns, scores, level)
         refused = {**unread, **fits.refused}
         _write(forecasts, options, progress)
@@ -153,11 +146,6 @@ def _check(options: SimpleNamespace) -> None:
         raise InputError(
             "--series is for series below each other, and several --target for series in "
             "columns: give one of them."
-        )
-    if options.total is not None and options.series is None and len(options.target) == 1:
-        raise InputError(
-            "--total needs several series: repeat --target for their columns, or name the "
-            "column that tells them apart with --series."
         )
     if options.as_json and is_standard_output(options.out):
         raise InputError("--json and --out - both write to standard output: name a file.")
@@ -192,21 +180,17 @@ def _read(
     if options.future is not None:
         more = read(options.future, table.layout, keep=keep, text=text)
         later, notes = more.frame, [*notes, *more.notes]
-    if is_wide := len(options.target) > 1:
+    if len(options.target) > 1:
         frame, columns = stacked(frame, options.target, columns, later)
         later = None
     all_series, refused = table_series(frame, columns, later)
-    if options.total is not None:
-        if refused:
-            raise InputError(next(iter(refused.values())))
-        all_series = with_total(all_series, options.total, columns, is_wide)
     return columns, all_series, notes, refused
 
 
 def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) -> None:
     """Write the model, the picture and the report."""
     if options.model is not None:
-        persist.save(forecasts.fits.model, options.model)
+        save(forecasts.fits.model, options.model)
     if options.picture is not None:
         progress("drawing")
         _draw(forecasts, options.picture)
@@ -316,8 +300,6 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         lengths = [len(one.values) for one in series]
         span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))
         facts = {"Series": f"{path}: {len(series)} series of {span} values"}
-        for name, parts in (forecasts.fits.model.sums or {}).items():
-            facts["Sums"] = f"{name} = the sum of the {len(parts)} other series"
     if first.inputs is not None:
         names = ", ".join(map(str, first.inputs.columns))
         facts["Inputs"] = names

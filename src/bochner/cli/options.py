@@ -197,14 +197,6 @@ SeriesName = Annotated[
     str | None,
     _option("Column that names the series of each row, if they are below each other.", _SERIES),
 ]
-Total = Annotated[
-    str | None,
-    _option(
-        "Name of the sum of all series, a new or an existing one. Forecasts of the series then "
-        "add up to its forecast.",
-        _SERIES,
-    ),
-]
 Known = Annotated[
     list[str] | None,
     _option(

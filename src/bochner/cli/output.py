@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from rich.console import JustifyMethod
 from rich.table import Table
@@ -22,8 +22,6 @@ from bochner.files.text_files import TEXT_ENDINGS as CSV_ENDINGS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Result = TypeVar("Result")
 
 HTML_ENDINGS = (".html", ".htm")
 PICTURES = (".png", ".svg", ".pdf")
@@ -62,36 +60,6 @@ def noting_warnings() -> Iterator[list[str]]:
                 warning.message, warning.category, warning.filename, warning.lineno
             )
     notes[:] = dict.fromkeys(notes)
-
-
-class NamedOutput:
-    """Wrapper of standard output whose errors name the stream, as errors of files name the file."""
-
-    def __init__(self, stream: TextIO | NamedOutput) -> None:
-        self._stream: TextIO = stream._stream if isinstance(stream, NamedOutput) else stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        """Write a text, and return its length."""
-        return self._named(lambda: self._stream.write(text))
-
-    def flush(self) -> None:
-        """Write buffered output."""
-        self._named(self._stream.flush)
-
-    @staticmethod
-    def _named(act: Callable[[], Result]) -> Result:
-        try:
-            return act()
-        except BrokenPipeError:  # The reader has enough
-            raise
-        except OSError as error:
-            raise OSError(
-                f"standard output cannot be written ({error.strerror or error}): send it to "
-                "another file, or free space."
-            ) from error
 
 
 def cells_table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,35 +81,6 @@ def origin_scores(
     except ValueError:  # Values before the first origin are constant or too few
         return None
     return _scores(y, table, horizon, n_origins, season)
-
-
-def joint_scores(
-    model: Forecaster,
-    y: Mapping[str, pd.Series],
-    X: Mapping[str, pd.DataFrame | None],
-    horizon: int,
-    level: float,
-) -> dict[str, OriginScores]:
-    """Return the errors of series of one index that are forecast together, by name.
-
-    Origins are those of `origin_scores`. There are no errors if the series are too short.
-    """
-    origins_and_season = _origins_and_season(next(iter(y.values())), horizon)
-    if origins_and_season is None:
-        return {}
-    n_origins, season = origins_and_season
-    try:
-        table = model.cross_validate(
-            dict(y), horizon, n_origins, dict(X), level=level, season_length=season
-        )
-    except ValueError:  # As in `origin_scores`
-        return {}
-    rows = dict(list(table.groupby("series", sort=False)))
-    return {
-        name: _scores(one, rows[name], horizon, n_origins, season)
-        for name, one in y.items()
-        if np.isfinite(rows[name]["observed"]).any()
-    }
 
 
 def _origins_and_season(y: pd.Series, horizon: int) -> tuple[int, int] | None:

@@ -1,10 +1,9 @@
-"""Forecasts of the series of a table: one after another, or together with their total."""
+"""Forecasts of the series of a table, one after another."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from bochner._base.progress import Progress
 from bochner.comparison.forecast_errors import (
     OriginScores,
     SeriesForecast,
-    joint_scores,
     origin_scores,
 )
 from bochner.files.errors import InputError
@@ -140,95 +138,8 @@ def forecast_each(
     return SeriesFits(joined, series, reasons)
 
 
-def forecast_together(
-    all_series: Sequence[TableSeries],
-    total: str,
-    unfitted: Forecaster,
-    request: Request,
-    progress: Progress,
-) -> SeriesFits:
-    """Fit series and their total together, and return forecasts that add up."""
-    steps = {request.steps(one) for one in all_series}
-    if len(steps) > 1:
-        raise InputError(
-            f"--total {total} needs the same rows to forecast of every series, got between "
-            f"{min(steps)} and {max(steps)}: add the missing rows, or give --horizon."
-        )
-    (count,) = steps
-    inputs = {one.name: request.inputs(one, count) for one in all_series}
-    past: dict[str, pd.DataFrame | None] = {}
-    future: dict[str, pd.DataFrame | None] = {}
-    for one in all_series:
-        X = inputs[one.name]
-        past[one.name] = None if X is None else X.iloc[: len(one.values)]
-        future[one.name] = None if X is None else X.iloc[len(one.values) :]
-    parts = [one.name for one in all_series if one.name != total]
-    model = clone(unfitted).set_params(sums={total: parts})
-    model.fit({one.name: one.values for one in all_series}, past, callback=progress.relay)
-    later = all_series[0].later
-    horizon: Any = later[:count] if len(later) >= count else count
-    ends = model.predict_interval(horizon, request.level, future)
-    of_all = [model.predict(horizon, future), *ends]
-    forecasts = [
-        request.forecast(one, [of_part[one.name] for of_part in of_all], inputs[one.name])
-        for one in all_series
-    ]
-    return SeriesFits(model, forecasts, {})
-
-
-def with_total(
-    all_series: Sequence[TableSeries], name: str, columns: SeriesColumns, is_wide: bool
-) -> list[TableSeries]:
-    """Return series that end at the same time, with their total last if it is not among them.
-
-    The total of the columns of one table has their known inputs, which are those of all series.
-    Raises InputError for less than two series besides the total.
-    """
-    parts = [one for one in all_series if one.name != name]
-    if len(parts) < 2:
-        raise InputError(
-            f"--total {name} needs two or more series to add up, got {len(parts)}: "
-            + ", ".join(repr(one.name) for one in parts)
-        )
-    times = reduce(lambda left, right: left.union(right), (one.values.index for one in all_series))
-    aligned = [_to_one_end(one, times, columns.target) for one in all_series]
-    if len(parts) < len(all_series):
-        return aligned
-    total = reduce(lambda left, right: left.add(right), (one.values for one in aligned))
-    first = total.first_valid_index()
-    if first is None:
-        raise InputError(f"--total {name} needs times at which all series are known, found none.")
-    inputs = None
-    if is_wide and aligned[0].inputs is not None:
-        inputs = max((one.inputs for one in aligned if one.inputs is not None), key=len)
-        inputs = inputs.loc[first:]
-    return [*aligned, TableSeries(name, total.loc[first:], inputs, aligned[0].later)]
-
-
-def _to_one_end(one: TableSeries, times: pd.Index[Any], target: str) -> TableSeries:
-    """Return a series with NaN at the times of other series, up to the last one of all."""
-    values = one.values.reindex(times[times >= one.values.index[0]])
-    later, inputs = one.later[one.later > times[-1]], one.inputs
-    if inputs is not None:
-        lacking = values.index.difference(inputs.index)
-        if len(lacking):
-            raise InputError(
-                f"The series {one.name!r} has no row at {lacking[0]}, where others have one: add "
-                f"it with the known inputs, and without {target!r} if unknown."
-            )
-        inputs = inputs.loc[values.index.append(later)]
-    return replace(one, values=values, later=later, inputs=inputs)
-
-
-def past_scores(
-    fits: SeriesFits, request: Request, progress: Progress, *, are_joint: bool = False
-) -> dict[str, OriginScores]:
+def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[str, OriginScores]:
     """Return errors of forecasts from past origins, of at most twenty series one by one."""
-    horizon, level = len(fits.series[0].mean), request.level
-    if are_joint:
-        progress("forecasting from past origins")
-        values, inputs = _on_one_index(fits.series)
-        return joint_scores(fits.model, values, inputs, horizon, level)
     scores = {}
     every = max(1, -(-len(fits.series) // _MOST_COMPARED))
     for place, one in enumerate(some := fits.series[::every]):
@@ -236,18 +147,7 @@ def past_scores(
         places = (place + 1, len(some)) if len(some) > 1 else ()
         progress("forecasting from past origins", *places)
         past = None if one.inputs is None else one.inputs.iloc[: len(one.values)]
-        result = origin_scores(fits.model, one.values, past, len(one.mean), level)
+        result = origin_scores(fits.model, one.values, past, len(one.mean), request.level)
         if result is not None:
             scores[ONE if request.columns.series is None else one.name] = result
     return scores
-
-
-def _on_one_index(
-    series: Sequence[SeriesForecast],
-) -> tuple[dict[str, pd.Series], Mapping[str, pd.DataFrame | None]]:
-    """Return values and known inputs of all series, from the time at which all have begun."""
-    first = max(one.values.index[0] for one in series)
-    values = {one.name: one.values.loc[first:] for one in series}
-    times = reduce(lambda left, right: left.union(right), (each.index for each in values.values()))
-    inputs = {one.name: None if one.inputs is None else one.inputs.loc[times] for one in series}
-    return {name: each.reindex(times) for name, each in values.items()}, inputs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, cast
@@ -75,11 +74,6 @@ class Roles:
         """Columns by their roles, besides targets and dropped columns."""
         roles = {role: getattr(self, role) for role in ("weight", "id", "group", "time")}
         return {role: name for role, name in roles.items() if name is not None}
-
-    def renamed(self, name_of: Callable[[str], str]) -> Roles:
-        """Return the roles with other names of columns."""
-        names = {role: name_of(name) for role, name in self.names.items()}
-        return Roles(tuple(map(name_of, self.target)), tuple(map(name_of, self.drop)), **names)
 
 
 def split_table(

@@ -33,15 +33,11 @@ _MOST_LISTED = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """The unconverted table of a file, notes, and the lines of names of a spreadsheet.
-
-    ``first`` has the entries of the first row if a spreadsheet has no names.
-    """
+    """The unconverted table of a file, notes, and the lines of names of a spreadsheet."""
 
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()
     n_names: int | None = None
-    first: tuple[str, ...] = ()
 
 
 def read_frame(path: Path, ending: str, options: ReadOptions) -> Frame:
@@ -178,7 +174,7 @@ def _rows_of_cells(cells: pd.DataFrame, options: ReadOptions) -> Frame:
         notes += (footer_note(tail[-n_foot:]),)
         rows = rows.iloc[:-n_foot]
     names = [name.strip() or f"Unnamed: {i}" for i, name in enumerate(heading.names)]
-    return Frame(rows.set_axis(names, axis=1), notes, heading.n_names, heading.first)
+    return Frame(rows.set_axis(names, axis=1), notes, heading.n_names)
 
 
 def _texts(cells: pd.DataFrame) -> list[list[str]]:

@@ -93,7 +93,7 @@ def column_values(
             column.name,
             f"has entries {listed}, which count as missing because the other entries are numbers "
             "or dates",
-            f"{count} of {len(column.texts)}; a type text, --types FILE, keeps them",
+            f"{count} of {len(column.texts)}; a type text, types=, --types, keeps them",
         )
     if markers and values.kind is None and not isinstance(column.type, Truths):
         is_date = isinstance(column.type, IsoDates | LocalDates)
@@ -167,13 +167,13 @@ def _plain_numbers(
         rule, row = plain.code
         entry = shown(column.cleaned[row])
         if rule == "padded":
-            words = "has leading zeros, which numbers lose; a type text (--types FILE) keeps them"
+            words = "has leading zeros, which numbers lose; a type text (--types) keeps them"
             remarks.add(column.name, words, f"{entry} is read as {plain.numbers[row]}")
             return _values(np.array(plain.numbers), "number")
         what = "leading zeros" if rule == "zeros" else "a letter E among digits"
         remarks.add(
             column.name,
-            f"has codes with {what}: read as text; a type number (--types FILE) overrules that",
+            f"has codes with {what}: read as text; a type number (types=, --types) overrules that",
             entry,
         )
         return None
@@ -285,8 +285,6 @@ def _text(column: Guess, options: ReadOptions, remarks: Remarks) -> Values:
     if _has_errors(column, remarks):
         return Values(series, "text", is_mixed=True)
     levels = _levels(column.texts)
-    if levels is not None:
-        _remark_on_case(column.name, levels.to_pylist(), remarks)
     return Values(series, "text" if levels is None or looks_otherwise(levels) else None)
 
 
@@ -301,8 +299,7 @@ def _are_excluded(column: Guess, options: ReadOptions, remarks: Remarks) -> bool
     if options.decimal == "auto" and options.dates == "auto":
         return False
     free = guess(column.name, column.texts, None, ReadOptions()).type
-    is_code = isinstance(free, PlainNumbers) and free.code is not None
-    if free is None or is_code:
+    if free is None or (isinstance(free, PlainNumbers) and free.code is not None):
         return False
     numbers = isinstance(free, PlainNumbers | LocalNumbers)
     option = f"decimal={options.decimal!r}" if numbers else f"dates={options.dates!r}"
@@ -366,7 +363,7 @@ def _refusal(column: Guess, options: ReadOptions) -> InputError:
     n_bad, example = _others(column, good)
     advice = "or name them by missing= (--missing)"
     if not options.recorded:
-        advice = f"{advice.removeprefix('or ')}, or give the column another type (--types FILE)"
+        advice = f"{advice.removeprefix('or ')}, or give the column another type (types=, --types)"
     return InputError(
         f"Column {column.name!r} should hold {expected}, but {n_bad} of "
         f"{len(column.cleaned) - column.cleaned.null_count} entries are something else "
@@ -382,13 +379,3 @@ def _levels(texts: pa.Array) -> pa.Array | None:
         return None
     levels = pc.unique(texts).drop_null()
     return levels if len(levels) <= _MOST_LEVELS else None
-
-
-def _remark_on_case(name: str, levels: list[str], remarks: Remarks) -> None:
-    folded: dict[str, str] = {}
-    for level in levels:
-        other = folded.setdefault(level.casefold(), level)
-        if other != level:
-            words = "has levels that differ only by case, and are kept apart"
-            remarks.add(name, words, f"{shown(other)!r} and {shown(level)!r}")
-            return

@@ -40,16 +40,12 @@ _FOOTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Records before the first row: ``n_titles``, then ``n_names``, with the names and notes.
-
-    ``first`` has the entries of the first row if the file has no names.
-    """
+    """Records before the first row: ``n_titles``, then ``n_names``, with the names and notes."""
 
     n_titles: int
     n_names: int
     names: list[str]
     notes: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
 
 
 def find_heading(
@@ -89,7 +85,7 @@ def find_heading(
                 f"The first line holds data ({shown(', '.join(first))}), so that columns are named "
                 "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
             )
-        return Heading(titles, 0, names, tuple(notes), tuple(first))
+        return Heading(titles, 0, names, tuple(notes))
     if count == 1:
         return Heading(titles, 1, first, tuple(notes))
     return Heading(titles, count, _joined(rows[:count]), tuple(notes))

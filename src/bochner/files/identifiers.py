@@ -112,7 +112,7 @@ def leave_out(
             remarks.forget(name)
             remarks.add(name, words)
         elif not only_index and series.dtype.kind in "iu" and may_identify(name, series.to_numpy()):
-            what = "in nearly every row and may be an identifier; --drop leaves it out"
+            what = "in nearly every row and may be an identifier, to be dropped (--drop)"
             remarks.add(name, f"differs {what}")
         elif name in constant:
             remarks.add(
@@ -150,7 +150,7 @@ def _reason(name: str, series: pd.Series, remaining: int, *, only_index: bool) -
     is_text = not values.size and _is_text(series) and _is_nearly_unique(series)
     why = _reason_of_numbers(name, values, remaining) if values.size else ""
     why = "differs in nearly every row" if is_text else why
-    return why and f"{why} and is left out; a type given for a column (--types FILE) keeps it"
+    return why and f"{why} and is left out; a type given for a column (types=, --types) keeps it"
 
 
 def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -45,42 +44,27 @@ _AUTOMATIC = ReadOptions()
 _WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
 """Endings of files that people write, with sums below the rows."""
 
-_BOTH = re.compile(r"(\w+=\S*) \(--[^)]*\)")
-"""A parameter of Python, followed by the option of the command."""
-
-_PARAMETERS = {
-    "--types FILE": "types={column: kind}",
-    "--drop leaves it out": "frame.drop(columns=name) leaves it out",
-}
-"""Options of the command that stand alone in notes, and what does the same in Python."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """The table of a file, notes on oddities and guesses, and the layout to read later files.
-
-    ``first`` has the entries of the first row if the file has no names of columns.
-    """
+    """The table of a file, notes on oddities and guesses, and the layout to read later files."""
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
-    first: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RawColumns:
     """Columns (n,) by name, Arrow arrays of texts or pandas Series of anything else.
 
-    ``delimiter`` is that of a text file, ``n_names`` the number of lines of names, and ``first``
-    has the entries of the first row if there are no names.
+    ``delimiter`` is that of a text file, and ``n_names`` the number of lines of names.
     """
 
     columns: dict[str, Any]
     notes: tuple[str, ...] = ()
     delimiter: str = ""
     n_names: int | None = None
-    first: tuple[str, ...] = ()
 
 
 def read(
@@ -131,7 +115,7 @@ def read(
         columns, note = without_summaries(columns)
         notes = (*notes, note) if note else notes
     table = _convert(columns, raw.delimiter, options, text, remarks)
-    keep_names = {*text, *options.types, *table.mixed, *(named_by(raw.first, n) for n in keep)}
+    keep_names = {*text, *options.types, *table.mixed, *keep}
     left = leave_out(table.columns, keep_names, remarks, options.recorded)
     frame = pd.DataFrame({n: column for n, column in table.columns.items() if n not in left})
     if frame.empty:
@@ -155,7 +139,7 @@ def read(
         words={**options.words, **table.words},
         delimiter=raw.delimiter or options.delimiter,
     )
-    return TableRead(frame, (*notes, *remarks.sentences()), layout, raw.first)
+    return TableRead(frame, (*notes, *remarks.sentences()), layout)
 
 
 def read_table(
@@ -235,36 +219,11 @@ def read_table(
     options = ReadOptions(
         decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
     )
-    try:
-        table_read = read(path, options, text)
-    except InputError as error:
-        error.args = (in_python(str(error)),)
-        raise
+    table_read = read(path, options, text)
     if table_read.notes:
         source = "the table" if hasattr(path, "columns") else path
-        notes = in_python(" ".join(table_read.notes))
-        warnings.warn(f"Read {source}: {notes}", stacklevel=2)
+        warnings.warn(f"Read {source}: {' '.join(table_read.notes)}", stacklevel=2)
     return table_read.frame
-
-
-def in_python(text: str) -> str:
-    """Return a note or a refusal with parameters of Python in place of options of the command.
-
-    >>> in_python("skip=0 (--skip 0) keeps all lines"), in_python("a type text (--types FILE)")
-    ('skip=0 keeps all lines', 'a type text (types={column: kind})')
-    """
-    text = _BOTH.sub(r"\1", text)
-    for option, parameter in _PARAMETERS.items():
-        text = text.replace(option, parameter)
-    return text
-
-
-def named_by(first: Sequence[str], name: str) -> str:
-    """Return the name of a column, which may be given by its entry in the first row.
-
-    ``first`` has the entries of the first row of a file without names. Such a row looks like names.
-    """
-    return f"column {list(first).index(name) + 1}" if first.count(name) == 1 else name
 
 
 def _refuse_broken_names(names: Collection[str]) -> None:
@@ -285,14 +244,14 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
     if ending not in TEXT_ENDINGS:
         contents = read_frame(path, ending, options)
         columns = {str(name): series for name, series in contents.frame.items()}
-        return _RawColumns(columns, contents.notes, n_names=contents.n_names, first=contents.first)
+        return _RawColumns(columns, contents.notes, n_names=contents.n_names)
     content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
     layout = find_layout(place(path), content, preferred, options)
     columns, notes = read_columns(place(path), layout), layout.notes
     if options.skip is None:
         columns, note = without_repeated_names(columns)
         notes = (*notes, note) if note else notes
-    return _RawColumns(columns, notes, layout.delimiter, layout.n_names, layout.first)
+    return _RawColumns(columns, notes, layout.delimiter, layout.n_names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -360,7 +319,7 @@ def _convert(
 def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:
     """Note numbers that a spreadsheet or another typed table holds as text."""
     if series.dtype.kind in "iuf" and some.kind is None and not series.isna().all():
-        words = "has numbers that are stored as text: read as numbers; a type text (--types FILE)"
+        words = "has numbers that are stored as text: read as numbers; a type text (types=)"
         remarks.add(some.name, f"{words} keeps them", shown(some.cleaned.drop_null()[0]))
 
 
@@ -372,7 +331,7 @@ def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptio
     """
     is_date, is_number = series.dtype.kind == "M", series.dtype.kind in "iuf"
     if kind in NUMBER_KINDS and is_date:
-        advice = "Convert them." if options.recorded else "Give it another type (--types FILE)."
+        advice = "Convert them." if options.recorded else "Give it another type (types=, --types)."
         raise InputError(
             f"Column {name!r} should hold numbers, but holds dates (row 1: {series.iloc[0]}). "
             f"{advice}"

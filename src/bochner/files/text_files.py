@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -163,20 +164,16 @@ def _open_zstandard(path: Path) -> bytes:
         return cast(bytes, file.read())
 
 
-def _opened_by(module: str) -> Callable[[Path], bytes]:
-    """Return a reader by a module of Python, which some builds lack."""
-
-    def read(path: Path) -> bytes:
-        with import_module(module).open(path) as file:
-            return cast(bytes, file.read())
-
-    return read
+def _open_by(module: str, path: Path) -> bytes:
+    """Return the content by a module of Python, which some builds lack."""
+    with import_module(module).open(path) as file:
+        return cast(bytes, file.read())
 
 
 _OPENERS: Mapping[str, Callable[[Path], bytes]] = {
-    ".gz": _opened_by("gzip"),
-    ".bz2": _opened_by("bz2"),
-    ".xz": _opened_by("lzma"),
+    ".gz": partial(_open_by, "gzip"),
+    ".bz2": partial(_open_by, "bz2"),
+    ".xz": partial(_open_by, "lzma"),
     ".zst": _open_zstandard,
     ".zip": _open_zip,
 }
@@ -189,7 +186,7 @@ class DelimitedText:
     """A text in UTF-8, its delimiter, and the names of its columns, which may be empty.
 
     Rows begin after ``start`` bytes, or ``n_head`` records, ``n_names`` of them with names, and end
-    before the last ``n_foot`` records. ``first`` has the first row if the file has no names.
+    before the last ``n_foot`` records.
     """
 
     content: bytes
@@ -200,7 +197,6 @@ class DelimitedText:
     n_head: int
     n_names: int = 1
     n_foot: int = 0
-    first: tuple[str, ...] = ()
 
     @property
     def end(self) -> int:
@@ -255,9 +251,7 @@ def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions
     ends = [match.end() for match in islice(_LINE_END.finditer(text), n_lines)]
     start = (ends[-1] if len(ends) == n_lines else len(text)) if n_lines else 0
     notes = (*notes, *heading.notes)
-    layout = DelimitedText(
-        text, delimiter, names, notes, start, n_head, heading.n_names, first=heading.first
-    )
+    layout = DelimitedText(text, delimiter, names, notes, start, n_head, heading.n_names)
     return layout if options.skip is not None else _without_footers(layout)
 
 
