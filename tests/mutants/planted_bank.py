@@ -17,7 +17,7 @@ from learned import (
 from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
 from bochner.features.chunks import Units
-from bochner.learned import draws, frequency_priors, learned_kernel, learned_kernel_fit
+from bochner.learned import draws, frequency_priors, learned_kernel, learned_kernel_fit, relevance
 from bochner.learned.chain_state import InverseGammaNoise
 from bochner.learned.draws import Draws
 from bochner.learned.learned_kernel_classifier import LearnedClassification
@@ -132,7 +132,7 @@ def lines_centred(gaussian, members):
     return 0.0 * mean, covariance + np.outer(mean, mean)
 
 
-@changes(draws._Waves, "of", check_relevance)
+@changes(relevance._Waves, "of", check_relevance)
 def relevance_of_cosines_alone(right, draws, index, polynomial):
     waves = right(draws, index, polynomial)
     own = waves.waves
