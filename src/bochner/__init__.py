@@ -68,11 +68,11 @@ if TYPE_CHECKING:
         LocallyStationaryRegressor as LocallyStationaryRegressor,
     )
     from bochner.learned.similarity_features import SimilarityFeatures as SimilarityFeatures
+    from bochner.linear.advice import Diagnosis as Diagnosis
     from bochner.linear.asymmetric_kernel_ridge import (
         AsymmetricKernelRidge as AsymmetricKernelRidge,
     )
     from bochner.linear.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
-    from bochner.linear.diagnosis import Diagnosis as Diagnosis
     from bochner.linear.diagnosis import diagnose as diagnose
     from bochner.linear.krein_ridge import KreinRidge as KreinRidge
     from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier as KreinRidgeClassifier
@@ -91,7 +91,8 @@ else:
             "bochner.papers": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
-            "bochner.linear.diagnosis": ("Diagnosis", "diagnose"),
+            "bochner.linear.advice": ("Diagnosis",),
+            "bochner.linear.diagnosis": ("diagnose",),
             "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),
             "bochner.learned.learned_kernel_classifier": ("LearnedKernelClassifier",),

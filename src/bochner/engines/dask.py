@@ -19,8 +19,7 @@ from bochner.features.chunks import Chunk
 from bochner.features.stats import FeatureSums
 
 _FAN_IN = 4
-"""Number of terms that one task adds. With two there are three times the tasks; with eight a
-worker holds twice the sums."""
+"""Number of terms that one task adds."""
 
 
 class DaskExecutor:

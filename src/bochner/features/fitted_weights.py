@@ -23,8 +23,7 @@ from bochner.spectral.profiles import profile
 from bochner.spectral.schemes import Scheme
 
 _ROWS = 1250
-"""Rows on which weights are fitted and tested: 1.5 million kernel values. Twice as many take four
-times the time and memory."""
+"""Rows on which weights are fitted and tested: 1.5 million kernel values."""
 
 _LEAST_ROWS = 4
 """Rows that a fit needs: two to fit on and two to test on."""

@@ -56,8 +56,7 @@ is far below rounding, and products of five such values are above 1e-308, below 
 take ten times as long."""
 
 _CANDIDATE_BYTES = 64 * MEBIBYTE
-"""Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks. Half
-has half the rows to choose from, twice takes twice the time."""
+"""Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks."""
 
 
 _INDEFINITE_MESSAGE = (

@@ -251,12 +251,6 @@ def auto_length_scale(
     """Return length scales (d,) that do not depend on the units of the columns of ``X`` (n, d)."""
     if X.shape[1] > _MOST_COLUMNS:
         return median_distance(X, rng, sample_weight)
-    if not (isinstance(X, np.ndarray) or issparse(X)):  # On a device: the host sees few rows
-        rows = np.arange(X.shape[0])
-        if len(rows) > _SUBSAMPLE:
-            rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
-        sample_weight = None if sample_weight is None else sample_weight[rows]
-        X = np.asarray(X[rows])
     deviations = spreads(X, np.ones(X.shape[0]) if sample_weight is None else sample_weight)
     scaled: Any = X @ sparse.diags_array(1.0 / deviations)
     scales = median_distance(scaled, rng, sample_weight) * deviations

@@ -31,8 +31,7 @@ from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasu
 from bochner.spectral.schemes import Scheme
 
 _ROWS = 800
-"""Queries and keys on which weights are fitted and compared: one quarter of them is held out. With
-more rows the fit takes longer than the frequencies of a thousand features."""
+"""Queries and keys on which weights are fitted and compared: one quarter of them is held out."""
 
 _CANDIDATES = 4
 """Candidates for each feature, whose weights are fitted together; the fit costs their cube."""

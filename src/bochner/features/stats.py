@@ -26,8 +26,7 @@ _ROUNDING = 1e-6
 """Rounding error of float32 products that removed rows may leave, relative to the sums."""
 
 _RECENT_ROWS = 16_384
-"""Rows whose products are added up in float32. The rounding error of such a sum grows with the root
-of their number, to 128 spacings of float32 here; fewer rows cost more passes over the sums."""
+"""Rows whose products are added up in float32."""
 
 
 @register(shapes={"gram": "pp", "cross": "pt", "square": "t", "features": "p", "targets": "t"})

@@ -19,8 +19,7 @@ from bochner.gaussian_process.likelihood import (
 )
 
 _N_HERMITE = 20
-"""Number of nodes of the Gauss-Hermite rule around the mode of the latent value given a count. With
-ten nodes log densities change by less than 1e-6."""
+"""Number of nodes of the Gauss-Hermite rule around the mode of the latent value given a count."""
 _ABSCISSAE, _WEIGHTS = np.polynomial.hermite.hermgauss(_N_HERMITE)
 
 _NEWTON_STEPS = 60

@@ -1,28 +1,18 @@
 r"""Gaussian processes on very many rows: landmarks, and nearest neighbours for what they miss.
 
 With features :math:`\phi(x) = R^{-1} k(L, x)`, :math:`R R^\top = k(L, L)`, of landmarks ``L``, a
-function is :math:`f(x) = \phi(x) \cdot u + r(x)`, where :math:`u` is standard normal and :math:`r`
-has the residual covariance :math:`k(x, y) - \phi(x) \cdot \phi(y)`. Residuals with their noise,
-:math:`e_i = r(x_i) + \varepsilon_i`, have in any order the density
-:math:`\prod_i p(e_i \mid e_1, \dots, e_{i-1})`. ObservedRows are only the near ones, :math:`e_N`:
+function is :math:`f(x) = \phi(x) \cdot u + r(x)`, where :math:`u` is standard normal. Residuals
+with their noise, :math:`e_i = r(x_i) + \varepsilon_i` of covariance :math:`S`, are conditioned on
+the near ones among earlier rows:
 
 .. math:: e_i \mid e_N \sim N(a_i^\top e_N, d_i), \quad a_i = S_{NN}^{-1} S_{Ni}, \quad
-          d_i = S_{ii} - a_i^\top S_{Ni},
+          d_i = S_{ii} - a_i^\top S_{Ni}.
 
-with the covariance :math:`S` of :math:`e`. The rows :math:`(\phi(x_i) - \Phi_N^\top a_i) /
-\sqrt{d_i}` of a matrix :math:`U`, and the targets :math:`v` transformed in the same way, are then a
-linear model with noise of variance one: :math:`u` has the posterior precision
-:math:`I + U^\top U`. A function at a new row has mean and variance
-
-.. math:: a^\top y_N + p \cdot \operatorname{E} u, \qquad
-          k(x, x) - \|\phi(x)\|^2 - a^\top S_{Nx} + p^\top (I + U^\top U)^{-1} p,
-          \qquad p = \phi(x) - \Phi_N^\top a .
-
-Without neighbours this is the fully independent training conditional, without landmarks Vecchia's
-approximation; with all rows as neighbours it is exact. The variance is never that of a function
-with fewer degrees of freedom than rows. The expected log evidence is too low by at most
+The rows :math:`(\phi(x_i) - \Phi_N^\top a_i) / \sqrt{d_i}` of a matrix :math:`U`, and the targets
+transformed in the same way, are a linear model with noise of variance one: :math:`u` has the
+posterior precision :math:`I + U^\top U`. The expected log evidence is too low by at most
 :math:`\tfrac12 \sum_i \log(d_i / d_i^*)`, where :math:`d_i^*` are the variances given all earlier
-rows, because this is the Kullback-Leibler divergence of the residuals.
+rows.
 
 Sources: Snelson and Ghahramani, "Sparse Gaussian processes using pseudo-inputs", 2006; Vecchia,
 "Estimation and model identification for continuous spatial processes", 1988; Gyger, Furrer and

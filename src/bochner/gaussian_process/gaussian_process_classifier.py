@@ -31,12 +31,10 @@ from bochner.gaussian_process.process_base import (
 from bochner.kernels import Kernel
 
 _MOST_LEARNED = 1000
-"""Rows on which solver="auto" learns hyper-parameters. Each class takes tens of steps of some n^3
-operations: a quarter of a second each at 1,000 rows."""
+"""Rows on which solver="auto" learns hyper-parameters."""
 
 _MOST_EXACT = 4000
-"""Rows up to which solver="auto" is exact for two classes. A fit to them, with given
-hyper-parameters, takes some ten seconds and holds a factor of 128 MB for predictions."""
+"""Rows up to which solver="auto" is exact for two classes."""
 
 _PROBED = 100
 """Rows on which a kernel is tried out before landmarks are chosen: a millisecond."""

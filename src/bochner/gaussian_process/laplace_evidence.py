@@ -177,8 +177,7 @@ parameters are then exact to a hundredth of their posterior standard deviation, 
 is flat."""
 
 _N_POLISHING = 2
-"""Number of final Newton steps, each of which doubles the number of digits. Runs that differ by
-rounding only, such as by the order of rows, then have the same parameters."""
+"""Number of final Newton steps, each of which doubles the number of digits."""
 
 _MOST_STEPS = 100
 """Largest number of L-BFGS steps; twenty are usual."""
@@ -190,8 +189,7 @@ _SUBSAMPLE = 1000
 """Number of rows of a subsample on which the search starts."""
 
 _MANY = 4
-"""Ratio of the number of rows to the subsample from which a subsample is used. It then takes at
-most a quarter of the time and saves more than half of the steps on all rows."""
+"""Ratio of the number of rows to the subsample from which a subsample is used."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,8 +18,7 @@ _DOUBLINGS = 60
 """Largest number of doublings of a bracket: a factor of 1e18 includes all targets."""
 
 _STEPS = 200
-"""Largest number of steps inside a bracket. Every third step halves it: 60 halvings reach the
-resolution of float64."""
+"""Largest number of steps inside a bracket."""
 
 _LARGEST = 2.0**52
 """Count at which the search of an upper end stops: float64 has no odd numbers beyond twice it."""

@@ -24,8 +24,7 @@ standard deviation. Below one, it is heavier than Cauchy's, and single rows have
 posterior of their own."""
 
 _NOISE_SHARE = 0.5
-"""Initial standard deviation of the noise, relative to that of the targets. The maximum of the
-evidence does not depend on it."""
+"""Initial standard deviation of the noise, relative to that of the targets."""
 
 _LOG_STEP = 0.25
 """Step of the log precision in the quadrature of Student-t noise: half the step changes log

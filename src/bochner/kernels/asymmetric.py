@@ -21,8 +21,8 @@ from bochner._base.arrays import (
     steps,
 )
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.kernels.base import Kernel, checked_rows
-from bochner.kernels.kernel_parameters import POSITIVE, convert_fields
+from bochner.kernels.base import Kernel
+from bochner.kernels.kernel_parameters import POSITIVE, checked_rows, convert_fields
 from bochner.kernels.stationary import Gaussian, LagKernel
 
 

@@ -19,6 +19,8 @@ from bochner.kernels.kernel_parameters import (
     NamedParameters,
     as_columns,
     check_kernel,
+    checked_rows,
+    checked_shape,
     indices_of,
     joined,
     named_columns,
@@ -27,33 +29,17 @@ from bochner.kernels.kernel_parameters import (
 )
 
 
-def checked_rows(X: ArrayLike) -> Array:
-    """Return rows as a finite two-dimensional float64 array."""
-    return as_array(check_rows_given(X, dtype=np.float64))
-
-
-def checked_shape(kernel: "Kernel", method: str, values: Array, shape: tuple[int, int]) -> Array:
-    """Return values of a kernel; raise ``ValueError`` if a method returned another shape."""
-    if np.shape(values) != shape:
-        raise ValueError(
-            f"{type(kernel).__name__}.{method} must return an array of shape (n, n2), here "
-            f"{shape}, got {np.shape(values)}."
-        )
-    return values
-
-
 class Kernel(NamedParameters, ABC):
-    """A function of two inputs, evaluated exactly on arrays.
+    """A function of two inputs, evaluated exactly on arrays; an immutable value.
 
-    Kernels are small immutable values. They are added, subtracted, multiplied and scaled with
-    ``+``, ``-`` and ``*``, and applied to some columns with :meth:`on`.
-    :func:`bochner.spectral_measure` returns their spectra.
+    Kernels are added, subtracted, multiplied and scaled with ``+``, ``-`` and ``*``, and applied
+    to some columns with :meth:`on`.
     """
 
     __slots__ = ()
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return the Gram matrix ``k(x_i, y_j)``.
+        """Return the Gram matrix ``k(x_i, y_j)`` of shape (n, n2).
 
         Raises ``ValueError`` if an input is not a finite two-dimensional array, or the kernel is
         not defined on rows of these widths or on some row.
@@ -61,16 +47,9 @@ class Kernel(NamedParameters, ABC):
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows of the left argument. A data frame is needed if the kernel is :meth:`on` columns
-            given by name.
+            Rows of the left argument, a data frame if the kernel is :meth:`on` named columns.
         Y : array-like of shape (n2, d), default=None
-            Rows of the right argument; ``None`` means ``X``. For a :class:`Bilinear` kernel the
-            number of columns may differ from that of ``X``.
-
-        Returns
-        -------
-        K : ndarray of shape (n, n2)
-            Filled block of rows by block of rows, so that memory beyond the result stays small.
+            Rows of the right argument; ``None`` means ``X``.
         """
         left = checked_rows(X)
         right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)
@@ -129,10 +108,7 @@ class Kernel(NamedParameters, ABC):
         return dim
 
     def check_inputs(self, X: InputRows) -> None:  # Most take all
-        """Raise ``ValueError`` unless every finite row of ``X`` can be the left argument.
-
-        ``X`` (n, d) is dense or CSR.
-        """
+        """Raise ``ValueError`` unless rows ``X``, dense or CSR, can be the left argument."""
 
     def check_right_inputs(self, Y: InputRows) -> None:
         """Raise ``ValueError`` unless every row of ``Y`` can be the right argument."""
@@ -146,21 +122,14 @@ class Kernel(NamedParameters, ABC):
     @property
     def has_noise(self) -> bool:
         """Whether the kernel contains White noise, the covariance of a row with itself only."""
-        parts: Any = self.nested().values()
-        return any(part.has_noise for part in parts)
+        return any(part.has_noise for part in self.nested().values())
 
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
         """Return the kernel of some columns of the inputs; see :class:`OnColumns`."""
         return OnColumns(self, as_columns(columns))
 
     def resolved(self, names: "Sequence[str] | None", rows: InputRows | None = None) -> "Kernel":
-        """Return a copy of the kernel with its data-dependent parameters filled in.
-
-        Columns given by name become positions in ``names``, the column names of the data. With
-        ``rows`` (n, d), dense or CSR, parameters that are ``None`` are set from the data, such as
-        the number of levels of a :class:`Categorical` kernel. Raises ``ValueError`` if a column is
-        missing.
-        """
+        """Return a copy with positions for column ``names``, and parameters set from ``rows``."""
         parts = {n: part for n, part in self.nested().items() if isinstance(part, Kernel)}
         made = {name: part.resolved(names, rows) for name, part in parts.items()}
         return self.replaced({name: new for name, new in made.items() if new is not parts[name]})
@@ -172,10 +141,7 @@ class Kernel(NamedParameters, ABC):
 
     @property
     def symmetrised(self) -> "Kernel":
-        """The symmetric part, ``0.5 * (k + k.T)``; a symmetric kernel itself.
-
-        Raises ``ValueError`` if the two arguments have different widths.
-        """
+        """The symmetric part, ``0.5 * (k + k.T)``; a symmetric kernel itself."""
         return self if self.is_symmetric else 0.5 * (self + self.T)
 
     def __add__(self, other: object) -> "Kernel":
@@ -185,10 +151,7 @@ class Kernel(NamedParameters, ABC):
         return Sum((*_members(self, Sum), *_members(other, Sum)))
 
     def __sub__(self, other: object) -> "Kernel":
-        if not isinstance(other, Kernel):
-            refuse_sklearn(other)
-            return NotImplemented
-        return self + (-other)
+        return self.__add__(-other if isinstance(other, Kernel) else other)
 
     def __mul__(self, other: object) -> "Kernel":
         if isinstance(other, Kernel):
@@ -279,10 +242,7 @@ class _Combined(_Compound):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sum(_Combined):
-    """The sum of kernels, written ``k1 + k2``.
-
-    Symmetric if its terms are, or if the transpose of each is among them.
-    """
+    """The sum of kernels, written ``k1 + k2``."""
 
     terms: tuple[Kernel, ...]
 
@@ -298,10 +258,7 @@ class Sum(_Combined):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Product(_Combined):
-    """The product of kernels, written ``k1 * k2``.
-
-    Symmetric if its factors are, or if the transpose of each is among them.
-    """
+    """The product of kernels, written ``k1 * k2``."""
 
     factors: tuple[Kernel, ...]
 
@@ -364,10 +321,7 @@ class Scaled(_Compound):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Transposed(Kernel):
-    """A kernel with its arguments exchanged, written ``k.T``.
-
-    A kernel whose transpose belongs to the same class returns an instance of that class instead.
-    """
+    """A kernel with its arguments exchanged, written ``k.T``."""
 
     kernel: Kernel
 
@@ -417,13 +371,7 @@ class OnColumns(Kernel):
         :math:`\kappa`, on as many inputs as there are columns.
     columns : int, str, slice or sequence of int or str
         Positions, negative ones from the end, or names of the columns of a data frame, all
-        different; given, not learned. A slice needs both ends. Models turn names into positions
-        when they are fitted to a data frame; so does a call with one.
-
-    References
-    ----------
-    Duvenaud, "Automatic model construction with Gaussian processes", 2014, Section 2.3, for sums
-    and products of kernels on different inputs.
+        different; given, not learned. A slice needs both ends.
 
     Examples
     --------
@@ -431,8 +379,6 @@ class OnColumns(Kernel):
     >>> k = Gaussian(0.5).on([0, 2]) + Matern().on(-2)
     >>> k([[0.0, 1.0, 0.0]], [[0.0, 1.0, 0.5], [0.0, 9.0, 0.0]]).round(4)
     array([[1.6065, 1.    ]])
-    >>> Gaussian().on(-1)
-    Gaussian(length_scale=1.0).on(-1)
     """
 
     kernel: Kernel
@@ -455,14 +401,9 @@ class OnColumns(Kernel):
 
     def maps(self, dim: int) -> tuple[Array, Array]:
         """Return the matrices (dim, q) whose products with either argument are its columns."""
-        chosen = np.zeros((dim, self.n_columns))
-        chosen[list(indices_of(self.columns, None, dim)), np.arange(self.n_columns)] = 1.0
+        chosen = np.zeros((dim, len(self.columns)))
+        chosen[list(indices_of(self.columns, None, dim)), np.arange(len(self.columns))] = 1.0
         return chosen, chosen
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns, ``q``."""
-        return len(self.columns)
 
     @property
     def is_symmetric(self) -> bool:
@@ -484,11 +425,11 @@ class OnColumns(Kernel):
 
     def check_dim(self, dim: int) -> None:
         indices_of(self.columns, None, dim)
-        self.kernel.check_dim(self.n_columns)
+        self.kernel.check_dim(len(self.columns))
 
     def check_widths(self, left: int, right: int) -> None:
         Kernel.check_widths(self, left, right)
-        self.kernel.check_widths(self.n_columns, self.n_columns)
+        self.kernel.check_widths(len(self.columns), len(self.columns))
 
     def check_inputs(self, X: InputRows) -> None:
         self.kernel.check_inputs(self._of(X))

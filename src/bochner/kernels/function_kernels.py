@@ -12,7 +12,8 @@ from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import Array, InputRows, as_array, row_blocks, squared_norms
 from bochner._base.limits import FUNCTION_ROUNDING
-from bochner.kernels.base import Kernel, checked_rows
+from bochner.kernels.base import Kernel
+from bochner.kernels.kernel_parameters import checked_rows
 from bochner.kernels.stationary import LagKernel
 
 NORM_TOLERANCE = 1e-5

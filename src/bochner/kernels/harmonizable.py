@@ -21,9 +21,9 @@ from bochner._base.arrays import (
     frozen_array,
 )
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.kernels.base import Kernel, Product, Scaled, Sum, checked_rows
+from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.definiteness import Definiteness, definiteness
-from bochner.kernels.kernel_parameters import convert_fields, nested_tuples
+from bochner.kernels.kernel_parameters import checked_rows, convert_fields, nested_tuples
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Correlation
 

@@ -1,7 +1,7 @@
 """The tables that resolve a kernel's name."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -84,16 +84,8 @@ def has_length_scale(name: str) -> bool:
     return name not in KERNELS_BY_DIMENSION and (registered is None or registered[1])
 
 
-def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScale], Correlation]:
-    """Return the function from a length scale to the kernel called ``name``.
-
-    The names in ``also``, which mean something to the caller, are suggested too by the
-    ``ValueError`` for an unknown name or a kernel that is not made from a length scale.
-
-    >>> from bochner.kernels import named_kernel
-    >>> named_kernel("matern52")(0.3)
-    Matern(length_scale=0.3, nu=2.5)
-    """
+def named_kernel(name: str) -> Callable[[LengthScale], Correlation]:
+    """Return the function from a length scale to the kernel called ``name``."""
     registered = registered_kernel_names()
     by_scale: dict[str, Callable[[LengthScale], Correlation]] = {**NAMED_KERNELS}
     by_scale |= {n: cls for n, (cls, is_scaled) in registered.items() if is_scaled}
@@ -102,10 +94,10 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
     if name in KERNELS_BY_DIMENSION or name in registered:
         raise ValueError(
             f"The kernel {name!r} is not made from a length scale, and one is needed here. Names "
-            f"of kernels that are: {', '.join(dict.fromkeys([*also, *by_scale]))}; or give a "
+            f"of kernels that are: {', '.join(by_scale)}; or give a "
             f"Kernel object."
         )
-    kernel_names = list(dict.fromkeys([*also, *by_scale, *KERNELS_BY_DIMENSION, *registered]))
+    kernel_names = list(dict.fromkeys([*by_scale, *KERNELS_BY_DIMENSION, *registered]))
     near = nearest(name, kernel_names)
     hint = f" Did you mean {near!r}?" if near else ""
     raise ValueError(
@@ -117,16 +109,7 @@ def named_kernel(name: str, *, also: Iterable[str] = ()) -> Callable[[LengthScal
 def kernel_called(
     name: str, dim: int, length_scale: LengthScale | Callable[[], LengthScale] = 1.0
 ) -> Kernel:
-    """Return the kernel called ``name`` for ``dim`` inputs.
-
-    The length scale, in the units of the inputs, may be a function without arguments that returns
-    it; it is called only if the kernel has one. An unknown name raises ``ValueError``, which
-    suggests the nearest.
-
-    >>> from bochner.kernels import kernel_called
-    >>> kernel_called("gaussian", 2, 0.5), kernel_called("tanh", 4)
-    (Gaussian(length_scale=0.5), Tanh(scale=0.25, offset=1.0))
-    """
+    """Return the kernel called ``name``; a function ``length_scale`` is called only if needed."""
     if name in KERNELS_BY_DIMENSION:
         return KERNELS_BY_DIMENSION[name](dim)
     constructor, is_scaled = registered_kernel_names().get(name, (Kernel, True))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.checks import check_rows_given
 from bochner._base.names import nearest
 
 SEPARATOR = "__"
@@ -66,6 +67,21 @@ PROPORTION = Interval(0.0, 1.0)
 """Probabilities and shares."""
 
 
+def checked_rows(X: ArrayLike) -> Array:
+    """Return rows as a finite two-dimensional float64 array."""
+    return as_array(check_rows_given(X, dtype=np.float64))
+
+
+def checked_shape(kernel: object, method: str, values: Array, shape: tuple[int, int]) -> Array:
+    """Return values of a kernel; raise ``ValueError`` if a method returned another shape."""
+    if np.shape(values) != shape:
+        raise ValueError(
+            f"{type(kernel).__name__}.{method} must return an array of shape (n, n2), here "
+            f"{shape}, got {np.shape(values)}."
+        )
+    return values
+
+
 def nested_tuples(value: object) -> Any:
     """Return nested lists as tuples, which are hashable."""
     return tuple(map(nested_tuples, value)) if isinstance(value, list) else value
@@ -104,14 +120,7 @@ class NamedParameters:
         return self.parameter_domains.get(name)
 
     def learnable(self) -> dict[str, Interval]:
-        """Return the domains of the parameters that are learned, by the names of `get_params`.
-
-        A parameter at an end of its domain, such as an inclusion of one, is given.
-
-        >>> from bochner.kernels import RationalQuadratic
-        >>> list((2.0 * RationalQuadratic(0.5)).learnable())
-        ['factor', 'kernel__length_scale', 'kernel__alpha']
-        """
+        """Return the domains of the parameters that are learned, by the names of `get_params`."""
         domains: dict[str, Interval] = {}
         for name, value in _fields(self).items():
             domain = self.domain_of(name)

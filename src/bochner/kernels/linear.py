@@ -21,8 +21,8 @@ from bochner._base.arrays import (
     column_extremes,
 )
 from bochner._base.warn import warn_user
-from bochner.kernels.base import Kernel, checked_rows
-from bochner.kernels.kernel_parameters import POSITIVE, convert_fields
+from bochner.kernels.base import Kernel
+from bochner.kernels.kernel_parameters import POSITIVE, checked_rows, convert_fields
 from bochner.kernels.stationary import LagKernel
 
 

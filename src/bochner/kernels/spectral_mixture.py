@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from bochner._base.arrays import Array, as_array, frozen_array, row_blocks
 from bochner._base.limits import EIGENVALUE_ROUNDING
-from bochner.kernels.base import Kernel, checked_rows
-from bochner.kernels.kernel_parameters import POSITIVE, Interval, nested_tuples
+from bochner.kernels.base import Kernel
+from bochner.kernels.kernel_parameters import POSITIVE, Interval, checked_rows, nested_tuples
 from bochner.kernels.stationary import LagKernel
 
 

@@ -19,9 +19,15 @@ from bochner._base.arrays import (
     as_scalar_or_tuple,
     check_dim,
 )
-from bochner.kernels.base import Kernel, checked_rows, checked_shape
+from bochner.kernels.base import Kernel
 from bochner.kernels.distances import decay, distances
-from bochner.kernels.kernel_parameters import POSITIVE, PROPORTION, convert_fields
+from bochner.kernels.kernel_parameters import (
+    POSITIVE,
+    PROPORTION,
+    checked_rows,
+    checked_shape,
+    convert_fields,
+)
 
 
 class LagKernel(Kernel):

@@ -1,12 +1,12 @@
-"""A diagnosis as text: facts, a table of errors, advice, and all on one page."""
+"""The result of a diagnosis, as text: facts, a table of errors, advice, and all on one page."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from bochner.features.parameters import kernel_name
 from bochner.kernels import Definiteness, Kernel
@@ -32,53 +32,68 @@ _WIDTH = 88
 _N_SHOWN = 3
 
 
-class KernelFindings(Protocol):
-    """The attributes of a :class:`~bochner.Diagnosis` that its text shows."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis:
+    """The properties of a kernel on given data; its repr is a table.
+
+    Attributes
+    ----------
+    kernel : Kernel or callable
+    n_samples, n_rows, dim : int
+        Number of rows of the data, of examined rows, and of inputs.
+    in_domain : bool
+        Whether the kernel is defined on all rows. If not, the attributes below are ``None``.
+    domain_message : str
+        Message on a row outside of the domain, with advice; empty if all rows are in the domain.
+    n_outside : int
+        Number of examined rows outside of the domain.
+    symmetric : bool or None
+        Whether :math:`|K - K^T|` is at most 1e-8 of the greatest entry.
+    asymmetry : float or None
+        Frobenius norm of the asymmetric part relative to that of the Gram matrix, 0 to 1.
+    spectrum : Spectrum or None
+        Eigenvalues of the symmetric part of the exact Gram matrix.
+    singular_values : SingularValues or None
+        Singular values of the exact Gram matrix, if it is not symmetric.
+    definiteness : Definiteness or None
+        For a locally stationary kernel, the check of positive definiteness on all inputs.
+    features : Features or None
+        Measure and errors of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bochner import diagnose, kernels
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> found = diagnose(kernels.Tanh(), X, random_state=0)
+    >>> found.spectrum.most_negative < 0.0, found.singular_values is None
+    (True, True)
+    """
+
+    kernel: Any
+    n_samples: int
+    n_rows: int
+    dim: int
+    in_domain: bool
+    domain_message: str = ""
+    n_outside: int = 0
+    symmetric: bool | None = None
+    asymmetry: float | None = None
+    spectrum: Spectrum | None = None
+    singular_values: SingularValues | None = None
+    definiteness: Definiteness | None = None
+    features: Features | None = None
 
     @property
-    def kernel(self) -> Any: ...
+    def advice(self) -> str:
+        """Advice on the choice of an estimator, with ``kernel`` for the kernel."""
+        return advise(self)
 
-    @property
-    def n_samples(self) -> int: ...
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def dim(self) -> int: ...
-
-    @property
-    def in_domain(self) -> bool: ...
-
-    @property
-    def domain_message(self) -> str: ...
-
-    @property
-    def n_outside(self) -> int: ...
-
-    @property
-    def symmetric(self) -> bool | None: ...
-
-    @property
-    def asymmetry(self) -> float | None: ...
-
-    @property
-    def spectrum(self) -> Spectrum | None: ...
-
-    @property
-    def singular_values(self) -> SingularValues | None: ...
-
-    @property
-    def definiteness(self) -> Definiteness | None: ...
-
-    @property
-    def features(self) -> Features | None: ...
-
-    @property
-    def advice(self) -> str: ...
+    def __repr__(self) -> str:
+        return page(self)
 
 
-def facts(diagnosis: KernelFindings) -> Mapping[str, str]:
+def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
     """Return names and values of all facts except the advice."""
     outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
     values = {
@@ -105,7 +120,7 @@ def facts(diagnosis: KernelFindings) -> Mapping[str, str]:
     return values
 
 
-def error_rows(diagnosis: KernelFindings) -> list[tuple[str, ...]]:
+def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
     """Return the cells of the table of errors, under ``HEADINGS``."""
     rows = []
     for errors in () if diagnosis.features is None else diagnosis.features.errors:
@@ -114,7 +129,7 @@ def error_rows(diagnosis: KernelFindings) -> list[tuple[str, ...]]:
     return rows
 
 
-def legend(diagnosis: KernelFindings) -> str:
+def legend(diagnosis: Diagnosis) -> str:
     """Return an explanation of the table of errors."""
     features = diagnosis.features
     if features is None:
@@ -130,7 +145,7 @@ def legend(diagnosis: KernelFindings) -> str:
     return "; ".join(words) + "."
 
 
-def page(diagnosis: KernelFindings) -> str:
+def page(diagnosis: Diagnosis) -> str:
     """Return the whole diagnosis as lines of text."""
     values = facts(diagnosis)
     indent = max(map(len, values)) + 2
@@ -193,14 +208,14 @@ _MUCH_BETTER = 0.5
 _NEARLY_FULL_RANK = 0.5
 
 
-def advise(diagnosis: KernelFindings) -> str:
+def advise(diagnosis: Diagnosis) -> str:
     """Recommend an estimator in one to three sentences, with ``kernel`` for the kernel."""
     if not diagnosis.in_domain:
         return diagnosis.domain_message
     return " ".join(filter(None, (_what_to_use(diagnosis), _how_to_improve(diagnosis))))
 
 
-def _what_to_use(diagnosis: KernelFindings) -> str:
+def _what_to_use(diagnosis: Diagnosis) -> str:
     spectrum, features = diagnosis.spectrum, diagnosis.features
     assert spectrum is not None
     assert features is not None
@@ -227,7 +242,7 @@ def _what_to_use(diagnosis: KernelFindings) -> str:
     )
 
 
-def _for_both_arguments(diagnosis: KernelFindings, features: Features, declared: bool) -> str:
+def _for_both_arguments(diagnosis: Diagnosis, features: Features, declared: bool) -> str:
     """Recommend an estimator for a kernel whose two arguments have different features."""
     arguments = "kernel.__call__" if features.refused else "kernel"
     if features.measure == "none":
@@ -263,7 +278,7 @@ def _without_a_measure(kernel: object, features: Features, spectrum: Spectrum) -
     )
 
 
-def _how_to_improve(diagnosis: KernelFindings) -> str:
+def _how_to_improve(diagnosis: Diagnosis) -> str:
     """Return advice on how to lower the error of the features if it is high."""
     features, ranks = diagnosis.features, diagnosis.singular_values or diagnosis.spectrum
     assert ranks is not None

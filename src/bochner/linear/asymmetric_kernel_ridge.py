@@ -1,21 +1,8 @@
 r"""Ridge regression on rows with an asymmetric kernel, from sums over rows.
 
-With rows ``x_i`` of weight ``w_i`` (one by default) and an asymmetric kernel ``k``, the model is
-:math:`f(x) = \sum_i w_i \beta_i k(x, x_i)`. It minimises
-
-.. math:: \sum_i w_i (y_i - f(x_i))^2 + \alpha n \sum_i w_i \beta_i^2, \qquad n = \sum_i w_i.
-
-With unit weights its values on the rows are :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`. These
-are the values of kernel ridge regression with the composed kernel
-
-.. math:: \kappa(x, x') = \frac 1 n \sum_i w_i k(x, x_i)\, k(x', x_i),
-
-which is symmetric and positive definite for every ``k``. It is a mean over rows and does not grow
-with their number. Therefore the scale of ``alpha``, the ratio of the noise variance to the prior
-variance if :math:`\kappa(x, x) = 1`, does not depend on the number of rows either.
-
 On features, :math:`k(x, x') = z(x)^\top S\, z'(x')` with left features ``z``, right features ``z'``
-and the signs ``S``. Then
+and the signs ``S``. The composed kernel of :class:`AsymmetricKernelRidge`, for rows of weight ``w``
+and their total ``n``, is
 
 .. math:: \kappa(x, x') = z(x)^\top B\, z(x'), \qquad
           B = \frac 1 n S \Big( \sum_i w_i z'(x_i) z'(x_i)^\top \Big) S = L L^\top,

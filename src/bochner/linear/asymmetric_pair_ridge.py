@@ -1,22 +1,10 @@
 r"""Ridge regression on pairs of rows, without their p² features.
 
-For pairs :math:`(x_i, y_i)` with targets :math:`t_i` the model is bilinear in the features ``z``
-of the left argument of a kernel and ``z'`` of the right one,
-
-.. math:: f(x, y) = b + z(x)^\top A\, z'(y),
-
-which is the kernel if :math:`A = S`, the signs of the features. It minimises
-
-.. math:: \sum_i w_i (t_i - f(x_i, y_i))^2 + \alpha \min_c \|A - c S\|_F^2,
-
-so that strong regularisation leaves the best multiple of the kernel, not zero. ``A`` absorbs any
-rotation of ``z``, and with it the phases that make a kernel asymmetric. In a model that shrinks to
-zero these phases would therefore have no effect. For links between papers, predicted from their
-words, this model has smaller errors, too, and depends far less on ``alpha``.
-
-As a Gaussian process it has the covariance :math:`(z(x) \cdot z(x')) (z'(y) \cdot z'(y'))` between
-pairs, plus a multiple of the kernel and a constant with flat priors. Up to 2000 pairs are solved by
-their covariance matrix, more pairs by conjugate gradients in the p² unknowns of ``A``.
+The penalty on the distance of ``A`` from multiples of the kernel keeps phases: ``A`` absorbs any
+rotation of ``z``, so that in a model that shrinks to zero the phases would have no effect. As a
+Gaussian process the model has the covariance :math:`(z(x) \cdot z(x')) (z'(y) \cdot z'(y'))`
+between pairs, plus a multiple of the kernel and a constant with flat priors. Up to 2000 pairs are
+solved by their covariance matrix, more by conjugate gradients in the p² unknowns of ``A``.
 """
 
 from collections.abc import Iterator
@@ -54,14 +42,11 @@ from bochner.linear.ridge_posterior import PointSolution, best_alpha
 from bochner.spectral.frequencies import Frequencies
 
 _DIRECT = 2000
-"""Largest number of pairs whose covariance matrix is factorised, in 3e9 operations. Twice as many
-pairs need eight times as many operations."""
+"""Largest number of pairs whose covariance matrix is factorised, in 3e9 operations."""
 _SUBSAMPLE = 1000
-"""Number of pairs for the choice of alpha, by an eigendecomposition of this order. Twice as many
-pairs take eight times as long; half as many have half of the information."""
+"""Number of pairs for the choice of alpha, by an eigendecomposition of this order."""
 _TOLERANCE = 1e-7
-"""Relative residual at which steps end: predictions then have about six digits. The number of steps
-is proportional to the number of digits."""
+"""Relative residual at which steps end: predictions then have about six digits."""
 _MAX_ITERATIONS = 2000
 """Largest number of steps. A system that needs more is nearly singular: alpha is too small."""
 

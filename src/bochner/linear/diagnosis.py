@@ -1,7 +1,6 @@
 """The diagnosis of a kernel on given data."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -18,10 +17,10 @@ from bochner.features.parameters import (
     resolve_kernel,
     rounding_of,
 )
-from bochner.kernels import Definiteness, Kernel, LocallyStationary
-from bochner.linear.advice import advise, page
-from bochner.linear.feature_errors import Features, HeldOutSplit, features_of
-from bochner.linear.singular_values import SingularValues, Spectrum, singular_values_of, spectrum_of
+from bochner.kernels import Kernel, LocallyStationary
+from bochner.linear.advice import Diagnosis
+from bochner.linear.feature_errors import HeldOutSplit, features_of
+from bochner.linear.singular_values import singular_values_of, spectrum_of
 
 # Share of rows held out to measure errors on: twice leaves half of the rows to fit weights, half
 # leaves a quarter as many pairs to measure on.
@@ -36,67 +35,6 @@ _SAME_VALUES = 1e-4
 
 # Rows from which on some are held out: a quarter of eight are two, which make one pair.
 _FEWEST_TO_SPLIT = 8
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Diagnosis:
-    """The properties of a kernel on given data; its repr is a table.
-
-    Attributes
-    ----------
-    kernel : Kernel or callable
-    n_samples, n_rows, dim : int
-        Number of rows of the data, of examined rows, and of inputs.
-    in_domain : bool
-        Whether the kernel is defined on all rows. If not, the attributes below are ``None``.
-    domain_message : str
-        Message on a row outside of the domain, with advice; empty if all rows are in the domain.
-    n_outside : int
-        Number of examined rows outside of the domain.
-    symmetric : bool or None
-        Whether :math:`|K - K^T|` is at most 1e-8 of the greatest entry.
-    asymmetry : float or None
-        Frobenius norm of the asymmetric part relative to that of the Gram matrix, 0 to 1.
-    spectrum : Spectrum or None
-        Eigenvalues of the symmetric part of the exact Gram matrix.
-    singular_values : SingularValues or None
-        Singular values of the exact Gram matrix, if it is not symmetric.
-    definiteness : Definiteness or None
-        For a locally stationary kernel, the check of positive definiteness on all inputs.
-    features : Features or None
-        Measure and errors of features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner import diagnose, kernels
-    >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> found = diagnose(kernels.Tanh(), X, random_state=0)
-    >>> found.spectrum.most_negative < 0.0, found.singular_values is None
-    (True, True)
-    """
-
-    kernel: Any
-    n_samples: int
-    n_rows: int
-    dim: int
-    in_domain: bool
-    domain_message: str = ""
-    n_outside: int = 0
-    symmetric: bool | None = None
-    asymmetry: float | None = None
-    spectrum: Spectrum | None = None
-    singular_values: SingularValues | None = None
-    definiteness: Definiteness | None = None
-    features: Features | None = None
-
-    @property
-    def advice(self) -> str:
-        """Advice on the choice of an estimator, with ``kernel`` for the kernel."""
-        return advise(self)
-
-    def __repr__(self) -> str:
-        return page(self)
 
 
 def diagnose(

@@ -34,8 +34,7 @@ from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.wave_formulas import MemoryLayout, angle_gradient
 
 _BLOCK_ROWS = 1024
-"""Number of rows of a block, which one thread maps and multiplies: 8 MiB for 1,024 features.
-Smaller blocks need more sums of p by p products; larger ones leave threads idle on few rows."""
+"""Number of rows of a block, which one thread maps and multiplies: 8 MiB for 1,024 features."""
 
 
 class _Sum(Protocol):

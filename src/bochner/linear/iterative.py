@@ -1,18 +1,11 @@
 r"""Ridge regression by conjugate gradients, without the Gram matrix of the features.
 
-The weights solve :math:`(Z^\top W Z + \alpha J) w = Z^\top W y`. Forming :math:`Z^\top W Z` costs
-:math:`n p^2` operations; a product with it costs :math:`4 n p`, in one pass over the rows. With a
-good preconditioner some ten passes are enough for any number of features.
+The weights solve :math:`(Z^\top W Z + \alpha J) w = Z^\top W y`. A product with the matrix costs
+:math:`4 n p`, in one pass over the rows; with a good preconditioner some ten passes are enough.
+The preconditioner is a Nyström approximation from ``s`` rows drawn by weight, with a plus sign in
+place of every sign of ``J``:
 
-The preconditioner is an estimate of the same matrix from ``s`` rows drawn by weight (see
-:class:`~bochner.features.chunks.RowSample`), with a plus sign in place of every sign of ``J``:
-
-.. math:: P = Z_s^\top \hat W_s Z_s + \alpha I,
-
-a Nyström approximation of :math:`Z Z^\top` from these rows (Rudi, Carratino and Rosasco, 2017).
-Its inverse follows from a Cholesky factor of ``s`` by ``s``, by Woodbury's identity. Eigenvalues of
-the preconditioned system are near one, or near minus one in directions with a negative sign, so
-that conjugate gradients (``J = I``) and the minimal residual method need few steps.
+.. math:: P = Z_s^\top \hat W_s Z_s + \alpha I.
 
 Sources: Rudi, Carratino and Rosasco, "FALKON: An optimal large scale kernel method", 2017.
 Frangella, Tropp and Udell, "Randomized Nyström preconditioning", 2023. Elman, Silvester and Wathen,

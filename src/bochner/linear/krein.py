@@ -1,20 +1,13 @@
 r"""Ridge regression in the Krein space of an indefinite kernel, from sums over rows.
 
-Features ``Z`` (n, p) whose signs are the diagonal of :math:`J` approximate a Gram matrix
-:math:`K = Z J Z^\top` that may have eigenvalues :math:`\lambda_i` of either sign. The stationary
-point of :math:`\|y - f\|^2 + \alpha \langle f, f \rangle_K` is
+The weights :math:`(Z^\top Z + \alpha J)^{-1} Z^\top y` of features ``Z`` (n, p) whose signs are the
+diagonal of :math:`J` do not exist at the poles, where :math:`-\alpha` is an eigenvalue of
+:math:`K = Z J Z^\top`: there :math:`Z^\top Z + \alpha J` is singular.
 
-.. math:: w = (Z^\top Z + \alpha J)^{-1} Z^\top y, \qquad f(x) = z(x) \cdot w,
-
-whose values on the rows are :math:`K (K + \alpha I)^{-1} y`. It is a minimum where ``K`` has no
-negative eigenvalue, and ridge regression where :math:`J = I`. It does not exist at the poles,
-where :math:`\alpha = -\lambda_i`: there :math:`Z^\top Z + \alpha J` is singular.
-
-Sources: Ong, Mary, Canu and Smola, "Learning with non-positive kernels", 2004. Loosli, Canu and
-Ong, "Learning SVM in Krein spaces", 2016. Oglic and Gärtner, "Learning in reproducing kernel Krein
-spaces", 2018. Liu, Shi, Huang, Yang and Suykens, "Analysis of regularized least squares in
-reproducing kernel Krein spaces", 2021. Golub, Heath and Wahba, "Generalized cross-validation as a
-method for choosing a good ridge parameter", 1979.
+Sources: Oglic and Gärtner, "Learning in reproducing kernel Krein spaces", 2018. Liu, Shi, Huang,
+Yang and Suykens, "Analysis of regularized least squares in reproducing kernel Krein spaces", 2021.
+Golub, Heath and Wahba, "Generalized cross-validation as a method for choosing a good ridge
+parameter", 1979.
 """
 
 import warnings

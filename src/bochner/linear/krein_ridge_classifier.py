@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 
 from bochner._base import limits
 from bochner._base.arrays import FLOATS, Array, MatrixLike, as_array
@@ -14,6 +13,7 @@ from bochner._base.registry import register
 from bochner.features.chunks import ArrayChunks, Chunk, Indicators, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
 from bochner.linear.inputs import (
+    LabelledClassifier,
     checked_forgetting,
     checked_weight,
     described_features,
@@ -30,7 +30,7 @@ standard error of a few per cent. The time for features and leverages is linear 
 
 
 @register
-class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
+class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of :math:`\pm 1`. With more classes, each class has such a target,
@@ -129,7 +129,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
                 f"classes must be those of the first call, {self.classes_.tolist()}, or left out; "
                 f"got {classes!r}."
             )
-        rows = self._later(X, y, sample_weight)
+        rows = self._checked(X, y, sample_weight, is_first=False)
         earlier, sums = self.left_out_, self.sums_
         size = self._sample_size(rows) if earlier is None else earlier.size
         self._add_rows(rows, Indicators(self.classes_), forgetting)
@@ -140,9 +140,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         rng = np.random.default_rng(n_before)
         self._calibrate(earlier, sample_rows([rows.aged(forgetting)], size, rng))
         return self
-
-    def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
-        return self._checked(X, y, sample_weight, is_first=False)
 
     def _fit_first(
         self,
@@ -199,10 +196,6 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
         softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
         return softmax.probabilities(_class_scores(values))
-
-    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy of the predicted labels of rows (n, d) with labels ``y`` (n,)."""
-        return float(super().score(X, labels(y), sample_weight))
 
     def _try_out(self) -> None:
         """Raise ValueError unless a model that was loaded could learn further rows."""

@@ -1,30 +1,19 @@
 r"""Bayesian ridge regression on features, from sums over rows.
 
-The error of random features is estimated by check features, a second draw.
-
-Predictions on features ``Z`` (n, p) of the rows are linear in the targets,
-:math:`m(x) = z(x)^\top A^{-1} Z^\top y` with :math:`A = Z^\top Z + \alpha I`. Under the exact
-process, of covariance :math:`s^2 k`, and noise of variance :math:`\sigma^2`, their error
-:math:`f(x) - m(x)` has the covariance of
-
-.. math:: f(x) - z(x)^\top A^{-1} Z^\top f(X) - z(x)^\top A^{-1} Z^\top \varepsilon.
-
-A second draw of features :math:`\tilde z`, independent of ``Z``, has the mean kernel :math:`k`, and
-:math:`f = s\, \tilde z \cdot \omega` with normal weights :math:`\omega` estimates this covariance
-without bias, for any kernel, rows and distance from the rows:
+The error of random features is estimated by check features, a second draw :math:`\tilde z`,
+independent of the features ``Z`` (n, p) of the rows. Predictions are
+:math:`m(x) = z(x)^\top A^{-1} Z^\top y` with :math:`A = Z^\top Z + \alpha I`. As
+:math:`f = s\, \tilde z \cdot \omega` with normal weights :math:`\omega` has the mean kernel
+:math:`s^2 k`, the covariance of :math:`f(x) - m(x)` is estimated without bias by that of
 
 .. math:: \tilde z(x) - S^\top z(x), \quad S = A^{-1} Z^\top \tilde Z, \qquad
           \text{and} \quad A^{-1} Z^\top Z A^{-1}.
 
-With :math:`\tilde z = z` it is :math:`\sigma^2 z^\top A^{-1} z`, the posterior variance of a
-process whose kernel is that of the features, which does not contain what the features miss.
-
 The variances follow from quadratic forms of the targets. With :math:`G = I - Z A^{-1} Z^\top`,
 :math:`y^\top G y` and :math:`y^\top G^2 y` have the means :math:`\sigma^2 \operatorname{tr} G +
 s^2 \operatorname{tr} G K` and :math:`\sigma^2 \operatorname{tr} G^2 + s^2 \operatorname{tr} G K G`.
-With :math:`K = Z Z^\top` these are the equations of maximum likelihood. Where they do not
-separate noise and function, because the kernel is nearly diagonal at the rows, the share of the
-function is between zero and one with equal probability.
+Where they do not separate noise and function, because the kernel is nearly diagonal at the rows,
+the share of the function is between zero and one with equal probability.
 """
 
 from abc import ABC, abstractmethod
@@ -48,13 +37,10 @@ LOG_ALPHA = (np.log(1e-6), np.log(1e5))
 """Search range of log alpha, relative to the mean square of the features: from a signal variance of
 1e6 noise variances to a noise variance of 1e5 signal variances."""
 _GRID = 33
-"""Number of values of alpha in this range, three per decade: every term of the evidence depends on
-alpha by a logistic function of its logarithm, which changes over more than a decade."""
+"""Number of values of alpha in this range, three per decade."""
 
 _MOST_EIGENVALUES = 2048
-"""Largest number of features for which an eigendecomposition chooses alpha. It takes as long as
-thirty Cholesky factorisations; for twice as many features eight times as long, a minute on two
-cores."""
+"""Largest number of features for which an eigendecomposition chooses alpha."""
 
 _APART = np.log(30.0)
 """Search range of log alpha around the best value for a part of the features, whose misfit counts
@@ -121,10 +107,8 @@ class PointSolution(ABC):
 class FunctionLaw(LinearFunction):
     r"""A normal law of functions on ``j`` features, for ``t`` targets, with normal noise.
 
-    The weights have the mean ``coef`` and the covariance :math:`\sigma_t^2 N N^\top + s_t^2 P
-    P^\top`, with the roots ``N`` (due to noise) and ``P`` (due to the prior), the variance
-    :math:`\sigma_t^2` of the noise and the variance :math:`s_t^2` of the prior. The constant at
-    the features ``centre`` is independent of the weights.
+    The covariance of the weights is :math:`\sigma_t^2 N N^\top + s_t^2 P P^\top`, with the roots
+    ``N`` (due to noise) and ``P`` (due to the prior); the constant at ``centre`` is independent.
     """
 
     coef: Array  # (j, t)
@@ -177,8 +161,6 @@ class RidgePosterior(LinearFunction):
     :math:`y_t = b_t + z \cdot w_t + \varepsilon`, :math:`\varepsilon \sim N(0, \sigma_t^2)`,
     :math:`w_t \sim N(0, (\sigma_t^2 / \alpha) I)`. The posterior mean of ``w`` is the ridge
     solution, and its covariance is :math:`\sigma_t^2 A^{-1}` with :math:`A = Z^\top Z + \alpha I`.
-    The noise variance is its maximum-likelihood value, :math:`(y^\top y - b^\top A^{-1} b) / n`,
-    where ``n`` is the number of observations, less one with an intercept.
     """
 
     coef: Array  # (p, t)

@@ -101,8 +101,7 @@ class EvidenceSearch(ABC):
 
 
 _STEP = 1e-6
-"""Change of a parameter in finite differences of kernel values. Curvature causes errors of the same
-order, and a search ends at changes of 1e-5."""
+"""Change of a parameter in finite differences of kernel values."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

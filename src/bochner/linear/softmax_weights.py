@@ -28,9 +28,7 @@ UNIFORM = float(np.sqrt(np.finfo(np.float64).eps))
 """Share of uniform probabilities in the result, 1.5e-8: no probability is rounded to one."""
 
 _INFLUENTIAL = 0.1
-"""Change of the logarithm of a probability above which a Newton step is not accurate enough. The
-error of a step is some tenths of such a change, and relatively less for smaller ones. Few rows of a
-table have a larger change."""
+"""Change of the logarithm of a probability above which a Newton step is not accurate enough."""
 
 _MOST_REFITS = 50
 """Largest number of fits without a row, of some 10 ms each. If there are nearly as many parameters

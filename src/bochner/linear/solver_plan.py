@@ -20,8 +20,7 @@ SOLVERS = ("auto", "cholesky", "cg")
 _OVERHEAD = 16 * limits.MEBIBYTE
 """Bytes for blocks in threads, small arrays and libraries; tests of memory limits check it."""
 _LANDMARK_BYTES = 256 * limits.MEBIBYTE
-"""Largest size of the preconditioner: 5,800 rows of as many float32 features. With twice the size
-the factorisation takes 2.8 times as long; with half of it, more passes are needed."""
+"""Largest size of the preconditioner: 5,800 rows of as many float32 features."""
 _LEAST_BLOCK_BYTES = limits.MEBIBYTE
 """Smallest block of features: with less, calls from Python would dominate."""
 _MANY_ROWS = 10_000_000
@@ -29,8 +28,7 @@ _MANY_ROWS = 10_000_000
 _HALF_ULP = 6e-8
 """Relative rounding error of one float32 operation, 2**-24."""
 _ROUNDING = 1e-3
-"""Largest rounding error of float32 products relative to alpha. It is about the relative error of
-the weights in directions with small eigenvalues, where alpha dominates."""
+"""Largest rounding error of float32 products relative to alpha."""
 _WORTH_FLOPS = 2e10
 """Number of operations below which products stay in float64: they take a quarter of a second."""
 _WORTH_FEATURES = 1e7

@@ -36,8 +36,7 @@ _ENDS = np.array([0.005, 0.995])
 """Levels of the quantiles of that trial: the ends of an interval of 99 %."""
 
 _MOST_YEARS = 40
-"""Most values of a series without dates that are taken for years. Yearly series are rarely longer,
-and series of quarters or months rarely shorter."""
+"""Most values of a series without dates that are taken for years."""
 
 _LEAST_SHARED = 300
 """Rows from which on threads share a fit: with 500 two of them take 10 % less time, with 100 they

@@ -18,8 +18,7 @@ _FARTHEST = 5.0
 """Bounds of the search, in standard deviations of the priors: beyond them exponentials overflow."""
 
 _TOLERANCE = 1e-6
-"""Relative change of the log density at which the search ends. The log density is about the number
-of rows: its error is some thousandths of a nat, and differences of models are tenths."""
+"""Relative change of the log density at which the search ends."""
 
 _MOST_STEPS = 200
 """Largest number of steps of the search, which takes thirty to eighty."""

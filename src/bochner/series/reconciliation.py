@@ -26,8 +26,7 @@ from bochner._base.registry import register
 from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture
 
 _N_POINTS = 2048
-"""Number of points at which laws of sums are computed, a power of two for a Sobol sequence. Ends of
-90 % intervals then vary by about a hundredth of a standard deviation."""
+"""Number of points at which laws of sums are computed, a power of two for a Sobol sequence."""
 
 _SEED = 0
 """Seed of the scrambled points. It is fixed, so that forecasts do not vary between calls."""

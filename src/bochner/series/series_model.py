@@ -27,8 +27,7 @@ _IMAGINARY = 1e-100
 """Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
 
 _DIGITS = 9
-"""Decimals of a time step, in ranges of the training rows, to which steps are rounded. Equal steps
-share their transitions."""
+"""Decimals of a time step, in ranges of the training rows, to which steps are rounded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

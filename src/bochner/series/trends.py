@@ -33,8 +33,7 @@ _LINE = 3.0
 values: values on a line rise by 3.5 of them."""
 
 _SMALL = 0.02
-"""Decay over a step below which the variance of an integrated slope is computed by its series. The
-closed form loses nine digits there; the relative error of the series is below 1e-12."""
+"""Decay over a step below which the variance of an integrated slope is computed by its series."""
 
 
 class LevelProcess(SeriesProcess):

@@ -56,10 +56,9 @@ class Envelope(FeatureFactor):
 
     .. math:: g_j(x) = \exp(-\gamma_j (R_j^2 - \|x\|^2)) \quad \text{for } \|x\| \leq R_j.
 
-    A Gaussian of the lag times two envelopes is an exponential of the inner product,
     :math:`e^{-\gamma \|x - y\|^2} g(x) g(y) = e^{-2 \gamma (R^2 - \langle x, y \rangle)}`, so
-    inner products need no normalised inputs. Outside the ball, where the measure does not follow
-    the kernel, the factor is :math:`\exp(-8 (\|x\|^2 / R^2 - 1))` and soon vanishes.
+    inner products need no normalised inputs. Outside the ball the factor is
+    :math:`\exp(-8 (\|x\|^2 / R^2 - 1))`.
 
     Parameters
     ----------
@@ -110,7 +109,6 @@ class Envelope(FeatureFactor):
 
     @property
     def n_frequencies(self) -> int:
-        """Number of factors, including factors of nested members."""
         return len(self.rate) + sum(other.n_frequencies for other in self.others)
 
     @property
@@ -120,11 +118,11 @@ class Envelope(FeatureFactor):
 
     @property
     def is_symmetric(self) -> bool:  # type: ignore[override]
-        """Whether both arguments have the same factors."""
-        return _same(self.left, self.right) and all(other.is_symmetric for other in self.others)
+        return np.array_equal(self.left, self.right) and all(
+            other.is_symmetric for other in self.others
+        )
 
     def transposed(self) -> "Envelope":
-        """Return the envelope with the arguments exchanged."""
         transposed_others = tuple(other.transposed() for other in self.others)
         return Envelope(self.rate, self.radius, self.right, self.left, transposed_others)
 
@@ -139,7 +137,6 @@ class Envelope(FeatureFactor):
         return (replace(self, others=()), *self.others)
 
     def values(self, X: InputRows) -> Any:
-        """Return the factors (n, n_frequencies) for rows ``X`` (n, d) of the left argument."""
         if self.others:
             return np.hstack([group.values(X) for group in self.groups])
         rate, depth, index = self._slopes(X)
@@ -155,11 +152,7 @@ class Envelope(FeatureFactor):
         return np.concatenate(gradients, axis=2)
 
     def _slopes(self, X: InputRows) -> tuple[Any, Any, NDArray[np.intp]]:
-        """Return rates by squared norm, and depths in the ball, (n, q), of distinct factors.
-
-        The last array (m,) has the index of the distinct factor of each frequency; nested members
-        are excluded. A factor is the exponential of minus the product of its rate and its depth.
-        """
+        """Return rates and depths in the ball (n, q) of distinct factors, and their index (m,)."""
         X = X if self.left is None else X @ self.left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
@@ -173,7 +166,7 @@ def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
     *before, last = groups
     mapped = [e for e in (last, new) if e.radius.any()] or [last]
     left, right = mapped[0].left, mapped[0].right
-    if not all(_same(e.left, left) and _same(e.right, right) for e in mapped):
+    if not all(np.array_equal(e.left, left) and np.array_equal(e.right, right) for e in mapped):
         return [*groups, new]
     rate, radius = np.r_[last.rate, new.rate], np.r_[last.radius, new.radius]
     return [*before, Envelope(rate, radius, left, right)]
@@ -183,12 +176,6 @@ def _decay(square: Array) -> Array:
     return as_array(_SILENCE / np.where(square > 0.0, square, np.inf))
 
 
-def _same(first: Array | None, second: Array | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return np.array_equal(first, second)
-
-
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineFactors(FeatureFactor):
@@ -196,10 +183,7 @@ class CosineFactors(FeatureFactor):
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
 
-    The difference of two products of such factors is a wave of the midpoint of the arguments,
-    :math:`\cos(v \cdot x/2 + \psi) \cos(v \cdot y/2 + \psi)
-    - \sin(v \cdot x/2 + \psi) \sin(v \cdot y/2 + \psi)
-    = \cos(v \cdot (x + y)/2 + 2 \psi)`.
+    The difference of two products of such factors is a wave of the midpoint of the arguments.
 
     Parameters
     ----------
@@ -251,7 +235,6 @@ class CosineFactors(FeatureFactor):
 
     @property
     def waves(self) -> Array:  # type: ignore[override]
-        """Frequencies (m, d) of the cosines."""
         return self.v
 
     def rearranged(self, order: NDArray[np.intp]) -> "CosineFactors":
@@ -263,7 +246,6 @@ class CosineFactors(FeatureFactor):
         return CosineFactors(self.v @ left.T, self.phase)
 
     def values(self, X: InputRows) -> Any:
-        """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
         return np.cos(X @ (0.5 * np.ascontiguousarray(self.v.T)) + self.phase)
 
     def gradient(self, X: Array) -> Array:
@@ -331,32 +313,24 @@ class Amplitudes(FeatureFactor):
         return tuple(getattr(self, field.name) for field in fields(self))
 
     def joined(self, other: "Amplitudes | CosineFactors") -> "Amplitudes":
-        """Concatenate the functions of both objects."""
         first, second = self, Amplitudes.of(other)
-        sizes = [
-            max(first_size, second_size)
-            for first_size, second_size in zip(first._sizes, second._sizes, strict=True)
-        ]
+        sizes = list(map(max, first._sizes, second._sizes))
         pairs = zip(first._padded(*sizes), second._padded(*sizes), strict=True)
         arrays = [np.concatenate(pair) for pair in pairs]
         return Amplitudes(np.concatenate([first.index, second.index + len(first.mu)]), *arrays)
 
     @property
     def waves(self) -> Array:  # type: ignore[override]
-        """Frequencies (G R, d) of the cosines."""
         return as_array(self.mu.reshape(-1, self.mu.shape[2]))
 
     def rearranged(self, order: NDArray[np.intp]) -> "Amplitudes":
-        """Return the functions of the frequencies in another order."""
         return Amplitudes(self.index[order], *self._arrays[1:])
 
     def mapped(self, left: Array) -> "Amplitudes":
-        """Return the functions of ``x left``, with ``left`` of shape (d, q)."""
         window = np.einsum("ij,gjk->gik", left, self.window)
         return Amplitudes(self.index, window, self.centre, self.mu @ left.T, self.coef, self.phase)
 
     def values(self, X: InputRows) -> Any:
-        """Return the factors of shape (n, m) for rows ``X`` (n, d), dense or CSR."""
         window, centre, decay, mu, phase, sums = self.matrices()
         angle, lag = X @ mu + phase, X @ window - centre
         return np.exp((lag * lag) @ decay) * (np.cos(angle) @ sums)

@@ -70,8 +70,7 @@ _STRUCTURED_FROM = 64
 """Inputs from which on Hadamard blocks are used: at 64 the bias, of order 1/D, is about 2 %."""
 
 _ROUNDS = 3
-"""Products of a Hadamard matrix and signs in a block, as in Choromanski et al. (2017). Fewer
-leave rows of a block farther from uniform on the sphere; more cost time."""
+"""Products of a Hadamard matrix and signs in a block, as in Choromanski et al. (2017)."""
 
 
 class Blockwise(Scheme):

@@ -1,16 +1,11 @@
 r"""Frequencies with many in the tails of their law, weighted so that estimates stay unbiased.
 
 The variance of a process between rows depends on frequencies that are too high to be determined by
-the rows. Such frequencies are rare under the law of a smooth kernel: a thousand ordinary draws may
-contain one or none, so the estimated variance between rows is much too small or too large. Here
-half of the frequencies follow the law of the kernel, and half follow a law with equal probability
-for each decade of the tail.
-
-A frequency of a law is a function of uniforms, of the radius or of each coordinate's magnitude.
-With the probability ``s`` that a draw has a greater one, the tails have the density
+the rows, and rare under the law of a smooth kernel. Half of the frequencies therefore follow a law
+with equal probability for each decade of the tail: with the probability ``s`` that a draw of the
+radius, or of a coordinate's magnitude, has a greater one, it has the density
 :math:`1 / (s \log(1 / \epsilon))` of ``s`` between :math:`\epsilon` and one. The weight of a
-frequency is the ratio of the law's density to that of the mixture, at most two. If the law has
-``q`` independent coordinates, each is the one from the tail in its share of the frequencies.
+frequency is the ratio of the law's density to that of the mixture, at most two.
 
 Source: Veach and Guibas, "Optimally combining sampling techniques for Monte Carlo rendering",
 1995, for the weights (the balance heuristic).
