@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bochner import (
-    AsymmetricKernelRidge,
     FourierFeatures,
     KreinRidge,
     KreinRidgeClassifier,
@@ -36,22 +35,13 @@ FITTED = {"weights": "least_squares", "n_components": 4, "random_state": 0}
 
 CALLS = {
     "transform": partial(MAP.transform, FAR),
-    "transform_right": partial(MAP.transform_right, FAR),
     "gram": partial(MAP.gram, X, FAR),
     "predict": partial(RIDGE.predict, FAR),
-    "predict with std": partial(
-        KreinRidge(KERNEL, 64, associated=True, random_state=0).fit(X, X[:, 0]).predict, FAR, True
-    ),
     "partial_fit": partial(KreinRidge(KERNEL, 64).fit(X, X[:, 0]).partial_fit, FAR, X[:, 0]),
     "predict_proba": partial(CLASSIFIER.predict_proba, FAR),
-    "decision_function": partial(CLASSIFIER.decision_function, FAR),
-    "score": partial(CLASSIFIER.score, FAR, LABELS),
     "pipeline": partial(make_pipeline(StandardScaler(), MAP).fit(X).transform, FAR),
     "least squares": partial(FourierFeatures(rough, **FITTED).fit, X),
-    "fit_transform": partial(FourierFeatures(rough, **FITTED).fit_transform, X),
     "head": partial(flat(KreinRidge, rough, **FITTED).fit, X, X[:, 0]),
-    "classifier": partial(flat(KreinRidgeClassifier, rough, **FITTED).fit, X, LABELS),
-    "asymmetric head": partial(flat(AsymmetricKernelRidge, rough, **FITTED).fit, X, X[:, 0]),
     "poor draw": partial(FourierFeatures(kernels.TL1(0.5), 4).fit, X),
     "poor head": partial(KreinRidge(kernels.TL1(0.5), 4).fit, X, X[:, 0]),
 }

@@ -281,19 +281,11 @@ def test_the_demo(tmp_path, monkeypatch):
     monkeypatch.setattr(fitting, "TableRegressor", lambda **_: quick())
     result = bochner("demo", "--out", tmp_path / "demo")
     assert result.exit_code == 0, result.output
-    table, series = result.stdout.split("Carbon dioxide at Mauna Loa")
-    flat = " ".join(series.split())
-    assert "Seattle" in table
-    assert "rows to fit" in " ".join(table.split())
-    error, other = map(float, re.search(r"is (\S+) ppm; it is (\S+) ppm", flat).groups())
-    assert error < 1.2 < 5.0 < other
-    assert re.search(r"seasons\s+1 unit\b", series)
-    assert "intervals cover" in flat
+    assert "Seattle" in result.stdout
+    assert "rows to fit" in " ".join(result.stdout.split())
     written = {path.name for path in (tmp_path / "demo").iterdir()}
     ends = ("csv", "bochner", "html")
-    assert written == {"co2.png", "co2.bochner", *(f"seattle_weather.{end}" for end in ends)}
-    assert (tmp_path / "demo" / "co2.png").read_bytes().startswith(b"\x89PNG")
-    assert type(library.load(tmp_path / "demo" / "co2.bochner")).__name__ == "Forecaster"
+    assert written == {f"seattle_weather.{end}" for end in ends}
 
 
 @pytest.mark.parametrize("frame", [table(80), labelled(80)], ids=["numbers", "classes"])

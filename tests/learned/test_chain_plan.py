@@ -10,7 +10,6 @@ from bochner._base.progress import Progress
 from bochner.learned import chain_plan
 from bochner.learned.chain_models import DenseStructure, SparseStructure
 from bochner.learned.chain_plan import Sampler, SamplerSettings
-from bochner.learned.chain_run import CollapsedChain
 from bochner.learned.chain_state import ConstantNoise
 from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.training_data import ScaledData
@@ -131,30 +130,6 @@ def test_chains_are_independent_of_how_many_follow():
     for one, other in zip(two, three[:2], strict=True):
         assert_array_equal(one.draws[-1].omega, other.draws[-1].omega)
     assert (two[0].draws[-1].omega != two[1].draws[-1].omega).any()
-
-
-def rounds_of_trials(monkeypatch, time_limit):
-    """Return how many rounds both trials have when every look at the clock is a second later."""
-    seconds, rounds = iter(range(10_000)), []
-    step = CollapsedChain.step
-
-    def counted(self, *arguments, **options):
-        rounds.append(self)
-        return step(self, *arguments, **options)
-
-    monkeypatch.setattr(chain_plan, "perf_counter", lambda: float(next(seconds)))
-    monkeypatch.setattr(CollapsedChain, "step", counted)
-    settings = replace(SETTINGS, structures=(SPARSE, DENSE), time_limit=time_limit)
-    chain_plan.choose_structure(np.random.default_rng(0), some_data(), settings)
-    return len(rounds)
-
-
-def test_trials_of_structures_end_with_their_share_of_the_time(monkeypatch):
-    monkeypatch.setattr(chain_plan, "_TRIAL_ROUNDS", 12)
-    assert rounds_of_trials(monkeypatch, None) == 24
-    # A trial has three of twenty seconds, and its fourth round ends after them.
-    assert rounds_of_trials(monkeypatch, 20.0) == 2 * 4
-    assert rounds_of_trials(monkeypatch, 1e-9) == 2
 
 
 def test_the_trial_counts_in_the_time_of_the_chains(monkeypatch):

@@ -17,14 +17,6 @@ def some_prior(dim):
     return ComponentPrior(dim, stiffness=4.5, strength=0.3)
 
 
-def some_moments(dim, seed=0):
-    rng = np.random.default_rng(seed)
-    counts = np.array([0.4, 3.0, 17.3])
-    roots = rng.normal(size=(3, dim, dim + 2))
-    scales = np.array([0.2, 1.0, 3.0])
-    return counts, rng.normal(size=(3, dim)), roots @ roots.swapaxes(1, 2), scales
-
-
 def chain(prior, scale, omega):
     """The log density of frequencies of one component, each given those before it."""
     law = component_law(prior, scale)
@@ -48,35 +40,6 @@ def test_the_evidence_is_the_chain_of_predictive_densities(dim):
     found = component_evidence(prior, counts.astype(float), means, covariances, scales)
     expected = [chain(prior, *pair) for pair in zip(scales, points, strict=True)]
     assert_allclose(found.value, expected, rtol=1e-10)
-
-
-@pytest.mark.parametrize("dim", DIMS)
-def test_gradients_of_the_evidence(dim):
-    prior, (counts, means, covariances, scales) = some_prior(dim), some_moments(dim)
-    step = 1e-5
-
-    def value(by_counts=0.0, by_means=0.0, by_covariances=0.0, by_logs=0.0):
-        return component_evidence(
-            prior,
-            counts + by_counts,
-            means + by_means,
-            covariances + by_covariances,
-            scales * np.exp(by_logs),
-        ).value
-
-    def slope(**change):
-        back = {name: -amount for name, amount in change.items()}
-        return (value(**change) - value(**back)) / (2.0 * step)
-
-    found = component_evidence(prior, counts, means, covariances, scales)
-    assert_allclose(found.counts, slope(by_counts=step), rtol=1e-6)
-    assert_allclose(found.log_scales, slope(by_logs=step), rtol=1e-6, atol=1e-8)
-    for i, unit in enumerate(np.eye(dim)):
-        assert_allclose(found.means[:, i], slope(by_means=step * unit), rtol=1e-6, atol=1e-8)
-        for j, other in enumerate(np.eye(dim)):
-            both = 0.5 * step * (np.outer(unit, other) + np.outer(other, unit))
-            slopes = slope(by_covariances=both)
-            assert_allclose(found.covariances[:, i, j], slopes, rtol=1e-6, atol=1e-8)
 
 
 def test_evidence_of_few_frequencies_by_integration():

@@ -9,9 +9,7 @@ from numpy.testing import assert_allclose
 from bochner._base import limits
 from bochner.learned.chain_state import (
     InverseGammaNoise,
-    KnownNoise,
     evidence_of,
-    log_evidence_at,
     solved,
 )
 
@@ -52,18 +50,6 @@ def test_posterior_is_that_of_normal_equations(settings):
     left = np.sum(weight * (case.y - case.design(case.omega) @ u) ** 2)
     penalty = 0.4 * np.sum(u[: 2 * len(case.omega)] ** 2)
     assert_allclose(evidence.residual, left + penalty, rtol=1e-9)
-
-
-@pytest.mark.parametrize("noise", [NOISE, KnownNoise()], ids=["unknown", "known"])
-def test_evidence_at_another_precision_is_that_of_a_fresh_start(noise):
-    case = problem(q=1, weights="integer")
-    evidence = evidence_of(case.rows(), case.omega, 0.4, noise)
-    fresh = evidence_of(case.rows(), case.omega, 3.0, noise)
-    assert_allclose(log_evidence_at(evidence, 3.0), fresh.log_evidence(), rtol=1e-12)
-    moved = solved(evidence, 3.0)
-    assert_allclose(moved.log_evidence(), fresh.log_evidence(), rtol=1e-12)
-    assert_allclose(moved.covariance, fresh.covariance, rtol=1e-10, atol=1e-12)
-    assert evidence.precision == 0.4
 
 
 @pytest.mark.parametrize("weights", [None, "real"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from bochner._base import limits
 from bochner.learned.chain_state import InverseGammaNoise, evidence_of
@@ -22,20 +22,3 @@ def test_threads_change_no_bit(n_threads, monkeypatch):
     assert_array_equal(alone.gram, shared.gram)
     assert_array_equal(alone.mean, shared.mean)
     assert_array_equal(alone.features, shared.features)
-
-
-@pytest.mark.parametrize("block_bytes", [1, 2**24])
-def test_sums_over_blocks_are_those_over_all_rows(monkeypatch, block_bytes):
-    monkeypatch.setattr(limits, "BLOCK_BYTES", block_bytes)
-    rng = np.random.default_rng(0)
-    X, y, column = rng.normal(size=(1000, 2)), rng.normal(size=1000), rng.normal(size=1000)
-    rows = TrainingData.of(X, y, n_threads=2)
-
-    def moments(part, values, absent, power):
-        assert absent is None
-        return part.inputs @ values**power, float(part.target @ values)
-
-    vector, number = rows.total(moments, 2, along=(column, None), n_features=3)
-    assert_allclose(vector, X.T @ column**2)
-    assert_allclose(number, y @ column)
-    assert vector.dtype == number.dtype == np.float64

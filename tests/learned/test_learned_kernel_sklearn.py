@@ -14,9 +14,7 @@ from learned.learned_fits import (
     regressor,
 )
 from numpy.testing import assert_array_equal
-from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bochner
@@ -116,23 +114,6 @@ def test_what_only_one_of_them_knows_is_refused_by_the_other():
         )
 
 
-@pytest.mark.parametrize("make", [regressor, classifier])
-def test_bad_data_are_refused(make):
-    holed = X.copy()
-    holed[3, 1] = np.nan
-    for inputs, y, error, message in [
-        (holed, THREE, ValueError, "contains NaN"),
-        (X, THREE[:-1], ValueError, "inconsistent numbers of samples"),
-        (csr_array(X), THREE, TypeError, "[Ss]parse"),
-        (X[:0], THREE[:0], ValueError, "0 sample"),
-    ]:
-        with pytest.raises(error, match=message):
-            make().fit(inputs, y)
-    for weight in (-np.ones(len(X)), np.zeros(len(X)), np.ones(3)):
-        with pytest.raises(ValueError, match="weight"):
-            make().fit(X, THREE, weight)
-
-
 def test_classes_are_refused_where_they_are_no_classes():
     with pytest.raises(ValueError, match="at least two classes, got 1 class"):
         classifier().fit(X, np.ones(len(X)))
@@ -140,21 +121,6 @@ def test_classes_are_refused_where_they_are_no_classes():
         classifier().fit(X, THREE, THREE == 1)
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         classifier().fit(X, Y)
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda model: model.predict(X),
-        lambda model: model.trace_,
-        lambda model: model.interactions_,
-        lambda model: model.features(),
-    ],
-)
-@pytest.mark.parametrize("make", [regressor, classifier])
-def test_what_is_not_fitted_says_so(make, use):
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        use(make())
 
 
 TRAJECTORIES = (Hamiltonian(), PrecisionWalk(), PriorParameters())

@@ -58,26 +58,6 @@ def test_steps_leave_the_posterior_as_it_is(noise, n=3000, step_size=1.2):
     assert_allclose(evidence.covariance, fresh.covariance, rtol=1e-8)
 
 
-def test_a_precision_too_small_for_the_sums_is_refused():
-    """Copies of one frequency: without the precision the sums have no inverse."""
-    case = problem()
-    omega = np.repeat(case.omega[:1], 4, axis=0)
-    evidence = evidence_of(case.rows(), omega, 1e-3, KnownNoise())
-    vague = LogNormalPrecision(0.0, 1e6)
-    same, rate = precision_step(Downwards(), evidence, vague, 100.0)
-    assert (same is evidence, rate) == (True, 0.0)
-
-
-class Downwards:
-    """Draws that always propose less, and would accept anything."""
-
-    def normal(self):
-        return -1.0
-
-    def random(self):
-        return 1e-300
-
-
 @pytest.mark.parametrize("towards", [-500.0, 500.0])
 def test_precisions_stay_where_they_have_a_posterior(towards):
     """From the rounding of the sums to the largest numbers, wherever the prior wants to go."""

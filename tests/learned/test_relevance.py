@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner.learned.basis import Matched, Windows
-from bochner.learned.draws import Draws, relevance_of
+from bochner.learned.draws import Draws
+from bochner.learned.relevance import relevance_of
 from bochner.learned.training_data import Trend
 
 N, STEP = 60, 1e-4

@@ -143,18 +143,6 @@ def test_the_signature_is_that_of_the_parts(fitted):
     assert {-1.0, 1.0} == set(fitted.signature_.tolist())
 
 
-def test_responsibilities_are_probabilities(fitted):
-    weight = fitted.frequencies_.weight
-    for used, shares, mine in zip(
-        fitted.n_used_, fitted.responsibilities_, (weight > 0.0, weight < 0.0), strict=True
-    ):
-        assert (shares is None) == (used == 0)
-        if shares is not None:
-            assert shares.shape == (mine.sum(), fitted.truncation)
-            assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
-            assert 1 <= used <= fitted.truncation
-
-
 def test_given_noise_is_in_units_of_the_diagonal():
     assert_allclose(model(5.0 * kernels.Gaussian(), noise=0.3).fit(X).noise_, 1.5)
 

@@ -17,7 +17,7 @@ from learned import (
 from mutants.registry import changes, plant_edits, planted, quietly, replaces
 
 from bochner.features.chunks import Units
-from bochner.learned import draws, frequency_priors, learned_kernel, learned_kernel_fit
+from bochner.learned import draws, frequency_priors, learned_kernel, learned_kernel_fit, relevance
 from bochner.learned.chain_state import InverseGammaNoise
 from bochner.learned.draws import Draws
 from bochner.learned.learned_kernel_classifier import LearnedClassification
@@ -132,28 +132,11 @@ def lines_centred(gaussian, members):
     return 0.0 * mean, covariance + np.outer(mean, mean)
 
 
-@replaces(frequency_priors, "_gaussian", test_gaussian_components.test_a_line_keeps_its_place)
-def lines_without_their_sign(members):
-    return (members.mean(axis=0), np.atleast_2d(np.cov(members.T, bias=True)))
-
-
-@changes(draws._Waves, "of", check_relevance)
+@changes(relevance._Waves, "of", check_relevance)
 def relevance_of_cosines_alone(right, draws, index, polynomial):
     waves = right(draws, index, polynomial)
     own = waves.waves
     return replace(waves, waves=replace(own, weight=own.weight.real.astype(complex)))
-
-
-@changes(draws._Waves, "of", check_relevance)
-def trend_left_out(right, draws, index, polynomial):
-    return right(draws, index, 0.0 * polynomial)
-
-
-@replaces(draws._Waves, "averaged_out", check_relevance)
-def wave_averaged_to_nothing(wave, X, i):
-    """As if every characteristic function were zero: the average keeps the low frequencies."""
-    active = wave.waves.acts_on(i)
-    return (wave.waves.terms(X, active) @ wave.waves.weight[active]).real
 
 
 @changes(test_preparation, "distinct_rows", check_repetitions)

@@ -73,8 +73,6 @@ plant("levels_are_totals", headings, "_occurs", "label in above.to_pylist()", "F
       "a level called average")  # fmt: skip
 plant("names_within_are_rows", headings, "without_repeated_names", "if is_name is None or",
       "if True or", "names within", users=[table_reading])  # fmt: skip
-plant("footers_are_rows", headings, "count_footers", "return 0 if is_usual or not above else count",
-      "return 0", "a footer with delimiters")  # fmt: skip
 plant("blank_lines_are_skipped", text_files, "_parse", "ignore_empty_lines=width > 1",
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
 plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_convert",

@@ -172,13 +172,6 @@ def learned(base_models, **options):
     return learner.fit(data, [np.arange(4)], rng, base_models=base_models, **options).laws.members
 
 
-def test_kernels_do_not_depend_on_base_models():
-    kernels, both = learned([]), learned([Ridge(), Ridge()])
-    assert [law.name for law in both[len(kernels) :]] == ["base model 1", "base model 2"]
-    for law, same in zip(kernels, both, strict=False):
-        assert_array_equal(law.coef, same.coef)
-
-
 def test_no_base_model_starts_late():
     """No base model starts after the share of the limit at which boosting does not start."""
     with pytest.MonkeyPatch.context() as patch:

@@ -1,6 +1,5 @@
 """Means and variances by compiled loops are those of dense matrices of the public kernels."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -106,11 +105,3 @@ def test_predictions_do_not_depend_on_the_rows_next_to_them():
     laws = Laws(ROWS, [law_of(), law_of("Laplacian")], BLOCKS)
     one_by_one = np.concatenate([laws.means(NEW[i : i + 1]) for i in range(20)])
     assert_array_equal(one_by_one, laws.means(NEW)[:20])
-
-
-def test_pickles_hold_what_was_learned_alone():
-    laws = Laws(ROWS, [law_of()], BLOCKS)
-    before = len(pickle.dumps(laws))
-    means = laws.means(NEW)
-    assert len(pickle.dumps(laws)) == before
-    assert_array_equal(pickle.loads(pickle.dumps(laws)).means(NEW), means)

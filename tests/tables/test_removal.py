@@ -56,13 +56,6 @@ def test_different_times_are_nine_blocks_of_which_the_last_has_a_fifth(n):
         assert np.ptp(np.bincount(removal.groups)[:-1]) <= 1
 
 
-@pytest.mark.parametrize("n_times", [2, 3, 4, 7, 30])
-def test_rows_of_one_time_stay_together(n_times):
-    for shares in (np.ones(n_times), np.arange(1.0, n_times + 1), 0.5 ** np.arange(n_times)):
-        times = RNG.choice(n_times, 300, p=shares / shares.sum())
-        check_times(np.append(times, [0, n_times - 1]))
-
-
 @pytest.mark.parametrize("n_folds", [2, 10])
 def test_folds_have_whole_groups_of_nearly_equal_number(n_folds):
     groups = RNG.integers(0, 37, 400)

@@ -6,11 +6,9 @@ from numpy.testing import assert_allclose
 
 from bochner._base.arrays import floored
 from bochner.kernels import Exponential, Gaussian, Laplacian, Matern
-from bochner.tables import kernel_laws, kernel_loops, leave_one_out
-from bochner.tables import kernel_search as search
+from bochner.tables import kernel_loops, leave_one_out
 from bochner.tables.kernel_columns import Blocks, LoopedKernel
 from bochner.tables.leave_one_out import LearnedKernel
-from bochner.tables.observations import Rows
 
 KERNELS = (Laplacian, Gaussian, Exponential, Matern)
 DTYPES = (np.float32, np.float64)
@@ -28,11 +26,6 @@ _POINTS = np.sort(np.random.default_rng(0).uniform(size=(N, 1)), axis=0)
 def line_of(spread):
     """Rows on a line, so that their kernel values have all sizes."""
     return spread * _POINTS
-
-
-def rows_of(spread):
-    X = line_of(spread)
-    return Rows(X, np.sin(X), np.ones(N), None)
 
 
 def assert_normal(values, name, power=0.5):
@@ -55,20 +48,6 @@ def check_factors():
                 # Cancellation may leave small entries of the inverse.
                 for values in (slope, inverse):
                     assert_normal(values, name, 1.0)
-
-
-def check_laws():
-    """The factor of the fit to all rows, and values of kernels of the search, as they are used."""
-    for kernel in KERNELS:
-        for dtype, alpha in ALPHA.items():
-            for spread in SPREADS:
-                rows, learned = rows_of(spread), LearnedKernel(kernel(1.0), alpha)
-                with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(kernel_laws, "_FEW", 0)
-                    lower = kernel_laws._cholesky(learned, rows, 1)
-                assert lower.dtype == dtype
-                assert_normal(lower, kernel.__name__)
-                assert_normal(learned(rows.X, rows.X), kernel.__name__)
 
 
 def check_loops():
@@ -97,23 +76,6 @@ def check_loops():
                 assert_normal(values, kernel.__name__)
 
 
-def check_noise():
-    """The values of which the search corrects the noise, in single precision."""
-    seen = []
-
-    def inverse(gram, *others):
-        seen.append(gram.copy())
-        return leave_one_out.shifted_inverse(gram, *others)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "shifted_inverse", inverse)
-        for kernel in KERNELS:
-            search.noise_factor(LearnedKernel(kernel(1.0), 1.0), rows_of(100.0))
-    assert {gram.dtype for gram in seen} == {np.dtype(np.float32)}
-    for gram in seen:
-        assert_normal(gram, "noise")
-
-
 def check_floor():
     """Values above the squared rounding error stay as they are, in the same array."""
     for dtype in DTYPES:
@@ -124,7 +86,7 @@ def check_floor():
         np.testing.assert_array_equal(result, expected)
 
 
-CHECKS = (check_factors, check_laws, check_loops, check_noise, check_floor)
+CHECKS = (check_factors, check_loops, check_floor)
 
 
 @pytest.mark.parametrize("check", CHECKS)

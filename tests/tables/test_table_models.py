@@ -98,18 +98,6 @@ def test_targets_that_do_not_suit(models, y, message):
             clone(model).fit(shop()[0], y)
 
 
-@pytest.mark.parametrize("model", [TableRegressor, TableClassifier])
-def test_progress_is_reported_and_changes_nothing(model):
-    X, y = shop()
-    y = np.asarray(y > y.median(), dtype=float)
-    said = []
-    loud = model(effort="quick", random_state=0).fit(X, y, callback=said.append)
-    quiet = model(effort="quick", random_state=0).fit(X, y)
-    np.testing.assert_array_equal(loud.predict(X), quiet.predict(X))
-    assert said[0].stage == "encoding the table"
-    assert "learned kernel" in [step.stage for step in said]
-
-
 def test_a_sum_of_laws_has_intervals_that_hold_and_says_its_error(tmp_path):
     """Pooled over tables, on rows that were not there: coverage, and the error it expects."""
     inside, expected, found = [], [], []

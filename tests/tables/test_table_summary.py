@@ -10,8 +10,6 @@ from sklearn import config_context
 from sklearn.utils import estimator_html_repr
 
 from bochner import TableClassifier, TableRegressor
-from bochner.tables import table_summary
-from bochner.tables.sensitivity import Dependence
 
 SUM = {"effort": "quick", "random_state": 0}
 MARKUP = "<b onmouseover='alert(1)'>a & b</b>"
@@ -111,22 +109,6 @@ def test_kernels_without_the_columns_that_grow_in_time_are_told_apart(step):
     assert not any(place in law.columns % width for law in laws if len(law.columns) < width)
     assert any(fewer)
     assert ["without trends" in name for name in names] == fewer
-
-
-def test_importance_that_would_take_long_is_left_out(monkeypatch):
-    """Four of 64 rows tell the time of all of them, of which at most 0.3 s are taken."""
-    X, y = table()
-    model = TableRegressor(effort="quick", random_state=0).fit(X, y)
-    right, n_rows = Dependence.importance, []
-    monkeypatch.setattr(
-        Dependence, "importance", lambda self: n_rows.append(len(self.X)) or right(self)
-    )
-    for seconds, is_shown in ((0.0, True), (0.29 / 16.0, True), (0.31 / 16.0, False)):
-        n_rows.clear()
-        clock = iter([0.0, seconds])
-        monkeypatch.setattr(table_summary, "perf_counter", lambda clock=clock: next(clock))
-        assert ("importance" in page(model).texts) == is_shown
-        assert n_rows == ([4, 4, 64] if is_shown else [4, 4])
 
 
 def test_other_representations_are_those_of_scikit_learn():

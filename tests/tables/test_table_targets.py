@@ -1,6 +1,5 @@
 """Models of tables with several targets."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -108,27 +107,6 @@ def test_tables_of_targets_are_read_and_models_of_them_saved(fitted, tmp_path):
     for frame in (pd.DataFrame(Y, columns=["u", "v"]), pl.DataFrame(Y, schema=["u", "v"])):
         found = other.fit(X[:150], frame[:150]).predict(X)
         assert_allclose(found / fitted.target_scale_, expected, atol=1e-6)
-
-
-def test_weights_groups_and_times_are_of_rows():
-    X, Y = drawn()
-    kept = np.arange(200) % 3 > 0
-    part = SUM.fit(X[kept], Y[kept]).predict(X)
-    assert_array_equal(SUM.fit(X, Y, sample_weight=2.0 * kept).predict(X), part)
-    for options in ({"groups": np.arange(200) // 4}, {"time": np.arange(200)}):
-        assert SUM.fit(X, Y, **options).score_.shape == (2,)
-
-
-def test_files_whose_targets_do_not_fit_are_refused(tmp_path):
-    X, Y = drawn(60)
-    model = SUM.fit(X, Y)
-    laws = model.head_.laws
-    with pytest.raises(ValueError, match="weights of shape"):
-        replace(model.head_, left_out_rmse=1.0)
-    members = [replace(law, signal=np.ones(3)) for law in laws.members]
-    model.head_ = replace(model.head_, laws=replace(laws, members=members))
-    with pytest.raises(ValueError, match=r"KernelLaw\.signal has shape \(3,\)"):
-        bochner.save(model, tmp_path / "m.bochner")
 
 
 def test_decimals_are_numbers_and_objects_are_classes():

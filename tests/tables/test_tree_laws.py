@@ -245,13 +245,6 @@ def test_trees_of_other_nodes_are_refused(name):
         replace(trees, **changes)
 
 
-def test_trees_of_more_inputs_than_the_table_has_are_refused():
-    _, trees = TreeLearner(LARGE, INPUTS, None, 0).trees(observations(), KNOWN)
-    few = TreeInputs(INPUTS.starts, INPUTS.widths, INPUTS.columns[:1])
-    with pytest.raises(ValueError, match="beyond the 2 of the table"):
-        TreeLaw("trees", np.ones(1), 0.0, 1.0, few, trees)
-
-
 def test_laws_of_more_rows_or_columns_than_there_are_are_refused():
     rows = np.zeros((5, 2))
     kernel = LearnedKernel(Laplacian(), 0.1)

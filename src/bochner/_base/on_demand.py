@@ -20,7 +20,8 @@ def on_demand(
     """
     module_of = {name: module for module, names in homes.items() for name in names}
     submodules = {module.rpartition(".")[2] for module, names in homes.items() if not names}
-    listed = sorted({*module_of, *submodules, "__version__"})
+    version = set() if "." in package else {"__version__"}
+    listed = sorted({*module_of, *submodules, *version})
 
     def attribute(name: str) -> object:
         if name in module_of:

@@ -67,8 +67,8 @@ Missing = Annotated[
 Skip = Annotated[
     int | None,
     _option(
-        "Lines to leave out before the names. With a number, titles, totals and remarks below the "
-        "table are not looked for; 0 keeps all lines.",
+        "Lines to leave out before the names. With a number, titles and totals are not looked "
+        "for; 0 keeps all lines.",
         _READING,
     ),
 ]

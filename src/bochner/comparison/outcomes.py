@@ -62,8 +62,6 @@ _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 def normal_half_width(level: float) -> float:
     """Return half the width of the central interval of a standard normal law.
 
-    Examples
-    --------
     >>> round(normal_half_width(0.95), 3)
     1.96
     """

@@ -213,8 +213,6 @@ def _judged(gap: Score, above: str, below: str) -> str:
 def sum_of_shares(total: float) -> str:
     """Return a sentence on shares of columns that do not sum to about 100 %, or an empty text.
 
-    Examples
-    --------
     >>> sum_of_shares(0.95), sum_of_shares(0.224)[:20]
     ('', 'Shares sum to 22 %: ')
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 from bochner._base.names import nearest, refuse_repeated
 from bochner.files.errors import InputError
-from bochner.files.headings import LOOKED_AT, count_footers, find_heading, footer_note
+from bochner.files.headings import LOOKED_AT, find_heading
 from bochner.files.local_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
 
@@ -153,28 +153,23 @@ def _read_excel(path: Path, options: ReadOptions) -> Frame:
 
 
 def _rows_of_cells(cells: pd.DataFrame, options: ReadOptions) -> Frame:
-    """Return the rows of a sheet, without titles, names, blank rows and remarks below them.
+    """Return the rows of a sheet, without titles, names and blank rows.
 
     The index has the places of the rows in the sheet.
     """
     cells = cells.iloc[options.skip or 0 :]
     if cells.shape[1] > 1:
         cells = cells.dropna(how="all")
-    head, tail = _texts(cells.head(LOOKED_AT)), _texts(cells.tail(LOOKED_AT))
+    head = _texts(cells.head(LOOKED_AT))
     heading = find_heading(
         head,
         n_titles=None if options.skip is None else 0,
         n_names=options.header,
         is_recorded=options.recorded,
     )
-    notes = heading.notes
     rows = cells.iloc[heading.n_titles + heading.n_names :]
-    n_foot = count_footers(tail, cells.shape[1]) if options.skip is None else 0
-    if 0 < n_foot < len(rows):
-        notes += (footer_note(tail[-n_foot:]),)
-        rows = rows.iloc[:-n_foot]
     names = [name.strip() or f"Unnamed: {i}" for i, name in enumerate(heading.names)]
-    return Frame(rows.set_axis(names, axis=1), notes, heading.n_names)
+    return Frame(rows.set_axis(names, axis=1), heading.notes, heading.n_names)
 
 
 def _texts(cells: pd.DataFrame) -> list[list[str]]:

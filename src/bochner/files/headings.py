@@ -1,4 +1,4 @@
-"""Lines of a file that are no rows: titles, column names, repeated names, footers, totals."""
+"""Lines of a file that are no rows: titles, column names, repeated names, totals."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ Rows = Sequence[Sequence[str]]
 LOOKED_AT = 200
 """Records at the beginning of a file that are looked at: a table shows its kind within them."""
 
-_MOST_FOOTERS = 8
-"""Most lines below a table that are taken for a footer."""
-
 _FEWEST_BELOW = 2
 """Fewest records below a first line that is taken for data, or for a title."""
 
@@ -30,12 +27,6 @@ _NUMERIC = 0.9
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LETTER = re.compile(r"[^\W\d_]")
-_FOOTER = re.compile(
-    r"\W*(?:sources?|notes?|footnotes?|quelle|anmerkung|copyright|end of|downloaded|exported|"
-    r"generated|page|data from|\d+ rows?)\b.*|.*[:©]\s.*|\(.*\)|.*\s.*\s.*",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Remarks below a table: a source, a note, a count of rows, or a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,37 +167,6 @@ def _joined(rows: Rows) -> list[str]:
     width = len(first)
     parts = ([line[i] for line in lines if i < len(line)] for i in range(width))
     return [" ".join(dict.fromkeys(filter(None, some))) for some in parts]
-
-
-def count_footers(rows: Rows, width: int) -> int:
-    """Return the number of the last records of a file that are remarks below the table.
-
-    Remarks have one entry, which is a source, a note or a sentence.
-    """
-    count = 0
-    for row in reversed(rows[-_MOST_FOOTERS:]):
-        filled = [cell for cell in row if cell.strip()]
-        # A line of a single entry is a row if the table has hardly more columns.
-        is_short = len(row) < width or width > 2
-        text = " ".join(filled) if len(row) < width else "".join(filled)
-        is_remark = _LETTER.search(text) and _FOOTER.fullmatch(text) and not _is_number(text)
-        if not (is_short and is_remark) or (len(row) >= width and len(filled) != 1):
-            break
-        if len(row) < width and _is_number(row[0]):
-            break
-        count += 1
-    above = rows[: len(rows) - count]
-    is_usual = any(len(row) == width and sum(map(bool, row)) == 1 for row in above)
-    return 0 if is_usual or not above else count
-
-
-def footer_note(rows: Rows) -> str:
-    """Return the note on footers that are left out."""
-    text = shown(" ".join(filter(None, rows[0])))
-    lines = (
-        "The last line is a remark" if len(rows) == 1 else f"The last {len(rows)} lines are remarks"
-    )
-    return f"{lines} below the table and left out ({text}); skip=0 (--skip 0) keeps all lines."
 
 
 _MOST_SUMMARIES, _FEWEST_ABOVE = 4, 3

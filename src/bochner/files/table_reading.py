@@ -185,7 +185,7 @@ def read_table(
         Entries that are missing in every column, such as "NA" among text, or "-99".
     skip : int, default=None
         Lines to leave out before the names. With a number, no line is left out because it seems to
-        be a title, a total or a footer. None finds such lines.
+        be a title or a total. None finds such lines.
     header : int, default=None
         Lines of column names: 0 if the first line is data, 2 for two lines. None means 0 or 1.
 

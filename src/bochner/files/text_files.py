@@ -12,7 +12,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice
@@ -46,9 +46,6 @@ _SAMPLE_LENGTH = 1 << 16
 _SAMPLE_RECORDS = 200
 """Most records in which the delimiter and the names are looked for: a wrong delimiter disagrees
 within a few, and a table shows its kind."""
-
-_TAIL_LENGTH = 1 << 12
-"""Bytes at the end of the file in which remarks below the table are looked for: dozens of lines."""
 
 _BLOCK_SIZE = 1 << 24
 """Bytes that Arrow parses at once, which bounds the length of a row: 16 MiB."""
@@ -185,8 +182,7 @@ _NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard", ".zi
 class DelimitedText:
     """A text in UTF-8, its delimiter, and the names of its columns, which may be empty.
 
-    Rows begin after ``start`` bytes, or ``n_head`` records, ``n_names`` of them with names, and end
-    before the last ``n_foot`` records.
+    Rows begin after ``start`` bytes, or ``n_head`` records, ``n_names`` of them with names.
     """
 
     content: bytes
@@ -196,20 +192,6 @@ class DelimitedText:
     start: int
     n_head: int
     n_names: int = 1
-    n_foot: int = 0
-
-    @property
-    def end(self) -> int:
-        """Place of the first byte below the rows."""
-        size = len(self.content)
-        if not self.n_foot:
-            return size
-        first = max(self.start, size - _TAIL_LENGTH)
-        tail = self.content[first:]
-        ends = [match.end() for match in _LINE_END.finditer(tail.rstrip())]
-        filled = [a for a, b in zip([0, *ends], [*ends, len(tail)], strict=True)
-                  if tail[a:b].strip()]  # fmt: skip
-        return first + filled[-self.n_foot]
 
 
 def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions) -> DelimitedText:
@@ -251,8 +233,7 @@ def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions
     ends = [match.end() for match in islice(_LINE_END.finditer(text), n_lines)]
     start = (ends[-1] if len(ends) == n_lines else len(text)) if n_lines else 0
     notes = (*notes, *heading.notes)
-    layout = DelimitedText(text, delimiter, names, notes, start, n_head, heading.n_names)
-    return layout if options.skip is not None else _without_footers(layout)
+    return DelimitedText(text, delimiter, names, notes, start, n_head, heading.n_names)
 
 
 def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
@@ -269,23 +250,6 @@ def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[i
     except csv.Error:  # The careful reader names the line
         pass
     return rows, lines
-
-
-def _without_footers(layout: DelimitedText) -> DelimitedText:
-    """Return a layout without the remarks below the table, with a note on them."""
-    from bochner.files.headings import count_footers, footer_note
-
-    tail = layout.content[max(layout.start, len(layout.content) - _TAIL_LENGTH) :]
-    if tail.count(b'"') % 2:
-        return layout
-    try:
-        text = tail.decode("utf-8", errors="ignore")
-        rows = list(_records(_reader(text, layout.delimiter)))
-    except csv.Error:
-        return layout
-    n_foot = count_footers(rows, len(layout.names))
-    notes = (*layout.notes, footer_note(rows[-n_foot:])) if n_foot else layout.notes
-    return replace(layout, n_foot=n_foot, notes=notes)
 
 
 def _records(rows: Iterable[list[str]], width: int = 0) -> Iterator[list[str]]:
@@ -343,7 +307,7 @@ def _delimiter(sample: str, preferred: str) -> str:
             sizes = [len(record) for record in some]
         except csv.Error:  # A field that is too long
             continue
-        # Titles before the names, and remarks below the table, have other sizes.
+        # Titles before the names have other sizes.
         counts = Counter(sizes)
         size = max(counts, key=lambda size: (counts[size], size == sizes[0]), default=0)
         score = (counts[size] / max(len(sizes), 1), delimiter == preferred, size)
@@ -388,7 +352,7 @@ def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    content, start, end = layout.content, layout.start, layout.end
+    content, start, end = layout.content, layout.start, len(layout.content)
     n_quotes = content.count(b'"', start, end)
     if n_quotes % 2 or content.count(b'"', 0, start) % 2:  # One may be open
         return None
@@ -423,7 +387,7 @@ def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
 def _checked_rows(path: Path, layout: DelimitedText, width: int) -> Iterator[list[str]]:
     """Yield the rows of a text that Arrow refuses, or raise an error that names the line."""
     # With one more line end, a field that ends with it has a quotation mark that is never closed.
-    text = layout.content[: layout.end].decode()
+    text = layout.content.decode()
     rows = _reader((text.rstrip() if width == 1 else text) + "\n", layout.delimiter)
     row: list[str] = []
     try:

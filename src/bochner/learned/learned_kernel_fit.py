@@ -24,7 +24,7 @@ from bochner.kernels import Kernel, SpectralMixture
 from bochner.learned.chain_models import BANK, Model, Structure
 from bochner.learned.chain_parameters import Chains, settings_of
 from bochner.learned.chain_plan import Sampler, SamplerSettings, default_sizes, learn
-from bochner.learned.draws import Relevance, averaged, relevance_of, waves_in_units
+from bochner.learned.draws import waves_in_units
 from bochner.learned.learned_kernel import (
     Convergence,
     Learned,
@@ -36,6 +36,7 @@ from bochner.learned.learned_kernel import (
     spectral_mixture,
 )
 from bochner.learned.moves import Move
+from bochner.learned.relevance import Relevance, averaged, relevance_of
 from bochner.learned.training_data import ScaledData, Scaling, Trend, frequency_scales
 from bochner.linear.inputs import checked_weight
 

@@ -116,8 +116,6 @@ def look_of(number: int) -> Look:
 def looks_of(names: list[str], looks: Mapping[str, Look] = METHODS) -> list[Look]:
     """Return a look for each name: its own if it has one, else one that no other name has.
 
-    Examples
-    --------
     >>> [look.color for look in looks_of(["bochner", "mine", "CatBoost"])]
     ['#0072B2', '#67AE5A', '#C75C00']
     """
@@ -203,8 +201,6 @@ def styled(theme: str = "light") -> Iterator[Theme]:
 
     Raises ImportError if matplotlib is missing, and ValueError if there is no such theme.
 
-    Examples
-    --------
     >>> from matplotlib.figure import Figure
     >>> with styled("dark") as theme:
     ...     axis = Figure().subplots()

@@ -16,8 +16,6 @@ _ISOLATE, _POP = "\u2068", "\u2069"
 def listed(parts: Sequence[str], most: int = 5) -> str:
     """Return the first texts as a list, and how many there are more.
 
-    Examples
-    --------
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcdefg"), 3)
     ('a', 'a, b and c', 'a, b, c and 4 more')
     """
@@ -28,8 +26,6 @@ def listed(parts: Sequence[str], most: int = 5) -> str:
 def plain(text: object) -> str:
     r"""Return a text whose control characters, and marks of direction, are shown.
 
-    Examples
-    --------
     >>> plain("a\x00b\u202ec"), plain("two\nlines")
     ('a\\x00b\\u202ec', 'two lines')
     """
@@ -43,8 +39,6 @@ def plain(text: object) -> str:
 def short(text: object, most: int = _NAME) -> str:
     """Return a text, shown plainly, without its middle if it is long.
 
-    Examples
-    --------
     >>> short("x" * 100, 9)
     'xxxxx…xxx'
     """
@@ -63,8 +57,6 @@ def cut(text: object) -> str:
 def quoted(name: object) -> str:
     """Return a name in a sentence: short, in quotation marks, and kept apart if right to left.
 
-    Examples
-    --------
     >>> quoted("hour")
     "'hour'"
     """

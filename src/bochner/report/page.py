@@ -72,23 +72,7 @@ class Report:
 
 
 def report_of(model: Model, X: Any, y: object) -> Report:
-    """Return a report on a fitted model and rows with known targets.
-
-    Parameters
-    ----------
-    model : TableRegressor or TableClassifier
-    X : table or array-like of shape (n, d)
-        Rows, preferably rows that were not used to fit the model.
-    y : array-like of shape (n,) or (n, t)
-        Targets of the rows; a Series or a DataFrame also gives their names.
-
-    Raises
-    ------
-    NotFittedError
-        If the model is not fitted.
-    ValueError
-        If there are no rows, or if a row has no target that the model can predict.
-    """
+    """Return a report on a fitted model and rows with known targets, preferably new ones."""
     check_is_fitted(model, "head_")
     X = as_frame("X", X)
     is_class = isinstance(model, TableClassifier)
@@ -187,33 +171,7 @@ class Head:
 
 
 def html(studies: Sequence[Study]) -> str:
-    """Return a report on a model as one self-contained HTML page.
-
-    Parameters
-    ----------
-    studies : sequence of Study
-        One for each target of a model, with the same table and model.
-
-    Returns
-    -------
-    page : str
-
-    Raises
-    ------
-    ValueError
-        If there is no study, or if the studies belong to several models.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from bochner import TableRegressor
-    >>> from bochner.report.page import html
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = TableRegressor(effort="quick", random_state=0).fit(X[:300], y[:300])
-    >>> page = html(model.report(X[300:], y[300:]).studies)
-    >>> page[:15]
-    '<!doctype html>'
-    """
+    """Return a report on the targets of a model as one self-contained HTML page."""
     subjects = subjects_of(studies)
     drifts_of_targets = [drifts(subject) for subject in subjects]
     checks = [findings(*each) for each in zip(subjects, drifts_of_targets, strict=True)]
