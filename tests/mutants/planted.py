@@ -19,21 +19,18 @@ from bochner.spectral import (
     Coordinates,
     Directions,
     Uniforms,
-    closed_forms,
     composite_laws,
     frequencies,
     measure,
     schemes,
 )
 from bochner.spectral.frequencies import Frequencies
-from bochner.spectral.laws import GammaMixture
 from bochner.spectral.measure import HalfByMass
 
 SMALL_ALPHA = 1e-4
 
 GAUSSIAN = Case(kernels.Gaussian((0.6, 0.9)), 2)
 MATERN = Case(kernels.Matern(0.8, nu=0.8), 2)
-RATIONAL = Case(kernels.RationalQuadratic(0.8, alpha=0.7), 2)
 ANOVA = Case(kernels.Anova(kernels.Gaussian(0.8), (0.3, 0.8)), 2)
 NO_CONSTANT = Case(kernels.Anova(kernels.Gaussian(0.8), (0.15, 0.4), constant=False), 2)
 SUM = Case(kernels.Gaussian(0.3) + 4.0 * kernels.Exponential(2.0), 2)
@@ -80,11 +77,6 @@ def product_of_t(self, m, rng, scheme):
     return spectral.Independent(self.radial, self.dim, self.length_scale).draw(m, rng, scheme)
 
 
-@changes(GammaMixture, "radius", check_transform(RATIONAL), check_radius(RATIONAL))
-def rational_quadratic_without_alpha(radius, self, u, dim):
-    return np.sqrt(self.alpha) * radius(self, u, dim)
-
-
 @replaces(
     kernels.Gaussian, "correlation", check_closed_form(kernels.Gaussian(0.8)), check_iid(GAUSSIAN)
 )
@@ -97,11 +89,6 @@ def euclidean_laplacian(self, X, Y):
     return np.exp(-cdist(X, Y))
 
 
-@replaces(kernels.Exponential, "correlation", check_closed_form(kernels.Exponential(0.8)))
-def city_block_exponential(self, X, Y):
-    return np.exp(-cdist(X, Y, "cityblock"))
-
-
 @replaces(kernels.Correlation, "evaluate", check_closed_form(kernels.Cauchy((0.6, 0.9))))
 def length_scale_multiplies(self, X, Y):
     return self.correlation(X * np.asarray(self.length_scale), Y * np.asarray(self.length_scale))
@@ -110,23 +97,6 @@ def length_scale_multiplies(self, X, Y):
 @changes(kernels.SpectralMixture, "factors", check_closed_form(MIXTURE.kernel))
 def mixture_with_precisions(factors, self):
     return np.linalg.inv(factors(self)).swapaxes(1, 2)
-
-
-@planted(check_transform(MIXTURE), check_iid(MIXTURE))
-def mixture_in_cycles(patch):
-    fact = closed_forms.fact
-
-    def in_cycles(kernel, dim):
-        means = np.asarray(kernel.means) / (2.0 * np.pi)
-        return closed_forms._spectral_mixture(replace(kernel, means=means), dim)
-
-    patch.setattr(
-        closed_forms,
-        "fact",
-        lambda cls, *names: (
-            ("closed_form", in_cycles) if cls is kernels.SpectralMixture else fact(cls, *names)
-        ),
-    )
 
 
 @changes(
@@ -161,13 +131,6 @@ def lost_signature(patch):
 def excluded_for_included(assemble, self, blocks):
     exclusion = tuple(1.0 - np.broadcast_to(self.inclusion, self.dim))
     return assemble(replace(self, inclusion=exclusion), blocks)
-
-
-@changes(spectral.Independent, "assemble", check_transform(ANOVA), check_iid(ANOVA))
-def slab_without_rescaling(assemble, self, blocks):
-    """The spike is cut out of the slab's quantiles instead of making room for all of them."""
-    whole = assemble(replace(self, inclusion=1.0), blocks)
-    return np.where(np.abs(2.0 * blocks[0] - 1.0) > 1.0 - np.asarray(self.inclusion), whole, 0.0)
 
 
 @replaces(
@@ -224,30 +187,10 @@ def strata_too_narrow(m, dim, rng):
     return (stratum + rng.random((m, dim))) / (m + 1)
 
 
-@replaces(schemes, "_stratified", check_marginals("orthogonal", Uniforms(1)))
-def strata_in_order(m, dim, rng):
-    """Without a permutation, the first row always has the least radius."""
-    return (np.arange(m)[:, None] + rng.random((m, dim))) / m
-
-
 @replaces(schemes, "haar_rows", check_marginals("orthogonal", Directions(2)))
 def haar_without_signs(m, dim, rng):
     q, _ = np.linalg.qr(rng.standard_normal((-(-m // dim), dim, dim)))
     return q.reshape(-1, dim)[:m]
-
-
-@changes(schemes, "_spread", check_marginals("energy", Coordinates(1)))
-def radii_in_order(spread, m, *others, **options):
-    """The first row always has the least radius."""
-    directions, _ = spread(m, *others, **options)
-    return directions, np.arange(m)
-
-
-@replaces(
-    schemes, "haar_rows", check_scheme(GAUSSIAN, "energy"), check_marginals("energy", Directions(5))
-)
-def directions_that_are_not_turned(m, dim, rng):
-    return np.tile(np.eye(dim), (-(-m // dim), 1))[:m]
 
 
 @planted(check_scheme(GAUSSIAN, "qmc"), check_marginals("qmc", Uniforms(1)))
@@ -296,11 +239,6 @@ def noise_with_half_the_degrees(original, square, explained, degrees):
 def deviation_without_noise(self, Z):
     spread = np.sum(((Z - self.centre) @ self.noise_root) ** 2, axis=1)
     return np.sqrt(spread[:, None] * self.noise_variance)
-
-
-@changes(ridge, "log_evidence", head_laws.check_posterior, head_laws.check_best_alpha)
-def evidence_without_the_prior(original, noise, log_determinant, degrees):
-    return original(noise, 0.0, degrees)
 
 
 changes(ridge, "jittered_cholesky", head_laws.check_posterior, name="halved_alpha")(

@@ -11,8 +11,8 @@ from laws.phase_factor_laws import LAWS, MODULATIONS
 from mutants.registry import changes, deferred, planted, replaces
 
 from bochner import kernels
-from bochner.spectral import Elliptical, SpectralMeasure, closed_forms, shifted_gaussian
-from bochner.spectral.composite_laws import Convolution, Mapped
+from bochner.spectral import closed_forms, shifted_gaussian
+from bochner.spectral.composite_laws import Mapped
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Draw
 from bochner.spectral.shifted_gaussian import Component, PhaseFactor, ShiftedGaussian
@@ -26,7 +26,6 @@ WIDE_SHIFT, WIDE_SINH, WIDE_COSH = (
 PLANE = [case for case in laws.COMBINED if case.dim == 2]
 JOINED, OPPOSITE, _, ODD, *_ = PLANE
 SINH_TIMES_COSH, MIXTURES = (PLANE[8], PLANE[10])
-BILINEAR = next(case for case in PLANE if case.dim_right)
 
 
 def check(case, decomposition="polar", scheme="iid", **options):
@@ -49,7 +48,6 @@ def check_component(name, component, scheme="iid"):
 
 
 STEEP = Case(kernels.SinhGaussian(1.0, laws.vector(2, 1.8)) * kernels.CoshGaussian(1.0, 0.3), 2)
-FAR = Case(kernels.ShiftGaussian(1.0, laws.vector(2, 2.0)), 2)
 
 check_few = deferred(laws.check_few_frequencies, seeds=1_200)
 
@@ -80,11 +78,6 @@ def conjugated_phases(phase, self, factor, t):
     return -phase(self, factor, t)
 
 
-@replaces(Component, "phase", check(SHIFT), check(SINH, "jordan"), check(COSH, "polar", "qmc"))
-def no_phases(self, factor, t):
-    return np.zeros_like(t)
-
-
 @planted(
     check(SHIFT, "polar", "qmc"),
     check(SINH, "jordan"),
@@ -95,11 +88,6 @@ def swapped_sides(patch):
     features = Frequencies.features
     patch.setattr(Frequencies, "features", lambda self, X, *other: features(self.right, X, *other))
     patch.setattr(Frequencies, "features_right", features)
-
-
-@replaces(Frequencies, "features_right", check(SHIFT), check(SINH, "jordan"))
-def phases_on_both_sides(self, Y):
-    return Frequencies(self.nu, self.weight, self.phase, factor=self.right.factor).features(Y)
 
 
 @planted(check(WIDE_SHIFT), check(COSH, "jordan"))
@@ -114,22 +102,10 @@ def tilt_without_its_length_scales(tilt, kernel, dim):
     return shift / np.broadcast_to(kernel.length_scale, dim) ** 2, factor
 
 
-@changes(closed_forms, "_tilt", check(COSH), check(SINH, "jordan"), check_mass(COSH))
-def tilt_without_its_constant(tilt, kernel, dim):
-    return (tilt(kernel, dim)[0], 1.0)
-
-
 @changes(ShiftedGaussian, "draw", check(SINH), check(WIDE_SINH, "polar", "orthogonal"))
 def no_importance_weights(draw, law, *args):
     drawn = draw(law, *args)
     return replace(drawn, ratio=np.ones_like(drawn.ratio))
-
-
-@changes(ShiftedGaussian, "draw", check(COSH), check(SINH, "polar", "qmc"))
-def ratios_that_are_not_divided_by_the_variation(draw, law, *args):
-    drawn = draw(law, *args)
-    variation = law.variation if law.component is Component.POLAR else 1.0
-    return replace(drawn, ratio=drawn.ratio * variation)
 
 
 @changes(ShiftedGaussian, "draw", phase_factor_laws.check_weights)
@@ -147,22 +123,6 @@ def no_reflections(self, signs):
     return self
 
 
-@planted(check(SINH_TIMES_COSH))
-def reflections_of_frequencies_alone(patch):
-    patch.setattr(
-        Draw,
-        "reflected",
-        lambda self, signs: Draw(self.omega * signs[:, None], self.ratio, self.phase),
-    )
-    # As if laws with phases were not even, so that theirs are reflected, too.
-    patch.setattr(ShiftedGaussian, "is_even", property(lambda self: False))
-
-
-@planted(check(MIXTURES))
-def mixtures_taken_to_be_even(patch):
-    patch.setattr(Elliptical, "is_even", property(lambda self: True))
-
-
 @changes(Draw, "__add__", check(SINH_TIMES_COSH), check(SINH_TIMES_COSH, "jordan"))
 def phases_that_do_not_add(add, a, b):
     return replace(add(a, b), phase=a.phase)
@@ -177,29 +137,12 @@ replaces(Draw, "rearranged", laws.check_products_keep_their_rate, name="sequence
 )
 
 
-@replaces(Convolution, "draw", check(SINH_TIMES_COSH))
-def sequences_from_one_stream(self, m, rng, scheme):
-    """The factors of a product are drawn from the same numbers."""
-    seed = int(rng.integers(2**32))
-    drawn = [law.draw(m, np.random.default_rng(seed), scheme) for law in self.laws]
-    total = drawn[0]
-    for one in drawn[1:]:
-        total = total + one
-    return total
-
-
 @replaces(Mapped, "draw", check(PLANE[-2]), check(PLANE[-3], "jordan"))
 def swapped_maps(self, m, rng, scheme):
     """Square matrices: the left argument is mapped by the right one's."""
     inner = self.law.draw(m, rng, scheme)
     nu = inner.omega if inner.nu is None else inner.nu
     return Draw(inner.omega @ self.right.T, inner.ratio, inner.phase, nu @ self.left.T)
-
-
-@changes(Mapped, "draw", check(BILINEAR), check(BILINEAR, "jordan"))
-def one_map_for_both(draw, self, m, rng, scheme):
-    right = self.left[np.arange(len(self.right)) % len(self.left)]
-    return draw(Mapped(self.law, self.left, right), m, rng, scheme)
 
 
 def with_correction(patch, change: Callable):
@@ -221,20 +164,6 @@ def corrected_by_itself(patch):
     with_correction(patch, change)
 
 
-@planted(phase_factor_laws.check_correction)
-def correction_without_centring(patch):
-    """The regression passes through the origin."""
-
-    def change(correction, halves, s):
-        m, centre = sum(map(len, halves)), np.exp(-0.5 * s**2)
-        g = [np.cos(half) for half in halves]
-        pairs = ((g[1], g[0]), (g[0], g[1]))
-        parts = [0.5 * (1.0 - given.mean()) * one * m / len(one) for given, one in pairs]
-        return 1.0 + np.concatenate(parts) * centre
-
-    with_correction(patch, change)
-
-
 @replaces(ShiftedGaussian, "draw", check_few("orthogonal"))
 def halves_of_one_draw(self, m, rng, scheme):
     """The halves come from the same orthogonal blocks and strata."""
@@ -249,27 +178,9 @@ def halves_of_one_draw(self, m, rng, scheme):
     return Draw(omega, np.abs(ratio) / self.variation, phase)
 
 
-@changes(Component, "density", check_component("cosh", Component.NEGATIVE), check(FAR, "jordan"))
-def positive_part_of_everything(density, self, factor, t):
-    """The negative part is drawn from the density of the positive one."""
-    part = Component.POSITIVE if self is Component.NEGATIVE else self
-    return density(part, factor, t)
-
-
 @changes(ShiftedGaussian, "jordan", check(SHIFT, "jordan"), check_mass(SHIFT))
 def unsigned_negative_part(jordan, self):
     return tuple((abs(share), law) for share, law in jordan(self))
-
-
-@replaces(SpectralMeasure, "jordan", check(COSH, "jordan"), check_mass(COSH))
-def jordan_shares_taken_for_masses(self):
-    """The parts of a measure forget the mass of what they are parts of."""
-    parts = [
-        replace(part, mass=share, law=law)
-        for part in self.parts
-        for share, law in part.law.jordan()
-    ]
-    return replace(self, parts=tuple(parts))
 
 
 @changes(
@@ -281,17 +192,6 @@ def jordan_shares_taken_for_masses(self):
 def proposals_below_half_of_the_bound(bound, self, factor):
     """Acceptance and rejection with a bound that the density exceeds."""
     return 0.5 * bound(self, factor)
-
-
-@replaces(
-    ShiftedGaussian,
-    "_moved",
-    check_component("sinh", Component.IMAGINARY),
-    check_component("cosh", Component.NEGATIVE, "orthogonal"),
-    check(SINH, "jordan", "orthogonal"),
-)
-def points_that_are_not_moved(self, points, rng, *, independent):
-    return points
 
 
 @changes(ShiftedGaussian, "joined", check(OPPOSITE), check_mass(OPPOSITE))
@@ -314,13 +214,3 @@ def sums_without_reversal(self):
 )
 def sines_for_cosines(self, s):
     return PhaseFactor(0.0, 0.0, self.cosine).imaginary_variation(s)
-
-
-@replaces(
-    PhaseFactor,
-    "variation",
-    check_masses(Component.POLAR, "sinh"),
-    check_masses(Component.POLAR, "all"),
-)
-def variation_by_the_triangle_inequality(self, s):
-    return abs(self.constant) + abs(self.cosine) + abs(self.sine)

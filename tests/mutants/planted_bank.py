@@ -132,28 +132,11 @@ def lines_centred(gaussian, members):
     return 0.0 * mean, covariance + np.outer(mean, mean)
 
 
-@replaces(frequency_priors, "_gaussian", test_gaussian_components.test_a_line_keeps_its_place)
-def lines_without_their_sign(members):
-    return (members.mean(axis=0), np.atleast_2d(np.cov(members.T, bias=True)))
-
-
 @changes(relevance._Waves, "of", check_relevance)
 def relevance_of_cosines_alone(right, draws, index, polynomial):
     waves = right(draws, index, polynomial)
     own = waves.waves
     return replace(waves, waves=replace(own, weight=own.weight.real.astype(complex)))
-
-
-@changes(relevance._Waves, "of", check_relevance)
-def trend_left_out(right, draws, index, polynomial):
-    return right(draws, index, 0.0 * polynomial)
-
-
-@replaces(relevance._Waves, "averaged_out", check_relevance)
-def wave_averaged_to_nothing(wave, X, i):
-    """As if every characteristic function were zero: the average keeps the low frequencies."""
-    active = wave.waves.acts_on(i)
-    return (wave.waves.terms(X, active) @ wave.waves.weight[active]).real
 
 
 @changes(test_preparation, "distinct_rows", check_repetitions)

@@ -5,7 +5,6 @@ from functools import partial
 from mutants.registry import edit, plant_edits, planted
 from tables import test_column_length_scales as test_length_scales
 from tables import (
-    test_efforts,
     test_kernel_laws,
     test_kernel_passes,
     test_kernel_sums,
@@ -20,8 +19,6 @@ from bochner.kernels import Laplacian, Matern
 from bochner.tables import (
     base_laws,
     estimator_laws,
-    fit_plan,
-    kernel_columns,
     kernel_laws,
     kernel_search,
     landmark_fits,
@@ -29,7 +26,6 @@ from bochner.tables import (
     leave_one_out,
     observations,
     tree_laws,
-    trees,
     weighted_sum,
 )
 from bochner.tables import kernel_laws as parts
@@ -37,26 +33,14 @@ from bochner.tables import kernel_search as length_scales
 from bochner.tables.fit_plan import FitPlan
 from bochner.tables.kernel_laws import KernelLaw
 from bochner.tables.learner import Learner
-from bochner.tables.observations import CellObservations, Observations, Rows
+from bochner.tables.observations import CellObservations, Rows
 from bochner.tables.tree_laws import TreeLearner
-from bochner.tables.trees import TreeInputs, Trees
+from bochner.tables.trees import Trees
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 SCALES = (1.0, 1.2, 0.8)
 check_gradient = test_length_scales.assert_gradient
 
-plant_edits(
-    fit_plan.Effort,
-    "landmarks",
-    test_efforts.test_landmarks_do_not_fall_with_rows,
-    landmarks_of_exact_fits=("n_rows <= self.most_exact", "n_rows < self.most_exact"),
-)
-plant_edits(
-    fit_plan.Effort,
-    "within",
-    test_efforts.test_rows_too_many_for_the_limit_are_represented_by_landmarks,
-    exact_fits_whatever_the_limit=("most_exact=most_exact", "most_exact=self.most_exact"),
-)
 planted(
     test_parts.test_noise_decides_between_parts_and_landmarks,
     name="parts_where_landmarks_are_better",
@@ -126,12 +110,6 @@ plant_edits(
     diagonals_of_whole_rows=("share * by_left", "by_left"),
 )
 plant_edits(
-    Observations,
-    "rows",
-    test_observations.test_halves_are_those_of_the_observations,
-    halves_of_one_observation_more=("(len(units) + 1) // 2", "(len(units) + 5) // 2"),
-)
-plant_edits(
     weighted_sum,
     "_with_parts",
     test_sum_of_laws.test_weights_tell_noise_from_function,
@@ -162,18 +140,6 @@ plant_edits(
         "replace(trees, feature=feature, threshold=threshold)",
         "trees",
     ),
-)
-plant_edits(
-    trees,
-    "_add_values",
-    test_tree_laws.test_trees_are_those_of_scikit_learn,
-    trees_without_their_last_leaves=("range(depth[tree])", "range(depth[tree] - 1)"),
-)
-plant_edits(
-    TreeInputs,
-    "__call__",
-    test_tree_laws.test_trees_have_phases_of_cycles,
-    beginnings_of_a_cycle_at_its_end=("turns < -_SAME_PHASE", "turns < 0.0"),
 )
 plant_edits(
     TreeLearner,
@@ -220,12 +186,6 @@ plant_edits(
     "packed_products",
     test_kernel_laws.check_elsewhere,
     targets_elsewhere_that_count_for_nothing=("cross.ravel()", "0.0 * cross.ravel()"),
-)
-plant_edits(
-    landmark_fits,
-    "unpacked_products",
-    test_kernel_laws.check_elsewhere,
-    the_diagonal_twice=("np.triu(upper, 1).T", "np.triu(upper).T"),
 )
 plant_edits(
     kernel_laws,
@@ -276,13 +236,6 @@ plant_edits(
     "error_across",
     test_length_scales.test_each_part_of_the_rows_predicts_the_other,
     parts_that_predict_themselves=("parts, parts[::-1]", "parts, parts"),
-)
-plant_edits(
-    length_scales,
-    "_descended_together",
-    test_length_scales.test_scales_that_are_tied_move_together,
-    a_common_scale_that_stays=("np.sum(slope * distance**power)", "0.0"),
-    slopes_by_distances_and_not_their_squares=("else 2.0", "else 1.0"),
 )
 plant_edits(
     kernel_search,
@@ -348,28 +301,10 @@ plant_edits(
     noise_of_any_weight=("/ as_array(weight)", "* np.ones_like(weight)"),
 )
 plant_edits(
-    Learner,
-    "_judged",
-    test_sum_of_laws.test_the_latest_rows_are_scored_alone,
-    rows_scored_in_another_order=("laws, units, inputs", "laws, np.arange(len(units)), inputs"),
-)
-plant_edits(
-    kernel_columns.Blocks,
-    "levels",
-    test_kernel_sums.test_equal_blocks_are_looked_up_once_where_new_rows_have_them_too,
-    twins_of_the_rows_are_twins_of_all=("codes[:, self.twin]", "codes"),
-)
-plant_edits(
     base_laws,
     "suffices_single",
     test_kernel_sums.test_loops_are_the_public_kernels_in_the_precision_that_the_noise_needs,
     single_precision_for_any_noise=("size <= _MOST_ROUNDED * noise", "size <= np.inf"),
-)
-plant_edits(
-    kernel_columns,
-    "level_codes",
-    test_kernel_sums.test_rows_without_one_level_of_each_block,
-    rows_without_a_level_have_the_first=("if count != 1", "if count > 1"),
 )
 plant_edits(
     landmark_fits._Passes,
@@ -387,28 +322,9 @@ plant_edits(
 )
 plant_edits(
     landmark_fits,
-    "_descended",
-    test_kernel_passes.test_few_steps_suffice,
-    iterations_that_end_at_once=("_TOLERANCE**2 * squares", "squares"),
-)
-plant_edits(
-    landmark_fits,
     "solved_by_passes",
     partial(test_kernel_passes.test_results_do_not_depend_on_threads, 1),
     variances_of_half_a_matrix=("of_variance += np.tril(of_variance, -1).T", "pass"),
-)
-plant_edits(
-    estimator_laws,
-    "with_left_out",
-    test_tree_laws.test_very_few_scored_observations_are_left_out_of_the_law,
-    users=(tree_laws,),
-    two_fits_to_nearly_the_same=("> _NEGLIGIBLE * len(order)", "> 0"),
-)
-plant_edits(
-    TreeLearner,
-    "trees",
-    test_tree_laws.test_lines_of_many_rows_are_those_of_some,
-    lines_of_the_first_rows=("rows[:: max(1, len(rows) // _LINE_ROWS)]", "rows[:_LINE_ROWS]"),
 )
 plant_edits(
     observations,
@@ -416,18 +332,6 @@ plant_edits(
     test_observations.check_labels,
     labels_of_different_rows=("np.count_nonzero(is_single) + of_repeated", "of_repeated"),
     rows_of_equal_keys_that_count_as_equal=("counts[place] > 1", "counts[place] > 2"),
-)
-plant_edits(
-    landmark_fits,
-    "_descended",
-    test_kernel_passes.test_iterations_end_in_time,
-    passes_that_take_no_time=("+ seconds > end", "- 60.0 > end"),
-)
-plant_edits(
-    fit_plan.Effort,
-    "sizes_within",
-    test_efforts.test_the_rest_of_a_limit_decides_the_landmarks,
-    seconds_of_any_machine=("seconds * rate", "seconds"),
 )
 plant_edits(
     landmark_fits,

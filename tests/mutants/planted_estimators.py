@@ -11,7 +11,7 @@ from bochner.cli import model_files as models
 from bochner.kernels import adapter as foreign
 from bochner.kernels import kernel_parameters
 from bochner.tables import estimator_laws
-from bochner.tables.estimator_laws import EstimatorLaw, EstimatorLearner, ResidualLaw
+from bochner.tables.estimator_laws import ResidualLaw
 from bochner.tables.learner import Learner
 
 GROUPS, WEIGHTS = test_estimator_laws.TRIPLES, test_estimator_laws.WEIGHTS
@@ -40,13 +40,6 @@ plant_edits(
     noise_without_the_weight_of_a_target=("self.alpha / as_array(weight)", "self.alpha"),
 )
 plant_edits(
-    EstimatorLearner,
-    "_seeded",
-    test_estimator_laws.test_seeds_follow_the_model_where_they_are_none,
-    seeds_of_the_user_replaced=("if v is None", ""),
-    seeds_of_steps_left_open=('k.endswith("random_state")', 'k == "random_state"'),
-)
-plant_edits(
     estimator_laws,
     "_log_odds",
     partial(test_estimator_laws.test_classes_are_those_of_logistic_regression, 2),
@@ -67,49 +60,6 @@ plant_edits(
         "self._estimators(plan, base_models, encodings[0]",
         "self._estimators(plan, base_models, encodings[-1]",
     ),
-)
-plant_edits(
-    Learner,
-    "_estimators",
-    test_estimator_laws.test_no_base_model_starts_late,
-    base_models_after_the_limit=("self._is_late(began, _TREES_SHARE)", "False"),
-)
-plant_edits(
-    EstimatorLearner,
-    "fit",
-    test_estimator_laws.test_an_estimator_that_would_be_late_is_left_out_after_its_first_fit,
-    estimators_begin_all_their_fits=("if taken and started", "if False and started"),
-    time_of_one_more_fit=("(total - len(taken)) * ", ""),
-)
-plant_edits(
-    EstimatorLaw,
-    "_checked",
-    partial(
-        test_estimator_laws.test_wrong_predictions_are_blamed,
-        test_estimator_laws.transposed,
-        2,
-        "an array of shape",
-    ),
-    probabilities_of_any_shape=("values.shape != shape or", ""),
-)
-plant_edits(
-    EstimatorLaw,
-    "_checked",
-    partial(
-        test_estimator_laws.test_wrong_predictions_are_blamed,
-        test_estimator_laws.percentages,
-        2,
-        "sum to one",
-    ),
-    probabilities_of_any_sum=("elif len(shape) == 2 and", "elif False and"),
-)
-plant_edits(
-    EstimatorLaw,
-    "_checked",
-    partial(
-        test_estimator_laws.test_wrong_predictions_are_blamed, test_estimator_laws.huge, 0, "beyond"
-    ),
-    predictions_of_any_size=("> LARGEST_TARGET", "> np.inf"),
 )
 plant_edits(
     kernel_parameters,

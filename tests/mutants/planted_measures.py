@@ -13,10 +13,8 @@ from spectral import test_allocation
 from spectral import test_least_squares_phases as phases
 
 from bochner.kernels import Metric
-from bochner.spectral import Envelope, Part, design, least_squares, profiles
+from bochner.spectral import Envelope, Part, design, least_squares
 from bochner.spectral.atoms import CityBlockExponentials, DampedGaussians, Shells, sphere_mean
-from bochner.spectral.design import Program
-from bochner.spectral.laws import Chi, Isotropic
 from bochner.spectral.measure import Allocation, ByMass
 from bochner.spectral.profiles import Geometry
 
@@ -26,7 +24,6 @@ DELTA = BY_NAME["2d-DeltaGaussian(tau1=0.5, tau2=3.0)"]
 POLYNOMIAL = BY_NAME["5d-SphericalPolynomial(degree=2, a=2.0)"]
 TANH = BY_NAME["2d-Tanh(scale=0.5, offset=0.3)"]
 ON_THE_SPHERE = BY_NAME["2d-Tanh(scale=2.0, offset=0.1)"]
-MIXED = BY_NAME["2d-NTK() + -0.5 * Tanh(scale=1.0, offset=1.0)"]
 TRUNCATED = BY_NAME["2d-TL1(tau=1.697056274847714)"]
 SHELL, FLAT, DAMPED, PLANE = (
     atom_laws.Case(Shells(5), 0.9 * np.sqrt(5.0)),
@@ -35,7 +32,6 @@ SHELL, FLAT, DAMPED, PLANE = (
     atom_laws.Case(DampedGaussians(2, 1.0), 2.5),
 )
 
-accuracy = deferred(design_laws.check_accuracy)
 certificate = deferred(design_laws.check_certificate)
 
 
@@ -66,33 +62,14 @@ def with_masses(patch, change):
     patch.setattr(design, "Part", lambda mass, law, envelope: Part(change(mass), law, envelope))
 
 
-def with_solutions(patch, change):
-    forget(patch)
-    solve = Program.solve
-
-    def changed(self, cost, tolerance):
-        masses = solve(self, cost, tolerance)
-        return None if masses is None else change(masses)
-
-    patch.setattr(Program, "solve", changed)
-
-
 planted(certificate(DELTA), name="flipped_sign_of_negative_masses")(
     lambda patch: with_masses(patch, abs)
-)
-planted(accuracy(DELTA), name="negative_masses_flipped_in_the_program")(
-    lambda patch: with_solutions(patch, np.abs)
 )
 
 
 @planted(bias(POLYNOMIAL))
 def swapped_masses(patch):
     with_masses(patch, lambda mass: -mass)
-
-
-@planted(accuracy(POLYNOMIAL))
-def masses_swapped_in_the_program(patch):
-    with_solutions(patch, np.negative)
 
 
 def with_block_variance(patch, covariances, stretch=ROOT_TWO):
@@ -110,9 +87,6 @@ def with_block_variance(patch, covariances, stretch=ROOT_TWO):
 
 
 # Without the root of two, two orthogonal directions would sum to a unit vector.
-planted(blocks(SHELL), name="two_directions_of_length_one")(
-    lambda patch: with_block_variance(patch, lambda block: block - 1, stretch=1.0)
-)
 planted(blocks(SHELL), name="a_direction_counts_itself")(
     lambda patch: with_block_variance(patch, lambda block: block)
 )
@@ -134,12 +108,6 @@ def undamped_variance(patch):
     )
 
 
-@planted(dampening(DAMPED), transform(PLANE))
-def envelope_of_half_the_rate(patch):
-    forget(patch)
-    patch.setattr(DampedGaussians, "envelope", lambda self, scale: (0.5 * scale, self.radius))
-
-
 @changes(Envelope, "values", dampening(PLANE), transform(DAMPED), bias(TANH))
 def envelope_that_grows(factors, self, X):
     return 1.0 / np.maximum(factors(self, X), 1e-300)
@@ -150,16 +118,6 @@ def envelope_that_does_not_end(self, X):
     """Features of rows outside the ball are as large as on its surface."""
     depth = self.radius**2 - np.sum(np.square(X), axis=1)[:, None]
     return np.exp(-self.rate * np.maximum(depth, 0.0))
-
-
-@planted(dampening(DAMPED), transform(DAMPED))
-def gaussian_without_two(patch):
-    forget(patch)
-    patch.setattr(
-        DampedGaussians,
-        "law",
-        lambda self, scale: Isotropic(Chi(), self.dim, 1.0 / np.sqrt(max(scale, 1e-12))),
-    )
 
 
 @planted(transform(FLAT), certificate(TRUNCATED))
@@ -187,19 +145,6 @@ def distance_for_its_square(patch):
     patch.setattr(Geometry, "of", wrong)
 
 
-@planted(certificate(MIXED))
-def distance_for_its_square_on_the_sphere(patch):
-    forget(patch)
-    original = profiles._of_distance
-
-    def wrong(found):
-        if found.metric is not Metric.INNER_PRODUCT:
-            return original(found)
-        return replace(original(found), function=lambda t: found.function(1.0 - 0.5 * t))
-
-    patch.setattr(profiles, "_of_distance", wrong)
-
-
 @planted(certificate(TRUNCATED))
 def certificate_on_the_coarse_grid(patch):
     forget(patch)
@@ -211,11 +156,6 @@ def certificate_on_the_coarse_grid(patch):
 def no_cross_terms(products):
     m = len(products) // 2
     return products[:m, :m] + products[m:, m:]
-
-
-@replaces(least_squares, "_gram", weight_laws.check_weights, weight_laws.check_never_worse)
-def cosines_and_sines_interleaved(left, weight, right):
-    return (left * np.repeat(weight, 2)) @ right.T
 
 
 @changes(least_squares, "_solve", weight_laws.check_start)
@@ -244,9 +184,6 @@ recovery = phases.test_a_kernel_in_the_span_is_found
 formula = phases.test_a_kernel_of_known_formula_is_found_at_both_orders
 
 replaces(least_squares, "_turned", recovery, formula, name="lost_sines")(np.zeros_like)
-changes(least_squares, "_polar", recovery, formula, name="conjugated_fitted_phases")(
-    lambda polar, b: (polar(b)[0], -polar(b)[1])
-)
 changes(least_squares, "_sides", formula, name="swapped_rows")(
     lambda sides, unit, s: sides(unit, least_squares.Sample(s.right, s.left, s.gram.T))
 )
@@ -268,13 +205,6 @@ def errors_with_the_diagonal(patch):
     forget(patch)
     old, new = "self.predicted_error(m)", "self.relative_error(m)"
     edit(design._Candidate, "measure", old, new)(patch)
-
-
-@planted(partial(test_feature_errors.assert_predicted, "tl1"))
-def errors_relative_to_the_whole_matrix(patch):
-    forget(patch)
-    old, new = "self.distinct.size or", "self.entries.size or"
-    edit(design._Candidate, "predicted_error", old, new)(patch)
 
 
 planted(

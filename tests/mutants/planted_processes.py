@@ -31,9 +31,6 @@ check_scales = partial(
 )
 check_neighbours = partial(laws.test_all_rows_as_neighbours_make_an_exact_process, 10, 0.01)
 check_draws = partial(draws.check_draw, "Matern 5/2", 2, 0.05, draws.MANY)
-check_two_classes = partial(
-    laws.test_a_classifier_at_many_landmarks_is_the_exact_one, laws.LABELS > 1
-)
 
 
 def check_named_columns():
@@ -80,9 +77,6 @@ plant_edits(
 planted(check_neighbours, name="alpha_is_no_noise_of_an_approximation")(
     edit(GaussianProcessRegressor, "_given", " + self._noise", "")
 )
-planted(check_neighbours, check_draws, name="neighbours_have_no_noise")(
-    edit(Residuals, "_law", "+= given.noise", "+= 0.0")
-)
 planted(check_draws, name="residuals_have_no_variance")(
     edit(FullScaleProcess, "joint", "residuals.joint(X, laws, near, given)", "p @ p.T")
 )
@@ -100,11 +94,6 @@ planted(
 )(edit(Residuals, "divergence", "0.5 * len", "len"))
 planted(dense.check_rates, name="flat_kernels_reach_somewhere")(
     edit(covariance, "_half_loss", "return np.inf", "return 1.0")
-)
-planted(check_many, name="exact_processes_have_no_constant")(
-    edit(
-        exact, "exact_solution", " + 0.5 * n * np.log(2.0 * np.pi)", "", gaussian_process_regressor
-    )
 )
 
 
@@ -131,24 +120,6 @@ planted(test_noise_of_blocks_is_that_of_a_search_over_dense_densities, name="squ
 planted(test_slopes_of_length_scales, name="slopes_of_scales_have_the_other_sign")(
     edit(LengthScales, "gram_slopes", "-np.vdot(", "np.vdot(")
 )
-planted(
-    partial(laws.test_the_default_kernel_is_learned_in_the_units_of_the_data, "exact"),
-    name="default_kernels_are_in_raw_units",
-)(
-    edit(GaussianProcessRegressor, "_default", "_standardised(y.reshape(len(y), -1))[0]",
-         "y.reshape(len(y), -1)")
-)  # fmt: skip
-planted(laws.test_given_noise_is_not_learned_twice, name="alpha_is_learned_again")(
-    edit(process_kernels, "learned_kernel", "max(learned.noise - alpha,", "max(learned.noise,",
-         gaussian_process_regressor)
-)  # fmt: skip
-planted(check_two_classes, name="two_classes_are_exchanged")(
-    edit(GaussianProcessClassifier, "_on_features", "first = 1 if", "first = 0 if")
-)
-planted(laws.test_probabilities_of_classes_add_up_to_one, name="probabilities_do_not_add_up")(
-    edit(GaussianProcessClassifier, "predict_proba", "of_each / of_each.sum(axis=1, keepdims=True)",
-         "of_each")
-)  # fmt: skip
 planted(check_auto_of_classes, name="seventy_rows_of_classes_are_many")(
     edit(GaussianProcessClassifier, "_is_small", "* n_processes <= _MOST", "* n_processes < _MOST")
 )
@@ -168,16 +139,6 @@ plant_edits(
     check_conversions,
     factors_of_noise_are_lost=("White(one.value * other.noise)", "White(other.noise)"),
     constants_are_added=("Constant(one.value * other.value)", "Constant(one.value + other.value)"),
-)
-planted(check_conversions, name="length_scales_are_reversed")(
-    edit(foreign, "_scale", "tuple(values.tolist())", "tuple(values[::-1].tolist())")
-)
-plant_edits(
-    foreign.KernelAdapter,
-    "__call__",
-    converted.test_the_adapter_has_the_derivatives_of_scikit_learns_kernel,
-    derivatives_are_doubled=("(2.0 * _STEP)", "_STEP"),
-    derivatives_are_one_sided=("self._moved(theta - step)(X)", "K"),
 )
 plant_edits(
     ScikitProcess,

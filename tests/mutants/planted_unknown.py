@@ -27,7 +27,6 @@ def fresh(check, *args, **options):
 
 coverage, classes = fresh(laws.check_coverage), fresh(laws.check_classes)
 width, explanations = fresh(laws.check_width), fresh(laws.check_explanations)
-gaps_in_both = partial(laws.check_gaps_in_both)
 
 
 @replaces(new_rows.RowKnowledge, "unknown", coverage, classes)
