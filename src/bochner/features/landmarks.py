@@ -317,7 +317,13 @@ def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
 class ResidualFeatures:
     r"""The features :math:`[\tilde z, \phi]` of a kernel, ``p`` random ones and ``q`` of landmarks.
 
-    ``lower`` is the factor :math:`R`, and ``projected`` is :math:`R^{-1} z(L)`.
+    With random features ``z``, landmarks ``L`` and :math:`R R^\top = k(L, L)`,
+
+    .. math:: \tilde z(x) = z(x) - z(L)^\top k(L, L)^{-1} k(L, x), \qquad \phi(x) = R^{-1} k(L, x),
+
+    so that the kernel is exact between a landmark and any row (Wilson et al., "Efficiently sampling
+    functions from Gaussian process posteriors", 2020). ``lower`` is :math:`R`, and ``projected`` is
+    :math:`R^{-1} z(L)`.
     """
 
     frequencies: Frequencies

@@ -61,10 +61,6 @@ class _KernelLaplaceSearch(EvidenceSearch):
     problem: LaplaceProblem
     base: float = 0.0  # Loss that is subtracted: tolerances are relative to the loss
 
-    def counted_from_origin(self) -> "_KernelLaplaceSearch":
-        """Return the problem with losses that do not depend on the units of the targets."""
-        return replace(self, base=self.value(self.start(self.family.origin)))
-
     def start(self, theta: Array) -> Array:
         """Return the point of parameters (q,) with initial values of alpha and the likelihood."""
         return np.append(theta, np.zeros(len(self._search(theta).first)))
@@ -132,7 +128,9 @@ def select_latent_kernel(
         # Random rows, because the landmarks are those of all kernels of a search.
         landmarks = landmark_rng.permutation(distinct)[: min(n_landmarks, q)]
         part = replace(part, rows=replace(part.rows, X=dense))
-        return _KernelLaplaceSearch(family, landmarks, part).counted_from_origin()
+        search = _KernelLaplaceSearch(family, landmarks, part)
+        # Losses do not depend on the units of the targets.
+        return replace(search, base=search.value(search.start(family.origin)))
 
     with single_threaded_blas():
         few, most = map(searched, _STAGES)

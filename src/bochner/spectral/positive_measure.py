@@ -185,23 +185,6 @@ class PositiveMeasure:
             omega, ratio - np.log(m), self.left, self.right, self.centre_left, self.centre_right
         )
 
-    def relative_variance(self, X: Array, Y: Array, m: int) -> Array:
-        r"""Return variances (n, n2) of :math:`\hat k / k` from ``m`` iid frequencies, m even.
-
-        .. math:: \frac 2m \Big[ \tfrac12 |S (2 - S)|^{-1/2}\, e^{-\|z\|^2}
-                  \big(e^{2 z^\top (2 - S)^{-1} z} + 1\big) - 1 \Big]
-
-        for :math:`m/2` pairs of opposite frequencies, which is
-        :math:`(2/m)(\cosh \|z\|^2 - 1)` with :math:`S = 1`.
-        """
-        u = as_array(X) @ self.left - self.centre_left
-        v = as_array(Y) @ self.right - self.centre_right
-        z = u[:, None] + v[None]
-        S = self.precision
-        constant = -0.5 * np.log(S * (2.0 - S)).sum() - (z**2).sum(axis=2)
-        second = 0.5 * (np.exp(constant + 2.0 * (z**2 / (2.0 - S)).sum(axis=2)) + np.exp(constant))
-        return as_array((second - 1.0) * (2.0 / m))
-
 
 def best_precision(square: Array) -> Array:
     r"""Return the precisions ``S`` (q,) that make the mean logarithm of the variance least.
