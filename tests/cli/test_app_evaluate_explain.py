@@ -130,17 +130,6 @@ def test_contributions_are_written_for_all_rows(classifier, tmp_path):
     np.testing.assert_allclose(both, 1.0, atol=1e-9)
 
 
-def test_effects_are_those_of_the_model(regressor, tmp_path):
-    path = write(fresh(), tmp_path / "new.csv")
-    printed = run("explain", regressor, path).stdout
-    effect = library.load(regressor).effect("colour", n_values=12)
-    # Bars show which end has an extreme; other places are named.
-    place = int(effect.mean.argmin())
-    where = "" if place in (0, len(effect.mean) - 1) else f" at {effect.values[0][place]}"
-    assert f"{effect.mean.min():.4g}{where}" in " ".join(printed.split())
-    assert "important columns" in printed
-
-
 @pytest.mark.parametrize(
     ("keep", "columns"),
     [("none", []), ("id", ["who"]), ("all", ["who", "a", "b", "colour", "y"])],

@@ -1,4 +1,4 @@
-"""What a user does with `bochner forecast`: files in, forecasts, pictures and reports out."""
+"""What a user does with `bochner forecast`: files in, forecasts and reports out."""
 
 import json
 import re
@@ -34,8 +34,8 @@ def forecast(folder, frame, *options, target="sales"):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("forecast")
-    files = {name: folder / f"sales.{name}" for name in ("png", "html", "bochner")}
-    options = ("--picture", files["png"], "--report", files["html"], "--model", files["bochner"])
+    files = {name: folder / f"sales.{name}" for name in ("html", "bochner")}
+    options = ("--report", files["html"], "--model", files["bochner"])
     return *forecast(folder, sales(60), "--horizon", "12", *options), files
 
 

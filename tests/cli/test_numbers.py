@@ -24,7 +24,7 @@ from bochner.comparison.study import Study, table_facts
 from bochner.files.series_table import SeriesColumns
 from bochner.report import forecast_report as reports
 from bochner.tables.contributions import Contributions
-from bochner.tables.sensitivity import Effect, VarianceShares
+from bochner.tables.sensitivity import VarianceShares
 
 
 def printed(*shown):
@@ -193,27 +193,6 @@ def test_contributions_say_the_same_everywhere():
         np.testing.assert_allclose(rows[place]["contributions"][0], values[place])
         np.testing.assert_allclose(rows[place]["std_errors"][0], errors[place])
         np.testing.assert_allclose(frame[list(names)].iloc[place], values[place])
-
-
-@pytest.mark.parametrize("count", [0, 3])
-@pytest.mark.parametrize("seed", range(3))
-def test_an_effect_has_its_ends_its_extremes_and_bars_of_its_shape(seed, count):
-    rng = np.random.default_rng(seed)
-    values = np.sort(rng.normal(size=9)).round(3)
-    mean = rng.normal(size=(9, count) if count else 9)
-    classes = np.array(["high", "low", "middle"]) if count else None
-    cells = explaining._effect_cells(Effect(("size",), (values,), mean, mean, mean, classes))
-    if count:
-        most = np.argmax(mean.max(axis=0) - mean.min(axis=0))
-        assert cells[0] == f"size on {classes[most]}"
-        mean = mean[:, most]
-    says(cells[1], values[0])
-    says(cells[2], values[-1])
-    heights = ["▁▂▃▄▅▆▇█".index(bar) for bar in cells[3]]
-    expected = 7.0 * (mean - mean.min()) / (mean.max() - mean.min())
-    assert (np.abs(np.array(heights) - expected) <= 1.0).all()
-    for cell, place in zip(cells[4:], (np.argmin(mean), np.argmax(mean)), strict=True):
-        says(cell, mean[place], *([] if place in (0, 8) else [values[place]]))
 
 
 def series(name, rng, n_unknown):

@@ -19,13 +19,6 @@ plant_edits(
     determinant_lost=("ratio -= 0.5 * np.log(self.precision).sum()", "pass"),
 )
 plant_edits(
-    PositiveMeasure,
-    "relative_variance",
-    laws.CHECKS[1],
-    opposite_terms_lost=(" + np.exp(constant))", " + 1.0)"),
-    half_of_the_exponent=("constant + 2.0 *", "constant + 1.0 *"),
-)
-plant_edits(
     measures,
     "best_precision",
     laws.assert_precision,

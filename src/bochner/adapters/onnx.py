@@ -3,7 +3,6 @@
 import os
 from functools import singledispatch
 from importlib.metadata import version
-from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -71,18 +70,6 @@ def export_onnx(
     -------
     graph : onnx.ModelProto
 
-    Raises
-    ------
-    ImportError
-        If the extra ``onnx`` is not installed.
-    TypeError
-        If the model, a step of a pipeline or the type of the labels cannot be exported.
-    ValueError
-        If ``return_std`` is true for a model without standard deviations, ``dtype`` is another
-        one, or the file would be larger than 2 GiB.
-    NotFittedError
-        If the model is not fitted.
-
     Notes
     -----
     A graph does not check its input but for the number of columns: rows outside the domain of a
@@ -107,40 +94,34 @@ def export_onnx(
     width = first.dim if isinstance(first, Frequencies) else first.n_features_in_
     graph = Graph(width, np.dtype(dtype))
     add_outputs(model, graph, graph.rows, as_flag("return_std", return_std))
-    exported = graph.model(type(model).__name__, version("bochner"))
+    exported = graph.model(type(model).__name__)
     if path is not None:
         with replacing(as_path(path)) as partial:
             partial.write_bytes(exported.SerializeToString())
     return exported
 
 
-OPSET = 17
-"""Version of ONNX's operators (2022). All that graphs need were there in version 13; runtimes of
-the last years, such as onnxruntime from 1.12 on, run this one."""
-
-_IR = 8
-"""Version of the file's format that came with these operators; older runtimes refuse newer ones."""
+OPSET, _IR = 17, 8
+"""Versions of ONNX's operators and of the file's format (2022): onnxruntime 1.12 and newer."""
 
 _LARGEST_FILE = 2**31 - 2**20
-"""Bytes of numbers that fit into a file: protobuf messages are less than 2 GiB. A MiB is for the
-nodes, which take less than 100 KiB."""
+"""Bytes of numbers in a file: protobuf messages are less than 2 GiB, nodes less than 1 MiB."""
 
 
 class Graph:
-    """An ONNX graph that is built node by node; values are referred to by name.
-
-    Parameters
-    ----------
-    n_inputs : int
-        Columns of the input, ``graph.rows``, whose number of rows is open.
-    dtype : float32 or float64
-        Type of the input and of all real numbers.
-    """
+    """An ONNX graph that is built node by node; values are referred to by name."""
 
     rows = "X"
 
     def __init__(self, n_inputs: int, dtype: DTypeLike) -> None:
-        self._onnx = _imported()
+        try:
+            import onnx
+            import onnx.numpy_helper
+        except ImportError as error:
+            raise ImportError(
+                "export_onnx needs the package onnx: pip install 'bochner[onnx]'."
+            ) from error
+        self._onnx: Any = onnx
         self.dtype = np.dtype(dtype)
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
@@ -162,7 +143,7 @@ class Graph:
         self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
         self._outputs.append(self._described(name, dtype or self.dtype, shape))
 
-    def model(self, title: str, producer_version: str) -> Any:
+    def model(self, title: str) -> Any:
         """Return the graph as an ``onnx.ModelProto``."""
         if self._bytes > _LARGEST_FILE:
             raise ValueError(
@@ -177,7 +158,7 @@ class Graph:
         return helper.make_model(
             graph,
             producer_name="bochner",
-            producer_version=producer_version,
+            producer_version=version("bochner"),
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=_IR,
         )
@@ -269,25 +250,6 @@ class Graph:
         return helper.make_tensor_value_info(name, kind, ["n", *shape])
 
 
-def _imported() -> ModuleType:
-    """Import the optional package onnx, which only the export needs."""
-    try:
-        import onnx
-        import onnx.numpy_helper
-    except ImportError as error:
-        raise ImportError(
-            "export_onnx needs the package onnx: pip install 'bochner[onnx]'."
-        ) from error
-    return onnx
-
-
-EXPORTED = (
-    "FourierFeatures, SimilarityFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, the mean "
-    "of LearnedKernelRegressor and LocallyStationaryRegressor, and a Pipeline of these after "
-    "StandardScaler"
-)
-
-
 @singledispatch
 def add_outputs(model: BaseEstimator, graph: Graph, X: str, return_std: bool) -> None:
     """Add the outputs of a fitted model for the rows ``X`` to a graph."""
@@ -298,7 +260,10 @@ def check_exported(model: BaseEstimator) -> None:
     """Raise ``TypeError`` for a model without outputs, or a pipeline with another step."""
     if add_outputs.dispatch(type(model)) is add_outputs.dispatch(object):
         raise TypeError(
-            f"{type(model).__name__} cannot be exported to ONNX. Exported are: {EXPORTED}."
+            f"{type(model).__name__} cannot be exported to ONNX. Exported are: FourierFeatures, "
+            "SimilarityFeatures, Frequencies, KreinRidge, KreinRidgeClassifier, the mean of "
+            "LearnedKernelRegressor and LocallyStationaryRegressor, and a Pipeline of these after "
+            "StandardScaler."
         )
     *steps, last = steps_of(model)
     for step in steps:

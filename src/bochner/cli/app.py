@@ -198,7 +198,6 @@ def forecast(
     header: o.Header = None,
     table: o.TableName = None,
     out: o.ForecastOut = Path("forecast.csv"),
-    picture: o.Picture = None,
     report: o.Report = None,
     model: o.SeriesModel = None,
     as_json: o.Json = False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -34,18 +33,8 @@ from bochner.files.columns import read_column
 from bochner.files.errors import InputError
 from bochner.series.forecaster import Forecaster
 from bochner.tables.contributions import Contributions
-from bochner.tables.sensitivity import Effect
 from bochner.tables.table_model import TableModel
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
-
-_EFFECTS = 8
-"""Number of the most important columns whose effects are shown, limited by a screen's lines."""
-
-_BARS = "▁▂▃▄▅▆▇█"
-"""Heights of an effect along its column."""
-
-_MOST_BARS = 12
-"""Number of values of a column in a shown effect, limited by the length of a line."""
 
 _MOST_COLUMNS = 10
 """Columns whose contributions to a prediction are shown; a screen has room for two rows."""
@@ -96,16 +85,7 @@ def explain_model(options: SimpleNamespace) -> None:
     for table in others:
         console.print()
         console.print(table)
-    print_analysis(console, model)
-
-
-def print_analysis(console: Console, model: Model) -> None:
-    """Print important columns, interacting pairs and the effects of columns."""
-    importance, pairs = model.importance(), model.interactions()
-    print_shares(console, importance, pairs)
-    for table in _effects(model, importance.columns):
-        console.print()
-        console.print(table)
+    print_shares(console, model.importance(), model.interactions())
 
 
 def explain_table(options: SimpleNamespace) -> None:
@@ -133,7 +113,7 @@ def explain_table(options: SimpleNamespace) -> None:
         for place, row in enumerate(rows):
             _print_row(console, model, fresh, contributions, place, int(row))
     else:
-        print_analysis(console, model)
+        print_shares(console, model.importance(), model.interactions())
         command = f"bochner explain {options.model} {options.file} --row 1"
         console.print(Text(f"\nFor single predictions: {plain(command)}"))
     if options.out is not None:
@@ -217,44 +197,6 @@ def _entry(series: pd.Series, row: int) -> str:
 
 def _signed(value: float) -> str:
     return f"{'+' if value > 0.0 else ''}{number(value)}"
-
-
-def _effects(model: Model, columns: Sequence[object]) -> list[Table]:
-    """Return a table of effects along the most important columns."""
-    drawable = {state["name"] for state in model.encoder_.columns_
-             if state["kind"] in ("numeric", "date", "text")}  # fmt: skip
-    drawn = [name for name in columns if name in drawable][:_EFFECTS]
-    effects = [model.effect(name, n_values=_MOST_BARS) for name in drawn]
-    rows = [_effect_cells(effect) for effect in effects]
-    if not rows:
-        return []
-    return [cells_table(("effect of", "from", "to", "average", "lowest", "highest"), rows)]
-
-
-def _effect_cells(effect: Effect) -> list[str]:
-    """Return the ends of a column, bars of the average predictions along it, and the extremes.
-
-    With several classes, it is the probability of the one that changes most.
-    """
-    name, (values,), mean = effect.columns[0], effect.values, effect.mean
-    if effect.classes is not None:
-        most = int(np.argmax(np.ptp(mean, axis=0)))
-        name, mean = f"{name} on {effect.classes[most]}", mean[:, most]
-    if values.dtype.kind == "f":
-        values, mean = values[~np.isnan(values)], mean[~np.isnan(values)]
-    low, high = float(mean.min()), float(mean.max())
-    spread = (high - low) or 1.0
-    bars = "".join(_BARS[int((len(_BARS) - 1) * (value - low) / spread)] for value in mean)
-    ends = [_value(values[0]), _value(values[-1])]
-    extremes = []
-    for i in (int(mean.argmin()), int(mean.argmax())):  # Bars show which end is meant
-        where = "" if i in (0, len(mean) - 1) else f" at {_value(values[i])}"
-        extremes.append(f"{number(mean[i])}{where}")
-    return [name, *ends, bars, *extremes]
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else entry(float(value), 6)
 
 
 def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataFrame:

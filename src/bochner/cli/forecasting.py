@@ -21,7 +21,6 @@ from bochner.cli.output import (
     cells_table,
     check_csv_output,
     check_model_output,
-    check_picture,
     check_report,
     facts_table,
     is_standard_output,
@@ -29,7 +28,6 @@ from bochner.cli.output import (
     plain,
     write_csv,
     write_json,
-    write_picture,
 )
 from bochner.cli.progress_line import reporting
 from bochner.comparison.contenders import OURS
@@ -70,12 +68,6 @@ _MOST_SERIES = 12
 
 _IN_PART = 1
 """Exit code of a command that has forecast some series, and refused others."""
-
-_MOST_DRAWN = 8
-"""Most series of a picture."""
-
-_PICTURE_WIDTH, _POINTS = 7.5, 72.0
-"""Inches of a picture's width, that of a page of text, and points of an inch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,14 +146,11 @@ def _check(options: SimpleNamespace) -> None:
         options.out: check_csv_output,
         options.model: check_model_output,
         options.report: check_report,
-        options.picture: check_picture,
     }
     for path, check in checks.items():
         if path is not None:
             check(path, *inputs)
-    outputs = [
-        each for each in (options.out, options.picture, options.report, options.model) if each
-    ]
+    outputs = [each for each in (options.out, options.report, options.model) if each]
     if len({each.absolute() for each in outputs}) < len(outputs):
         raise InputError("Two outputs have the same file: give each a name of its own.")
 
@@ -188,12 +177,9 @@ def _read(
 
 
 def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) -> None:
-    """Write the model, the picture and the report."""
+    """Write the model and the report."""
     if options.model is not None:
         save(forecasts.fits.model, options.model)
-    if options.picture is not None:
-        progress("drawing")
-        _draw(forecasts, options.picture)
     if options.report is not None:
         from bochner.report.forecast_report import write_forecasts
 
@@ -207,36 +193,6 @@ def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) 
             forecasts.level,
             options.report,
         )
-
-
-def _draw(forecasts: _Forecasts, path: Path) -> None:
-    """Draw the forecasts of up to eight series into a file."""
-    from matplotlib.figure import Figure
-
-    from bochner.plot import style
-    from bochner.plot.axis_texts import fitted
-    from bochner.plot.series_plots import forecast_display
-
-    drawn = forecasts.series[:_MOST_DRAWN]
-    displays = [forecast_display(one, forecasts.level) for one in drawn]
-    with style.styled():
-        height = 2.6 if len(drawn) == 1 else 1.9 * len(drawn)
-        figure = Figure(figsize=(_PICTURE_WIDTH, height), layout="constrained")
-        axes = np.ravel(figure.subplots(len(drawn), 1))
-        title = fitted(_picture_title(forecasts), _PICTURE_WIDTH * _POINTS, style.FONT)
-        figure.suptitle(title, fontsize=style.FONT, parse_math=False)
-    for display, axis in zip(displays, axes, strict=True):
-        display.plot(axis)
-    write_picture(figure, path)
-
-
-def _picture_title(forecasts: _Forecasts) -> str:
-    """Return the title of a picture, with the number of series that it leaves out."""
-    count, first = len(forecasts.series), forecasts.series[0]
-    title = f"Forecast of {forecasts.columns.target}"
-    if forecasts.is_single:
-        return f"{title} for {counted(len(first.mean), 'step')}"
-    return title if count <= _MOST_DRAWN else f"{title}: the first {_MOST_DRAWN} of {count} series"
 
 
 def _record(
@@ -368,7 +324,6 @@ def _print_files(console: Console, options: SimpleNamespace) -> None:
     """Print the files that were written."""
     files = {
         "Table": None if is_standard_output(options.out) else options.out,
-        "Picture": options.picture,
         "Report": options.report,
         "Model": options.model,
     }
@@ -376,7 +331,5 @@ def _print_files(console: Console, options: SimpleNamespace) -> None:
     for name, path in files.items():
         if path is not None:
             console.print(Text(plain(f"{name:<9}{path}")), soft_wrap=True)
-    if options.picture is None:
-        console.print(
-            Text("Next     --picture forecast.png draws it, --report forecast.html more.")
-        )
+    if options.report is None:
+        console.print(Text("Next     --report forecast.html draws it."))

@@ -268,7 +268,6 @@ SeriesModel = Annotated[
     ),
 ]
 Report = Annotated[Path | None, _option("HTML file to write a report to.", _OUTPUT)]
-Picture = Annotated[Path | None, _option("PNG, SVG or PDF file for a picture.", _OUTPUT)]
 Json = Annotated[bool, _option("Write JSON to standard output.", _OUTPUT, "--json")]
 SafeCsv = Annotated[
     bool,

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HTML_ENDINGS = (".html", ".htm")
-PICTURES = (".png", ".svg", ".pdf")
-
-_DPI = 200
-"""Dots per inch of a picture in PNG."""
 
 _NO_MODEL = (
     *CSV_ENDINGS, *BINARY_ENDINGS, *COMPRESSIONS, *HTML_ENDINGS,
@@ -113,21 +109,6 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
             f"{path} cannot be written ({error.strerror or error}): name a file in a folder that "
             f"can be written to."
         ) from error
-
-
-def check_picture(path: Path, *inputs: Path) -> None:
-    """Raise before any work if no picture can be written to ``path``."""
-    import matplotlib  # noqa: F401  (so that a missing extra is noticed before the work)
-
-    check_output(path, *inputs, option="--picture")
-    if path.suffix.lower() not in PICTURES:
-        raise InputError(f"--picture must end in {', '.join(PICTURES)}, got {path.name!r}.")
-
-
-def write_picture(figure: Any, path: Path) -> None:
-    """Write a figure of matplotlib to a file, in the format of its ending."""
-    with replacing(path) as fresh:
-        figure.savefig(fresh, format=path.suffix[1:].lower(), dpi=_DPI)
 
 
 def check_model_output(path: Path, *inputs: Path) -> None:

@@ -317,7 +317,13 @@ def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
 class ResidualFeatures:
     r"""The features :math:`[\tilde z, \phi]` of a kernel, ``p`` random ones and ``q`` of landmarks.
 
-    ``lower`` is the factor :math:`R`, and ``projected`` is :math:`R^{-1} z(L)`.
+    With random features ``z``, landmarks ``L`` and :math:`R R^\top = k(L, L)`,
+
+    .. math:: \tilde z(x) = z(x) - z(L)^\top k(L, L)^{-1} k(L, x), \qquad \phi(x) = R^{-1} k(L, x),
+
+    so that the kernel is exact between a landmark and any row (Wilson et al., "Efficiently sampling
+    functions from Gaussian process posteriors", 2020). ``lower`` is :math:`R`, and ``projected`` is
+    :math:`R^{-1} z(L)`.
     """
 
     frequencies: Frequencies
@@ -340,7 +346,8 @@ class ResidualFeatures:
     ) -> "ResidualFeatures":
         """Return features with at most ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR."""
         name = kernel_name(kernel)
-        if not isinstance(kernel, Kernel) or not kernel.is_symmetric or _is_signed(frequencies):
+        is_signed = not frequencies.is_symmetric or (frequencies.weight < 0.0).any()
+        if not isinstance(kernel, Kernel) or not kernel.is_symmetric or is_signed:
             raise ValueError(
                 f"residual needs a positive definite kernel of bochner.kernels, got {name}. Leave "
                 f"residual=None, or use a positive definite kernel."
@@ -401,7 +408,3 @@ class ResidualFeatures:
 
 FeatureMap = Frequencies | ResidualFeatures
 """Types of feature maps for linear heads."""
-
-
-def _is_signed(frequencies: Frequencies) -> bool:
-    return not frequencies.is_symmetric or bool((frequencies.weight < 0.0).any())

@@ -53,13 +53,19 @@ class KernelFeatures(
 
     def __init__(
         self,
-        kernel: object = "polynomial",
+        kernel: Kernel | str | Callable[[Array, Array], Array] = "gaussian",
         n_components: int = 512,
         *,
+        landmarks: str = "uniform",
+        tol: object = "auto",
+        n_candidates: int = 2000,
         random_state: RandomState = None,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
+        self.landmarks = landmarks
+        self.tol = tol
+        self.n_candidates = n_candidates
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
@@ -188,11 +194,15 @@ class KreinNystroem(KernelFeatures):
         n_candidates: int = 2000,
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(kernel, n_components, random_state=random_state)
-        self.landmarks = landmarks
+        super().__init__(
+            kernel,
+            n_components,
+            landmarks=landmarks,
+            tol=tol,
+            n_candidates=n_candidates,
+            random_state=random_state,
+        )
         self.ridge = ridge
-        self.tol = tol
-        self.n_candidates = n_candidates
 
     def _draw(self, X: NDArray[Any], rng: np.random.Generator) -> Array:
         X = X.astype(np.float64)
@@ -292,21 +302,6 @@ class AsymmetricNystroem(KernelFeatures):
     >>> map.n_components_, bool(np.allclose(map.gram(X, Y), k(X, Y)))
     (3, True)
     """
-
-    def __init__(
-        self,
-        kernel: Kernel | str | Callable[[Array, Array], Array] = "gaussian",
-        n_components: int = 512,
-        *,
-        landmarks: str = "uniform",
-        tol: object = "auto",
-        n_candidates: int = 2000,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(kernel, n_components, random_state=random_state)
-        self.landmarks = landmarks
-        self.tol = tol
-        self.n_candidates = n_candidates
 
     def fit(self, X: MatrixLike, y: ArrayLike | None = None, right: Any = None) -> Self:
         """Choose landmarks and decompose the kernel's values between them.

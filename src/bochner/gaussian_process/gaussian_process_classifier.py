@@ -205,21 +205,17 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         try:
             if kernel is not None and not kernel.requires_vector_input:
                 raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
-            self._check_features(kernel, rows)
+            if self.multi_class == "one_vs_one":
+                raise ValueError("multi_class='one_vs_one' needs solver='exact'.")
+            if kernel is not None:
+                some = rows[:_PROBED].astype(np.float64, copy=False)
+                rng = np.random.default_rng(0)
+                LandmarkFeatures.of(_latent_kernel(kernel, rows), some, len(some), rng)
         except (TypeError, ValueError):
             if self.solver == "approximate":
                 raise
             return False
         return True
-
-    def _check_features(self, kernel: sk.Kernel | None, rows: Array) -> None:
-        """Raise ``TypeError`` or ``ValueError`` if there are no landmarks of the kernel."""
-        if self.multi_class == "one_vs_one":
-            raise ValueError("multi_class='one_vs_one' needs solver='exact'.")
-        if kernel is not None:
-            some = rows[:_PROBED].astype(np.float64, copy=False)
-            rng = np.random.default_rng(0)
-            LandmarkFeatures.of(_latent_kernel(kernel, rows), some, len(some), rng)
 
     def _is_small(self, rows: Array, classes: NDArray[Any]) -> bool:
         """Tell whether solver="auto" fits all rows exactly, after it has learned from some."""

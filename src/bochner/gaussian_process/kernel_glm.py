@@ -95,11 +95,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         The likelihood with all parameters.
     kernel_ : Kernel
     features_ : LandmarkFeatures
-    alpha_ : float
-    log_evidence_ : float
-        Laplace's approximation of the log marginal likelihood.
+    alpha_, log_evidence_ : float
+        The latter is Laplace's approximation of the log marginal likelihood.
     posterior_ : LaplacePosterior
-        The normal approximation of the posterior of the weights.
     n_iter_ : int
         Number of Newton steps.
 
@@ -177,22 +175,20 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     def predict(
         self, X: MatrixLike, return_std: bool = False, exposure: ArrayLike | None = None
     ) -> Any:
-        """Return means and, with ``return_std``, standard deviations of new targets.
+        """Return means (n,) and, with ``return_std``, standard deviations (n,) of new targets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
         return_std : bool, default=False
-            Whether to return the standard deviation of a new target, noise included. It is
-            infinite for Student-t noise with at most two degrees of freedom.
+            Standard deviations include the noise; they are infinite for Student-t noise with at
+            most two degrees of freedom.
         exposure : array-like of shape (n,), default=None
             Exposures of the new counts; ones if ``None``, so that predictions are rates.
 
-        Returns
-        -------
-        mean, std : ndarray of shape (n,)
-            The mean alone unless ``return_std``. Censored targets are predicted as if they were
-            not censored.
+        Notes
+        -----
+        Censored targets are predicted as if they were not censored.
         """
         parts = [part.moments() for _, part in self._predictive(X, exposure)]
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -206,7 +202,8 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         For counts the latent function is the logarithm of their rate, or of their mean if
         ``exposure`` (n,) is given. Quantiles of the rate are ``np.exp(mean + z * std)``.
         """
-        parts = self._latent(X, exposure)
+        blocks = self._latent_blocks(X, exposure)
+        parts = [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]
         mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
         return mean, as_array(np.sqrt(variance))
 
@@ -248,11 +245,6 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         check_shape(shape, X)
         for rows, mean, covariance in self._latent_blocks(X, exposure):
             yield rows, LikelihoodMixture(laws, mean[None, :, 0], covariance[None, :, 0, 0])
-
-    def _latent(self, X: object, exposure: ArrayLike | None) -> list[tuple[Array, Array]]:
-        """Return means and variances of latent values for each block of rows."""
-        blocks = self._latent_blocks(X, exposure)
-        return [(mean[:, 0], covariance[:, 0, 0]) for _, mean, covariance in blocks]
 
 
 LABELS: Mapping[str, type[Likelihood]] = {

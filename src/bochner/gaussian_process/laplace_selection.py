@@ -41,15 +41,13 @@ MOST_SEARCHED = _STAGES[-1].n_rows
 """Largest number of rows of which a search uses all."""
 
 _LEAST_LANDMARKS = 64
-"""Least number of landmarks of a search. Several latent functions have fewer landmarks each,
-because the cubic part of the time grows with the number of all weights."""
+"""Least number of landmarks of a search."""
 
 _DENSE_BYTES = 128 * MEBIBYTE
 """Memory of the rows of a search, which are dense: 2,000 rows of 8,000 inputs, fewer wider ones."""
 
 _DECIMALS = 3
-"""Decimals of logarithms of length scales. A thousandth is far less than their uncertainty and more
-than the effect of rounding errors, so that runs that differ by rounding have the same kernel."""
+"""Decimals of logarithms of length scales."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +58,6 @@ class _KernelLaplaceSearch(EvidenceSearch):
     landmarks: Array  # (q, d)
     problem: LaplaceProblem
     base: float = 0.0  # Loss that is subtracted: tolerances are relative to the loss
-
-    def counted_from_origin(self) -> "_KernelLaplaceSearch":
-        """Return the problem with losses that do not depend on the units of the targets."""
-        return replace(self, base=self.value(self.start(self.family.origin)))
 
     def start(self, theta: Array) -> Array:
         """Return the point of parameters (q,) with initial values of alpha and the likelihood."""
@@ -132,7 +126,9 @@ def select_latent_kernel(
         # Random rows, because the landmarks are those of all kernels of a search.
         landmarks = landmark_rng.permutation(distinct)[: min(n_landmarks, q)]
         part = replace(part, rows=replace(part.rows, X=dense))
-        return _KernelLaplaceSearch(family, landmarks, part).counted_from_origin()
+        search = _KernelLaplaceSearch(family, landmarks, part)
+        # Losses do not depend on the units of the targets.
+        return replace(search, base=search.value(search.start(family.origin)))
 
     with single_threaded_blas():
         few, most = map(searched, _STAGES)

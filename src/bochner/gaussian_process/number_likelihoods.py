@@ -344,17 +344,12 @@ class CensoredGaussianLikelihood(LocationLikelihood):
         return self._by_case(y, inside, below, above)
 
     def slope(self, y: Array, f: Array) -> Array:
-        below, above = self._hazards(f)
+        below, above = (_normal_hazard(u) for u in self._distances(f))
         return self._by_case(y, (y - f) / self.unit, -below, above) / self.unit
 
     def curvature(self, y: Array, f: Array) -> Array:
         below, above = (_normal_bend(u) for u in self._distances(f))
         return self._by_case(y, np.ones(1), below, above) / self.unit**2
-
-    def _hazards(self, f: Array) -> tuple[Array, Array]:
-        """Return the normal hazards at the left and right limits."""
-        below, above = (_normal_hazard(u) for u in self._distances(f))
-        return below, above
 
     def _distances(self, f: Array) -> tuple[Array, Array]:
         """Return ``(left - f) / scale`` and ``(f - right) / scale``."""

@@ -96,7 +96,12 @@ class ScikitProcess(KernelParameters, ABC):
 
     def _check_parameters(self: BaseEstimator) -> None:
         """Raise an error for an unusable parameter; also of a model from a file."""
-        refuse_names(self.kernel)
+        if isinstance(self.kernel, str):
+            raise TypeError(
+                f"kernel must be a kernel object or None, got the name {self.kernel!r}: write "
+                "bochner.kernels.Gaussian(1.0) or sklearn.gaussian_process.kernels.RBF(1.0) for a "
+                "Gaussian kernel. None learns one with a length scale for each input."
+            )
         self._validate_params()
         if isinstance(self.kernel, sk.CompoundKernel):
             raise ValueError(
@@ -231,8 +236,7 @@ _LOG_ODDS = 4.0
 are within two standard deviations."""
 
 _LOG_ODDS_BOUNDS = (0.01, 100.0)
-"""Bounds of that variance: probabilities within one standard deviation are at most 0.99995. The
-evidence of separable labels has no maximum."""
+"""Bounds of that variance: probabilities within one standard deviation are at most 0.99995."""
 
 _EQUAL = 1e-6
 """Relative difference of variances of noise up to which they are equal: far above rounding."""
@@ -279,16 +283,6 @@ def _counterpart(kernel: Kernel) -> sk.Kernel:
 
 def _listed(scale: object) -> object:
     return list(scale) if isinstance(scale, tuple) else scale
-
-
-def refuse_names(kernel: object) -> None:
-    """Raise TypeError for the name of a kernel, which other estimators take."""
-    if isinstance(kernel, str):
-        raise TypeError(
-            f"kernel must be a kernel object or None, got the name {kernel!r}: write "
-            "bochner.kernels.Gaussian(1.0) or sklearn.gaussian_process.kernels.RBF(1.0) for a "
-            "Gaussian kernel. None learns one with a length scale for each input."
-        )
 
 
 def default_kernel(X: Array, signal: float, noise: float, scale: ArrayLike) -> sk.Kernel:

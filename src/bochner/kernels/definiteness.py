@@ -65,39 +65,17 @@ def definiteness(
 ) -> Definiteness:
     r"""Return whether :math:`\kappa_1((x + y)/2 - c)\, \kappa_s(x - y)` is positive definite.
 
-    With :math:`\kappa_s = 1` and :math:`\kappa_1(u) = e^{-u^2/2}` it is not, although both are
-    positive definite: :math:`k(1, -1) = 1` exceeds :math:`k(1, 1) = k(-1, -1) = e^{-1/2}`. The
-    amplitude must change slowly, in units of the length over which :math:`\kappa_s` falls.
-
-    **Sufficient.** Let :math:`c = 0` and :math:`\delta = x - y`. For an envelope
-    :math:`e^{-u^\top \Sigma u / 2}`
-
-    .. math::
-        e^{-(x + y)^\top \Sigma (x + y) / 8} =
-        e^{-x^\top \Sigma x / 4}\, e^{-y^\top \Sigma y / 4}\, e^{\delta^\top \Sigma \delta / 8},
-
-    so the kernel is positive definite exactly when :math:`e^{\delta^\top \Sigma \delta / 8}
+    **Sufficient.** With the lag :math:`\delta`, an envelope :math:`e^{-u^\top \Sigma u / 2}` leaves
+    the kernel positive definite exactly when :math:`e^{\delta^\top \Sigma \delta / 8}
     \kappa_s(\delta)` is. If :math:`\kappa_s` is :math:`e^{-\delta^\top S \delta / 2}` times any
     positive definite function, it is where :math:`T = S - \Sigma / 4` is positive semidefinite, and
-    only there if that function is constant. Sums over such terms of either factor, with positive
-    weights, stay positive definite.
+    only there if that function is constant. For an envelope :math:`e^{-u^\top \Sigma u / 2} \sum_q
+    w_q \cos(m_q \cdot u)`, a shift of frequencies by :math:`m_q` has at most the norm of a term of
 
-    An envelope :math:`e^{-u^\top \Sigma u / 2} \sum_q w_q \cos(m_q \cdot u)` leaves
-    :math:`\sum_q w_q \cos(m_q \cdot u)\, f(\delta)`, where ``f`` is the transform of
-    :math:`N(\mu, T)`, or the mean of those of :math:`N(\pm\mu, T)`. It has the mass
-    :math:`\frac w2 f(\omega + \frac m2)` between frequencies :math:`\omega` and :math:`\omega + m`
-    of the two arguments, and :math:`w_0 f(\omega)` on the diagonal, where :math:`w_0` is the weight
-    without a mean. For a Gaussian, whatever :math:`\mu`,
+    .. math:: \sum_{m_q \neq 0} w_q\, e^{m_q^\top T^{-1} m_q / 8} \leq w_0,
 
-    .. math:: f(\omega + \tfrac m2) = e^{m^\top T^{-1} m / 8} \sqrt{f(\omega) f(\omega + m)},
-
-    so the masses, divided by these roots, are :math:`w_0` plus, for each ``q``,
-    :math:`\frac{w_q}2 e^{m_q^\top T^{-1} m_q / 8}` times a shift and its inverse, whose sum has
-    norm two. They are positive semidefinite if, for every term of :math:`\kappa_s`,
-
-    .. math:: \sum_{m_q \neq 0} w_q\, e^{m_q^\top T^{-1} m_q / 8} \leq w_0.
-
-    An :math:`m_q` outside the range of :math:`T` fails.
+    where :math:`w_0` is the weight without a mean; an :math:`m_q` outside the range of :math:`T`
+    fails. Sums over such terms of either factor, with positive weights, stay positive definite.
 
     **Necessary.** :math:`\kappa_1 \geq 0`, and by Cauchy and Schwarz
 
@@ -105,10 +83,8 @@ def definiteness(
               \sqrt{\kappa_1(u + \tfrac\delta 2)\, \kappa_1(u - \tfrac\delta 2)}.
 
     Pairs of points that violate it are searched on lines through the centre: along the axes, the
-    diagonal, the means, and the eigenvectors of every :math:`T`. With :math:`u = 0` a Gaussian
-    envelope needs :math:`|\kappa_s(\delta)| \leq \kappa_s(0)\, e^{-\delta^\top \Sigma \delta / 8}`,
-    which no factor with a heavier tail fulfils, such as a Matérn kernel. If the violation lies
-    beyond the range of floating point, or if neither condition decides, the result is undecided.
+    diagonal, the means, and the eigenvectors of every :math:`T`. If neither condition decides, the
+    result is undecided.
     """
     slow, fast = gaussian_terms(envelope, dim), gaussian_terms(stationary, dim)
     if all(term.is_exact for term in slow) and _suffices(slow, fast):

@@ -72,26 +72,14 @@ class NonNegative(Domain):
 
 @unique
 class Metric(Enum):
-    """A distance or the inner product of two inputs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.kernels import Metric
-    >>> X, Y = np.array([[0.0, 1.0]]), np.array([[3.0, 5.0]])
-    >>> [float(metric.pairs(X, Y)[0, 0]) for metric in Metric]
-    [5.0, 7.0, 5.0]
-    """
+    """A distance or the inner product of two inputs."""
 
     EUCLIDEAN = "euclidean"
     CITY_BLOCK = "cityblock"
     INNER_PRODUCT = "inner product"
 
     def pairs(self, X: Array, Y: Array) -> Array:
-        """Return a new array (n, n2) of the number for every row of ``X`` and of ``Y``.
-
-        Distances are in the units of the inputs, inner products in their squares.
-        """
+        """Return a new array (n, n2) of the number for every row of ``X`` and of ``Y``."""
         return as_array(X @ Y.T if self is Metric.INNER_PRODUCT else cdist(X, Y, self.value))
 
     def own(self, X: Array) -> Array:
@@ -101,15 +89,7 @@ class Metric(Enum):
 
 
 class Profiled(Kernel):
-    """A kernel that depends on its inputs only through their distance or inner product.
-
-    Attributes
-    ----------
-    metric : Metric
-        The number that it is a function of.
-    domain : Domain
-        The inputs on which it is defined.
-    """
+    """A kernel on a ``domain`` that is a function of the ``metric`` of its inputs only."""
 
     __slots__ = ()
 

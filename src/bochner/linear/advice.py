@@ -110,7 +110,9 @@ def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
         )
         values |= _spectrum(diagnosis.spectrum)
     if diagnosis.definiteness is not None:
-        values["on all inputs"] = _definiteness(diagnosis.definiteness)
+        verdict = diagnosis.definiteness
+        shown = "" if verdict.witness is None else f", at {_points(verdict.witness)}"
+        values["on all inputs"] = f"{_VERDICTS[verdict.holds]}: {verdict.reason}{shown}"
     if diagnosis.singular_values is not None:
         values["effective rank"] = _rank(diagnosis.singular_values, "singular values", "sum")
     features = diagnosis.features
@@ -176,11 +178,6 @@ def _spectrum(spectrum: Spectrum) -> dict[str, str]:
         )
     values["effective rank"] = _rank(spectrum, "eigenvalues", "sum of absolute values")
     return values
-
-
-def _definiteness(verdict: Definiteness) -> str:
-    shown = "" if verdict.witness is None else f", at {_points(verdict.witness)}"
-    return f"{_VERDICTS[verdict.holds]}: {verdict.reason}{shown}"
 
 
 def _points(points: tuple[tuple[float, ...], ...]) -> str:

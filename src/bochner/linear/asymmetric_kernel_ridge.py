@@ -117,11 +117,8 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
             right,
             **drawing_options(description),
         )
-        self.kernel_, self.frequencies_, self._region = (
-            kernel,
-            approximation.frequencies,
-            approximation.region,
-        )
+        self.kernel_, self._region = kernel, approximation.region
+        self.frequencies_ = approximation.frequencies
         self.signature_ = approximation.frequencies.signature
         return further_rng
 
@@ -134,10 +131,8 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
         targets (n, t) minus their origin, and a generator. ``right`` has the right rows of pairs,
         or is ``None``.
         """
-        alpha, fit_intercept = (
-            checked_alpha(self.alpha),
-            as_flag("fit_intercept", self.fit_intercept),
-        )
+        alpha = checked_alpha(self.alpha)
+        fit_intercept = as_flag("fit_intercept", self.fit_intercept)
         weight = checked_weight(sample_weight, X)
         targets = y.astype(np.float64).reshape(len(y), -1)
         rng = self._approximate(X, right, weight)
@@ -251,18 +246,9 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
         return self
 
     def predict(self, X: MatrixLike, return_std: bool = False) -> Any:
-        """Return predictions and, with ``return_std``, standard deviations.
+        """Return predictions (n,) or (n, n_targets) and, with ``return_std``, standard deviations.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-        return_std : bool, default=False
-            Whether to return the standard deviation of a new observation, noise included.
-
-        Returns
-        -------
-        mean, std : ndarrays of shape (n,) or (n, n_targets)
-            The mean alone unless ``return_std``.
+        Standard deviations are those of new observations, noise included.
         """
         check_is_fitted(self, "posterior_")
         rows = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)

@@ -298,11 +298,8 @@ class AsymmetricPairRidge(TwoSidedRidge):
 
     Attributes
     ----------
-    kernel_ : Kernel
-    frequencies_ : Frequencies
-    signature_ : ndarray of shape (n_components,)
-    alpha_ : float
-        The regularisation in use.
+    kernel_, frequencies_, signature_, alpha_
+        As in :class:`bochner.AsymmetricKernelRidge`.
     coef_ : ndarray of shape (n_components, n_components)
         The matrix ``A``.
     intercept_ : float

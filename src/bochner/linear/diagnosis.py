@@ -110,7 +110,7 @@ def diagnose(
         *size,
         in_domain=True,
         symmetric=symmetric,
-        asymmetry=_asymmetry(gram),
+        asymmetry=0.5 * float(np.linalg.norm(gram - gram.T) / (np.linalg.norm(gram) or 1.0)),
         spectrum=spectrum_of(gram, tolerance),
         singular_values=None if symmetric else singular_values_of(gram),
         definiteness=(
@@ -135,11 +135,6 @@ def _exact_gram(kernel: Any, rows: Array) -> tuple[Array, float]:
                 f"k(x_i, y_j)."
             )
     return gram.astype(np.float64), rounding_of(gram, EIGENVALUE_ROUNDING)
-
-
-def _asymmetry(gram: Array) -> float:
-    r"""Return :math:`\|K - K^\top\|_F / (2 \|K\|_F)`, the size of the asymmetric part; 0 to 1."""
-    return 0.5 * float(np.linalg.norm(gram - gram.T)) / (float(np.linalg.norm(gram)) or 1.0)
 
 
 def _counts(n_components: Any) -> tuple[int, ...]:

@@ -115,8 +115,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         Log marginal likelihood of the process on the features, summed over targets. Not available
         in a Krein space.
     condition_number_ : float
-        Ratio of the greatest to the least eigenvalue of the system for the weights. Not available
-        in a Krein space.
+        Ratio of the greatest to the least eigenvalue of the system for the weights.
     sums_ : FeatureSums or None
         Sums that :meth:`partial_fit` adds to, of features and check features. With an intercept,
         targets are relative to the mean of the first batch. ``None`` after conjugate gradients.
@@ -220,10 +219,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     ) -> Self:
         """Remove rows that were added before, so that they have no influence on the model.
 
-        Adding new rows by :meth:`partial_fit` and removing the oldest rows by this method fits the
-        model to a sliding window. The kernel, the frequencies and, with an intercept, the origin
-        of the targets remain those of the first batch. Rounding errors of the sums accumulate:
-        refit after some thousand updates.
+        With :meth:`partial_fit` this fits the model to a sliding window. The kernel, the
+        frequencies and the origin of the targets remain those of the first batch. Rounding errors
+        of the sums accumulate: refit after some thousand updates.
 
         Raises ``ValueError`` if no row would be left, the rows cannot have been added to the model,
         or the model was fitted by conjugate gradients.
@@ -281,7 +279,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
 
     def predict(self, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Return predictive means and optionally standard deviations or covariances.
+        """Return means (n,) or (n, n_targets) and optionally standard deviations or covariances.
 
         Raises ``ValueError`` if both are true, or if one of them is true in a Krein space or after
         conjugate gradients.
@@ -294,14 +292,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             Whether to return the standard deviation of a new observation, noise included. The
             standard deviation of the function is ``sqrt(std**2 - noise_variance_)``.
         return_cov : bool, default=False
-            Whether to return the covariance of new observations at all rows, with the squares of
-            the standard deviations on its diagonal. Targets are independent given the kernel.
-
-        Returns
-        -------
-        mean : array of shape (n,) or (n, n_targets)
-        std, cov : arrays of shapes (n,) or (n, n_targets), and (n, n) or (n, n, n_targets)
-            Only if ``return_std`` or ``return_cov``.
+            Whether to return the covariance (n, n) or (n, n, n_targets) of new observations at all
+            rows. Targets are independent given the kernel.
         """
         check_one_spread(return_std, return_cov)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)
@@ -317,11 +309,6 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
         Raises ``ValueError`` if ``y`` and the predictions have different shapes, or there are no
         standard deviations: in a Krein space or after conjugate gradients.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-        y : array-like of shape (n,) or (n, n_targets)
         """
         mean, std = self.predict(X, return_std=True)
         targets = as_array(y)
@@ -336,11 +323,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     ) -> SampledFunctions:
         """Return functions drawn from the posterior, without noise.
 
-        A function is a draw of the weights of the features and of check features. Its value and
-        gradient can be computed at every point, in O(p) operations per point. Its values at several
-        rows have the covariance of :meth:`predict` without the noise. With ``residual`` the
-        function is a draw of the prior plus the exact posterior update at the landmarks (Matheron's
-        rule).
+        Values and gradients take O(p) operations per point. Values at several rows have the
+        covariance of :meth:`predict` without the noise.
 
         Raises ``ValueError`` if the model is in a Krein space or was fitted by conjugate gradients.
 
@@ -366,19 +350,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         *,
         noise: bool = True,
     ) -> Array:
-        """Return draws of new observations, jointly at all rows.
+        """Return draws (n, n_samples) or (n, n_targets, n_samples), jointly at all rows (n, d).
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        n_samples : int, default=1
-        random_state : int, RandomState instance or None, default=0
-        noise : bool, default=True
-            Whether to draw observations, or the function without noise.
-
-        Returns
-        -------
-        samples : ndarray of shape (n, n_samples) or (n, n_targets, n_samples)
+        They are new observations, or the function with ``noise=False``.
         """
         function_rng, noise_rng = generators(random_state, 2)
         samples = self._drawn(as_count("n_samples", n_samples), function_rng)(X)

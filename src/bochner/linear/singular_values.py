@@ -55,16 +55,6 @@ def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
     """Return the spectrum of the symmetric part of a finite matrix (n, n).
 
     ``tolerance`` is relative to the largest absolute eigenvalue.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.tables import spectrum_of
-    >>> found = spectrum_of(np.diag([3.0, 0.0, -1.0]))
-    >>> found.n_positive, found.n_negative, found.n_zero, found.negative_share
-    (1, 1, 1, 0.25)
-    >>> found.definiteness, round(found.effective_rank, 12)
-    ('indefinite', 1.6)
     """
     scale = float(np.abs(gram).max(initial=0.0)) or 1.0
     symmetric: Array = (0.5 / scale) * (gram + gram.T)
@@ -102,16 +92,7 @@ class SingularValues:
 
 
 def singular_values_of(gram: Array) -> SingularValues:
-    """Return the effective rank of a finite matrix (n, n2), symmetric or not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bochner.tables import singular_values_of
-    >>> found = singular_values_of(np.array([[0.0, 3.0], [-3.0, 0.0]]))
-    >>> round(found.effective_rank, 12), found.rank_99
-    (2.0, 2)
-    """
+    """Return the effective rank of a finite matrix (n, n2), symmetric or not."""
     scale = float(np.abs(gram).max(initial=0.0)) or 1.0
     return SingularValues(*_ranks(np.asarray(svdvals(gram / scale), dtype=np.float64)))
 

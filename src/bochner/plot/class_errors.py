@@ -16,15 +16,7 @@ from sklearn.metrics import (
 )
 
 from bochner._base.arrays import Array, as_array
-from bochner.plot.axis_texts import (
-    finish,
-    legend,
-    legend_height,
-    name_columns,
-    name_rows,
-    percent_ticks,
-    width_of,
-)
+from bochner.plot import axis_texts
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.style import FULL_WIDTH, MODEL, SMALL, WIDTH, Theme, look_of
 
@@ -96,7 +88,7 @@ class RocDisplay(Display):
         return f"ROC curves; areas under them: {parts}."
 
     def _layout(self) -> PanelLayout:
-        return PanelLayout(height=0.85 * WIDTH + legend_height(self._names(), WIDTH))
+        return PanelLayout(height=0.85 * WIDTH + axis_texts.legend_height(self._names(), WIDTH))
 
     def _names(self) -> list[str]:
         return [f"{name} (area {area:.3f})" for name, area in self.areas.items()]
@@ -111,9 +103,9 @@ class RocDisplay(Display):
             drawn.plot(axis, curve_kwargs={"color": look.color, "ls": look.dashes})
             handles += np.ravel(drawn.line_).tolist()
         axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="auto")
-        finish(axis, "false positive rate", "true positive rate", ticks="")
-        percent_ticks(axis)
-        legend(axes, handles, self._names())
+        axis_texts.finish(axis, "false positive rate", "true positive rate", ticks="")
+        axis_texts.percent_ticks(axis)
+        axis_texts.legend(axes, handles, self._names())
 
 
 def roc(
@@ -207,11 +199,11 @@ class ConfusionDisplay(Display):
             for place in np.ndindex(size, size):
                 color = "white" if shares[place] > 0.5 else theme.ink
                 drawn.text_[place].set(text=str(self.counts[place]), color=color)
-        name_rows(axis, list(self.classes), 0.25)
+        axis_texts.name_rows(axis, list(self.classes), 0.25)
         axis.set_ylim(size - 0.5, -0.5)
-        name_columns(axis, list(self.classes), 0.7 * width_of(axis))
+        axis_texts.name_columns(axis, list(self.classes), 0.7 * axis_texts.width_of(axis))
         axis.grid(visible=False)
-        finish(axis, "predicted class", "observed class", ticks="")
+        axis_texts.finish(axis, "predicted class", "observed class", ticks="")
 
 
 def confusion(

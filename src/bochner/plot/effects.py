@@ -9,19 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array
-from bochner.plot.axis_texts import (
-    date_ticks,
-    dates_of,
-    finish,
-    legend,
-    legend_height,
-    name_axis,
-    name_columns,
-    name_rows,
-    number_ticks,
-    panel_points,
-    rows_height,
-)
+from bochner.plot import axis_texts
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.style import BAND, HEIGHT, WIDTH, Look, Theme, look_of
 from bochner.tables.sensitivity import Effect
@@ -72,23 +60,23 @@ def _draw_map(axis: "Axes", x: _Side, y: _Side, values: Array, label: str) -> No
     axis.grid(visible=False)
     bar = axis.figure.colorbar(mesh, ax=axis, pad=0.02, aspect=25)
     bar.outline.set_visible(False)
-    up = panel_points(axis)[1] - (_COLUMN_POINTS if x.is_text else 0.0)
-    number_ticks(bar.ax.yaxis, up)
-    name_axis(bar.ax.yaxis, label, up)
-    finish(axis, x.name, y.name, ticks="")
+    up = axis_texts.panel_points(axis)[1] - (_COLUMN_POINTS if x.is_text else 0.0)
+    axis_texts.number_ticks(bar.ax.yaxis, up)
+    axis_texts.name_axis(bar.ax.yaxis, label, up)
+    axis_texts.finish(axis, x.name, y.name, ticks="")
     for side, side_axis, points in (
-        (x, axis.xaxis, 0.8 * panel_points(axis)[0]),
+        (x, axis.xaxis, 0.8 * axis_texts.panel_points(axis)[0]),
         (y, axis.yaxis, up),
     ):
         names = [str(value) for value in side.values]
         if side.values.dtype.kind == "M":
-            date_ticks(side_axis, points, side.name)
+            axis_texts.date_ticks(side_axis, points, side.name)
         elif not side.is_text:
-            number_ticks(side_axis, points)
+            axis_texts.number_ticks(side_axis, points)
         elif side is x:
-            name_columns(axis, names, panel_points(axis)[0], _COLUMN_POINTS)
+            axis_texts.name_columns(axis, names, axis_texts.panel_points(axis)[0], _COLUMN_POINTS)
         else:
-            name_rows(axis, names, _ROW_SHARE)
+            axis_texts.name_rows(axis, names, _ROW_SHARE)
             axis.set_ylim(-0.5, len(names) - 0.5)
 
 
@@ -139,9 +127,11 @@ class EffectDisplay(Display):
         names = [curve.label for curve in self._class_curves()] if single else []
         if lines is not None:
             names = [*map(_text, self.effect.values[lines])]
-        above = legend_height(names, WIDTH) if len(names) > 1 else 0.0
+        above = axis_texts.legend_height(names, WIDTH) if len(names) > 1 else 0.0
         sides = [along] if lines is not None or single else [0, 1]
-        rows = [rows_height(len(self.effect.values[i])) for i in sides if self._is_text(i)]
+        rows = [
+            axis_texts.rows_height(len(self.effect.values[i])) for i in sides if self._is_text(i)
+        ]
         if lines is None and not single:
             rows.append(HEIGHT)
         return PanelLayout(height=max(rows, default=HEIGHT) + above)
@@ -178,7 +168,7 @@ class EffectDisplay(Display):
         if self._is_text(i):
             return np.array([*map(_text, self.effect.values[i])], dtype=object)
         values = self.effect.values[i][self._present(i)].astype(np.float64)
-        return dates_of(values) if self.effect.columns[i] in self.dates else values
+        return axis_texts.dates_of(values) if self.effect.columns[i] in self.dates else values
 
     def _side(self, i: int) -> _Side:
         return _Side(self.effect.columns[i], self._places(i))
@@ -241,15 +231,17 @@ class EffectDisplay(Display):
         names = [curve.label for curve in curves]
         if self._is_text(i):
             handles = _levels(axis, list(self._places(i)), curves)
-            finish(axis, label, self.effect.columns[i], ticks="x")
+            axis_texts.finish(axis, label, self.effect.columns[i], ticks="x")
         else:
             handles = self._numbers(axis, i, curves, theme)
             is_date = self.effect.columns[i] in self.dates
-            finish(axis, self.effect.columns[i], label, ticks="y" if is_date else "xy")
+            axis_texts.finish(axis, self.effect.columns[i], label, ticks="y" if is_date else "xy")
             if is_date:
-                date_ticks(axis.xaxis, panel_points(axis)[0], self.effect.columns[i])
+                axis_texts.date_ticks(
+                    axis.xaxis, axis_texts.panel_points(axis)[0], self.effect.columns[i]
+                )
         if len(handles) > 1:
-            legend([axis], handles, [*names, "missing"][: len(handles)])
+            axis_texts.legend([axis], handles, [*names, "missing"][: len(handles)])
 
     def _numbers(self, axis: "Axes", i: int, curves: Sequence[_Curve], theme: Theme) -> list[Any]:
         """Draw lines along numbers or dates, with dotted lines for missing ones."""
@@ -283,7 +275,7 @@ def _levels(axis: "Axes", levels: Sequence[str], curves: Sequence[_Curve]) -> li
             ends = curve.lower[order], curve.upper[order]
             axis.hlines(rows, *ends, color=look.color, alpha=2.0 * BAND, lw=3.0)
         handles += axis.plot(mean, rows + shift, color=look.color, ls="", marker=look.marker)
-    name_rows(axis, [levels[i] for i in order])
+    axis_texts.name_rows(axis, [levels[i] for i in order])
     return handles
 
 

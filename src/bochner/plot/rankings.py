@@ -9,20 +9,10 @@ from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
 from bochner.comparison.outcomes import Outcome, Score
-from bochner.plot.axis_texts import (
-    finish,
-    name_rows,
-    per_cent,
-    rows_height,
-)
+from bochner.plot import axis_texts, style
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import (
     input_names,
-)
-from bochner.plot.style import (
-    MODEL,
-    Theme,
-    looks_of,
 )
 from bochner.tables.sensitivity import VarianceShares
 
@@ -90,26 +80,26 @@ class SharesDisplay(Display):
         return f"{self.xlabel.removesuffix(' (%)').capitalize()}: {parts or self.nothing}."
 
     def _layout(self) -> PanelLayout:
-        return PanelLayout(height=rows_height(len(self._rows())))
+        return PanelLayout(height=axis_texts.rows_height(len(self._rows())))
 
     def _rows(self) -> list[str]:
         if not self.n_left_out:
             return list(self.names) or [self.nothing]
-        most = per_cent(min(self.share_left_out, 1.0))
+        most = axis_texts.per_cent(min(self.share_left_out, 1.0))
         return [*self.names, f"{self.n_left_out} more, together ≤ {most}"]
 
-    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+    def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         (axis,) = axes
         places, bars = np.arange(len(self.names)), 100.0 * self.share
-        axis.barh(places, bars, height=0.7, color=MODEL, alpha=0.85)
+        axis.barh(places, bars, height=0.7, color=style.MODEL, alpha=0.85)
         if self.std_error is not None:
             error = 100.0 * np.nan_to_num(self.std_error)
             axis.errorbar(bars, places, xerr=error, fmt="none", ecolor=theme.ink, elinewidth=0.9)
-        name_rows(axis, self._rows())
+        axis_texts.name_rows(axis, self._rows())
         if self.n_left_out:
             axis.get_yticklabels()[-1].set_fontstyle("italic")
         axis.set_xlim(0.0, axis.get_xlim()[1] if bars.any() else 1.0)
-        finish(axis, self.xlabel, "", ticks="x")
+        axis_texts.finish(axis, self.xlabel, "", ticks="x")
 
 
 def relevance(
@@ -227,18 +217,18 @@ class ComparisonDisplay(Display):
         return f"{self.xlabel}: {', '.join(f'{name} {value:.4g}' for name, value in shown)}."
 
     def _layout(self) -> PanelLayout:
-        return PanelLayout(height=rows_height(len(self.methods)))
+        return PanelLayout(height=axis_texts.rows_height(len(self.methods)))
 
-    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+    def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         (axis,) = axes
-        for row, look in enumerate(looks_of(list(self.methods))):
+        for row, look in enumerate(style.looks_of(list(self.methods))):
             axis.errorbar(
                 self.values[row], row, xerr=np.nan_to_num(self.std_error[row]), color=look.color,
                 marker=look.marker, mfc=look.line()["mfc"], ms=4.5, elinewidth=1.2,
             )  # fmt: skip
         axis.margins(x=0.08)
-        name_rows(axis, list(self.methods))
-        finish(axis, self.xlabel, "", ticks="x")
+        axis_texts.name_rows(axis, list(self.methods))
+        axis_texts.finish(axis, self.xlabel, "", ticks="x")
 
 
 def comparison(

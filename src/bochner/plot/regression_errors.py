@@ -12,14 +12,7 @@ from sklearn.base import BaseEstimator
 from bochner._base.arrays import Array, as_array, as_level
 from bochner.comparison.outcomes import normal_half_width
 from bochner.files.columns import labels
-from bochner.plot.axis_texts import (
-    date_ticks,
-    finish,
-    legend,
-    name_rows,
-    panel_points,
-    rows_height,
-)
+from bochner.plot import axis_texts
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import column_of
 from bochner.plot.style import BAND, DATA, HEIGHT, MISSED, MODEL, MOST_VECTORS, WIDTH, Theme
@@ -140,11 +133,11 @@ class PredictionsDisplay(Display):
             handles = [self._points(axis, rows, color) for rows, color in parts]
             share, level = 100.0 * covered.mean(), f"{100.0 * self.level:g} %"
             names = [f"in {level} interval: {share:.1f} %", f"outside: {100.0 - share:.1f} %"]
-            legend(axes, handles, names)
+            axis_texts.legend(axes, handles, names)
         middle = float(self.observed.mean())
         axis.axline((middle, middle), slope=1.0, color=theme.ink, lw=0.7, zorder=1)
         unit = f" ({self.unit})" if self.unit else ""
-        finish(axis, f"observed{unit}", f"predicted{unit}")
+        axis_texts.finish(axis, f"observed{unit}", f"predicted{unit}")
 
     def _points(self, axis: "Axes", rows: NDArray[np.bool_], color: str) -> Any:
         """Draw some of the rows, and return their legend handle."""
@@ -272,7 +265,9 @@ class ResidualsDisplay(Display):
         )
 
     def _layout(self) -> PanelLayout:
-        return PanelLayout(height=rows_height(len(self.levels()[0])) if self.is_text else HEIGHT)
+        return PanelLayout(
+            height=axis_texts.rows_height(len(self.levels()[0])) if self.is_text else HEIGHT
+        )
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes
@@ -283,8 +278,8 @@ class ResidualsDisplay(Display):
             # Means, which sentences and tests on levels are about.
             axis.plot(values[:, 0], rows, "o", color=MODEL)
             axis.axvline(0.0, color=theme.ink, lw=0.7, zorder=1)
-            name_rows(axis, names)
-            finish(axis, f"{self.ylabel}: mean and quartiles", self.xlabel, ticks="x")
+            axis_texts.name_rows(axis, names)
+            axis_texts.finish(axis, f"{self.ylabel}: mean and quartiles", self.xlabel, ticks="x")
             return
         self._points(axis)
         axis.axhline(0.0, color=theme.ink, lw=0.7, zorder=1)
@@ -293,10 +288,10 @@ class ResidualsDisplay(Display):
         band = axis.fill_between(at, lower, upper, color=MODEL, alpha=BAND, lw=0)
         line = axis.plot(at, middle, color=MODEL)[0]
         is_date = self.against.dtype.kind == "M"
-        finish(axis, self.xlabel, self.ylabel, ticks="y" if is_date else "xy")
+        axis_texts.finish(axis, self.xlabel, self.ylabel, ticks="y" if is_date else "xy")
         if is_date:
-            date_ticks(axis.xaxis, panel_points(axis)[0], self.xlabel)
-        legend(axes, [line, band], ["running median", "quartiles"])
+            axis_texts.date_ticks(axis.xaxis, axis_texts.panel_points(axis)[0], self.xlabel)
+        axis_texts.legend(axes, [line, band], ["running median", "quartiles"])
 
     def _points(self, axis: "Axes") -> None:
         """Draw a point for each row, and triangles at the edges for those beyond."""

@@ -12,21 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.arrays import Array, MatrixLike, as_array, as_level
 from bochner.comparison.forecast_errors import SeriesForecast
 from bochner.files.stamps import read_dates
+from bochner.plot import style
 from bochner.plot.axis_texts import date_ticks, finish, fitted, legend, panel_points, width_of
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.regression_errors import intervals
-from bochner.plot.style import (
-    BAND,
-    DATA,
-    FULL_WIDTH,
-    HEIGHT,
-    MISSED,
-    MODEL,
-    MOST_VECTORS,
-    SMALL,
-    WIDTH,
-    Theme,
-)
 from bochner.series.forecaster import Forecaster
 
 if TYPE_CHECKING:
@@ -98,27 +87,27 @@ class ForecastDisplay(Display):
         return as_array([y - self.mean[place[time]] for time, y in pairs if time in place])
 
     def _layout(self) -> PanelLayout:
-        return PanelLayout(width=1.5 * WIDTH, height=HEIGHT)
+        return PanelLayout(width=1.5 * style.WIDTH, height=style.HEIGHT)
 
-    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+    def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         (axis,) = axes
         handles: list[Any] = []
         names: list[str] = []
         for series, name, color in (
-            (self.history, self._observed(), DATA),
-            (self.truth, "held out", MISSED),
+            (self.history, self._observed(), style.DATA),
+            (self.truth, "held out", style.MISSED),
         ):
             if series is not None:
-                many = len(series[0]) > MOST_VECTORS
+                many = len(series[0]) > style.MOST_VECTORS
                 axis.plot(*series, "o", color=color, ms=1.4, mew=0.0, rasterized=many)
                 handles += axis.plot([], [], "o", color=color, ms=3.0)
                 names.append(name)
-        handles += axis.plot(self.times, self.mean, color=MODEL, lw=1.0)
+        handles += axis.plot(self.times, self.mean, color=style.MODEL, lw=1.0)
         names.append("prediction")
         widest_first = sorted(self.bands, key=lambda band: -band[0])
         for number, (level, lower, upper) in enumerate(widest_first):
-            alpha = BAND * (1.0 + number)
-            band = axis.fill_between(self.times, lower, upper, color=MODEL, alpha=alpha, lw=0)
+            alpha = style.BAND * (1.0 + number)
+            band = axis.fill_between(self.times, lower, upper, color=style.MODEL, alpha=alpha, lw=0)
             handles.append(band)
             names.append(f"{100.0 * level:g} % interval")
         if self.start is not None:
@@ -305,19 +294,19 @@ class ComponentsDisplay(Display):
 
     def _layout(self) -> PanelLayout:
         count = len(self.names)
-        return PanelLayout(count, _HEIGHT * count + _LAST, FULL_WIDTH, columns=1, sharex=True)
+        return PanelLayout(count, _HEIGHT * count + _LAST, style.FULL_WIDTH, columns=1, sharex=True)
 
-    def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
+    def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
             parts = np.stack([self.means[number], self.lower[number], self.upper[number]])
             times, (mean, lower, upper) = _with_gaps(self.times, parts)
-            axis.plot(times, mean, color=MODEL, lw=0.8)
-            axis.fill_between(times, lower, upper, color=MODEL, alpha=BAND, lw=0)
+            axis.plot(times, mean, color=style.MODEL, lw=0.8)
+            axis.fill_between(times, lower, upper, color=style.MODEL, alpha=style.BAND, lw=0)
             axis.margins(x=0.01)
             label = self.xlabel if number == len(axes) - 1 else ""
             shown = fitted(name, width_of(axis) - _LEFT)
             # Next to the panel, there is no room for "cycle of 14.2 days (log)".
-            axis.set_title(shown, loc="left", fontsize=SMALL, parse_math=False)
+            axis.set_title(shown, loc="left", fontsize=style.SMALL, parse_math=False)
             _finish(axis, self.times, label, "")
 
 

@@ -5,10 +5,6 @@ variances :math:`S_t` and the gains, a recursion from the last row to the first 
 row, the difference between the value and its prediction from all other rows, and the shift of the
 level from this row on that the values support most; both in their standard deviations.
 
-The strongest of both kinds is tried: without the value, or with the shift, the parameters are
-fitted again. It is kept if the evidence rises by more than its prior odds, and the next one is
-looked for.
-
 References
 ----------
 De Jong and Penzer, "Diagnosing shocks in time series", Journal of the American Statistical

@@ -1,10 +1,7 @@
 r"""The processes whose sum models a series.
 
-Each is a Gaussian process along time whose spectral density is a rational function of the
-frequency, or a limit of such functions: a constant, an integrated or damped slope, variation with a
-Cauchy spectrum, waves of finite memory with Cauchy-shaped spectral lines, and known inputs. Such a
-process is the first of a few states that form a Markov chain. A fit to n rows therefore costs O(n)
-and is exact, at any times (:mod:`bochner.series.state_loops`).
+Each is a Gaussian process along time, the first of a few states that form a Markov chain. A fit to
+n rows therefore costs O(n) and is exact, at any times (:mod:`bochner.series.state_loops`).
 
 Time is measured in units of the range of the training rows, from zero at the first of them, and
 values in standard deviations. Parameters are logarithms of positive numbers and have independent

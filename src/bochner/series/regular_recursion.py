@@ -21,13 +21,9 @@ Means of the states follow the recursion of a row of Y, with the error of the pr
 place of :math:`-z`. Where changes of the covariance are as small as rounding errors, the gain c
 stays.
 
-A line and known inputs have weights that change with time, but their states never move. They are
-coefficients with normal priors, and an unknown value is any number plus a coefficient with a flat
-prior: the errors of values and of the coefficients' columns, predicted with the same gains, give
-the evidence with the coefficients integrated out (`bochner.series.process_loops`).
-
-States are in another order than elsewhere, for loops over adjacent numbers: the first states of all
-pairs of partners, the second ones, and the states without partners.
+A line, known inputs and unknown values are columns with coefficients that are integrated out
+(`bochner.series.process_loops`). States are in another order than elsewhere: the first states of
+all pairs of partners, the second ones, and the states without partners.
 
 References
 ----------

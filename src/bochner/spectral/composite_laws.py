@@ -177,11 +177,7 @@ def _grid(
 
 
 def grid_sides(m: int) -> tuple[int, int]:
-    """Return the sides of a grid of ``m`` cells or, without near factors, a few more.
-
-    >>> grid_sides(12), grid_sides(13)
-    ((4, 3), (4, 4))
-    """
+    """Return the sides of a grid of ``m`` cells or, without near factors, a few more."""
     root = isqrt(m)
     short = next(side for side in range(root, 0, -1) if m % side == 0)
     if m <= _LONGEST * short**2:

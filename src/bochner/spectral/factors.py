@@ -82,8 +82,8 @@ class Envelope(FeatureFactor):
 
     rate: Array
     radius: Array
-    left: Array | None = None
-    right: Array | None = None
+    left: Any = None
+    right: Any = None
     others: "tuple[Envelope, ...]" = ()
 
     def __post_init__(self) -> None:
@@ -123,8 +123,8 @@ class Envelope(FeatureFactor):
         )
 
     def transposed(self) -> "Envelope":
-        transposed_others = tuple(other.transposed() for other in self.others)
-        return Envelope(self.rate, self.radius, self.right, self.left, transposed_others)
+        others = tuple(other.transposed() for other in self.others)
+        return Envelope(self.rate, self.radius, self.right, self.left, others)
 
     def joined(self, other: "Envelope") -> "Envelope":
         """Return the factors of both, one after the other."""
@@ -182,8 +182,6 @@ class CosineFactors(FeatureFactor):
     r"""Cosines of the inputs, one for each frequency, as factors of both its features.
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
-
-    The difference of two products of such factors is a wave of the midpoint of the arguments.
 
     Parameters
     ----------
@@ -369,8 +367,7 @@ class Amplitudes(FeatureFactor):
 
     def _padded(self, q: int, r: int) -> tuple[Array, ...]:
         """Return all arrays but the index, with zeros up to ``q`` axes and ``r`` waves."""
-        axes, waves = (0, q - self._sizes[0]), (0, r - self._sizes[1])
-        no_padding = (0, 0)
+        axes, waves, no_padding = (0, q - self._sizes[0]), (0, r - self._sizes[1]), (0, 0)
         return (
             np.pad(self.window, (no_padding, no_padding, axes)),
             np.pad(self.centre, (no_padding, axes)),

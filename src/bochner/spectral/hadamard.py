@@ -27,14 +27,6 @@ class HadamardRows:
     (m,) is the diagonal of ``A``, where the last block may be incomplete, and ``column_scale`` (d,)
     that of ``C``, which cuts the first ``d`` of ``D`` columns. NumPy's functions convert the object
     to the array (m, d) that it represents, at each call.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = HadamardRows([[[1, -1]]], row_scale=[1.0, 1.0], column_scale=[1.0, 1.0])
-    >>> np.asarray(rows).round(4)
-    array([[ 0.7071, -0.7071],
-           [ 0.7071,  0.7071]])
     """
 
     signs: Signs

@@ -95,12 +95,7 @@ class Shell(RadialLaw):
 
 
 class NoMeasureError(TypeError, NotImplementedError):
-    """No spectral measure is known for a kernel.
-
-    The one error on which callers fall back to frequencies with least-squares weights, so that a
-    mistake in a kernel's own code stays visible. It derives from ``TypeError`` and
-    ``NotImplementedError``, which were raised before it existed.
-    """
+    """No spectral measure is known for a kernel; callers may fit weights by least squares."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -260,12 +255,7 @@ class BlockLaw(Law):
 class Isotropic(BlockLaw):
     r"""Direction times radius, :math:`\omega = r u / \ell`, ``u`` uniform on the sphere.
 
-    Parameters
-    ----------
-    radial : RadialLaw
-    dim : int
-    length_scale : float or tuple of d floats
-        :math:`\ell`, in the units of the inputs.
+    ``length_scale`` is :math:`\ell`, a number or one per input.
     """
 
     radial: RadialLaw
@@ -286,13 +276,7 @@ class Isotropic(BlockLaw):
 class Elliptical(BlockLaw):
     r"""An isotropic vector, mapped and shifted: :math:`\omega = \mu + L (r u)`.
 
-    Parameters
-    ----------
-    radial : RadialLaw
-    mean : tuple of d floats
-        :math:`\mu`.
-    factor : tuple of d tuples of d floats
-        :math:`L`; the scatter matrix is :math:`L L^\top`.
+    ``mean`` (d,) is :math:`\mu` and ``factor`` (d, d) is :math:`L`.
     """
 
     radial: RadialLaw
@@ -323,16 +307,8 @@ class Independent(BlockLaw):
     With :math:`\pi = 1` the law of a product of one-dimensional kernels; below one the
     spike-and-slab law of an ANOVA kernel. A coordinate's uniform ``u`` decides the spike, the
     sign and the magnitude: ``|2u - 1|`` below :math:`1 - \pi_i` is the spike.
-
-    Parameters
-    ----------
-    radial : RadialLaw
-        Law of a coordinate's magnitude, at ``dim=1``.
-    dim : int
-    length_scale, inclusion : float or tuple of d floats
-        :math:`\ell` in the units of the inputs, and :math:`\pi`.
-    allow_zero : bool
-        ``False`` conditions on a frequency that is not zero in every coordinate.
+    ``radial`` is the law of a coordinate's magnitude, at ``dim=1``, and ``inclusion`` is
+    :math:`\pi`; without ``allow_zero`` no frequency is zero in every coordinate.
     """
 
     radial: RadialLaw

@@ -139,16 +139,9 @@ _HALF_BY_MASS = HalfByMass()
 class Part:
     """A probability law over frequencies, the mass it carries, and the envelope of its features.
 
-    Parameters
-    ----------
-    mass : float
-        Mass of either sign; with phases, the total variation of the part.
-    law : Law
-    envelope : tuple of two floats, default=(0.0, 0.0)
-        Rate and radius, see :class:`~bochner.spectral.Envelope`; the radius zero means none.
-    enveloped : Law, default=None
-        Factor of ``law`` whose mapped inputs are the arguments of the envelope; ``None`` means
-        ``law``.
+    ``mass`` has either sign; with phases it is the total variation. ``envelope`` has the rate and
+    radius of an :class:`~bochner.spectral.Envelope`, radius zero for none, and ``enveloped`` is the
+    factor of ``law`` whose mapped inputs are its arguments, ``None`` for ``law``.
     """
 
     mass: float
@@ -263,12 +256,6 @@ class SpectralMeasure:
         symmetric : bool, default=False
             Whether the kernel is symmetric, and its left and right features shall be equal. Each
             frequency of a two-sided part counts as two then, and ``n_frequencies`` must be even.
-
-        Returns
-        -------
-        frequencies : Frequencies
-            With :math:`\hat k(0) = k(0)` exactly, but for a complex measure, and a signed one of
-            more parts than there are frequencies for.
 
         Examples
         --------
@@ -413,7 +400,8 @@ def _envelope(a: Part, b: Part) -> tuple[tuple[float, float], Law | None]:
     """Return the envelope of the products of two parts' features, and the law that has it."""
     (rate, radius), (other_rate, other_radius) = a.envelope, b.envelope
     enveloped_part = a if radius else b
-    if radius and other_radius and (radius != other_radius or not _same(a.maps, b.maps)):
+    same = len(a.maps) == len(b.maps) and all(map(np.array_equal, a.maps, b.maps))
+    if radius and other_radius and (radius != other_radius or not same):
         raise NoMeasureError(
             f"Envelopes of radii {radius:.6g} and {other_radius:.6g} have no product of the same "
             f"form, nor have those of different columns; write the product of the kernels as one "
@@ -421,10 +409,6 @@ def _envelope(a: Part, b: Part) -> tuple[tuple[float, float], Law | None]:
         )
     law = None if not (radius or other_radius) else enveloped_part.enveloped or enveloped_part.law
     return (rate + other_rate, radius or other_radius), law
-
-
-def _same(first: tuple[Array, ...], second: tuple[Array, ...]) -> bool:
-    return len(first) == len(second) and all(map(np.array_equal, first, second))
 
 
 def _convolved(first: Law, second: Law) -> Law:

@@ -5,11 +5,9 @@ With ``u`` and ``v`` the mapped centred queries and keys, and :math:`z = u + v`,
 .. math:: e^{\langle u, v \rangle} = e^{-\|u\|^2/2 - \|v\|^2/2}\, E\, e^{\omega \cdot z},
           \qquad \omega \sim N(0, I).
 
-Three choices do not change the mean: the centres of both arguments, a linear map of one argument
-with the inverse transpose for the other, and the Gaussian proposal of the frequencies, with the
-ratio of the densities as a weight. The variance grows exponentially with
-:math:`\|z\|^2`, so maps and centres make :math:`E \|z\|^2` least, and the Gaussian is the best one
-for the second moments of ``z`` that remain.
+The variance grows exponentially with :math:`\|z\|^2`, so maps and centres make
+:math:`E \|z\|^2` least, and the Gaussian proposal of the frequencies is the best one for the second
+moments of ``z`` that remain.
 """
 
 from dataclasses import dataclass, fields
@@ -184,23 +182,6 @@ class PositiveMeasure:
         return PositiveFrequencies(
             omega, ratio - np.log(m), self.left, self.right, self.centre_left, self.centre_right
         )
-
-    def relative_variance(self, X: Array, Y: Array, m: int) -> Array:
-        r"""Return variances (n, n2) of :math:`\hat k / k` from ``m`` iid frequencies, m even.
-
-        .. math:: \frac 2m \Big[ \tfrac12 |S (2 - S)|^{-1/2}\, e^{-\|z\|^2}
-                  \big(e^{2 z^\top (2 - S)^{-1} z} + 1\big) - 1 \Big]
-
-        for :math:`m/2` pairs of opposite frequencies, which is
-        :math:`(2/m)(\cosh \|z\|^2 - 1)` with :math:`S = 1`.
-        """
-        u = as_array(X) @ self.left - self.centre_left
-        v = as_array(Y) @ self.right - self.centre_right
-        z = u[:, None] + v[None]
-        S = self.precision
-        constant = -0.5 * np.log(S * (2.0 - S)).sum() - (z**2).sum(axis=2)
-        second = 0.5 * (np.exp(constant + 2.0 * (z**2 / (2.0 - S)).sum(axis=2)) + np.exp(constant))
-        return as_array((second - 1.0) * (2.0 / m))
 
 
 def best_precision(square: Array) -> Array:

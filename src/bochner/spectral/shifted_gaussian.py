@@ -58,18 +58,13 @@ class PhaseFactor:
         """Return the factor of the opposite translations, the complex conjugate."""
         return PhaseFactor(self.constant, self.cosine, -self.sine)
 
-    @property
-    def is_pure(self) -> bool:
-        """Whether the size is the same everywhere, as that of one translation is."""
-        return self.constant == 0.0 and abs(self.cosine) == abs(self.sine)
-
     def mean(self, s: float) -> float:
         r"""Return :math:`E\,\Re H(t) = \alpha + \gamma e^{-s^2/2}`, the kernel's value at zero."""
         return float(self.constant + self.cosine * np.exp(-0.5 * s * s))
 
     def variation(self, s: float) -> float:
         r"""Return :math:`E|H(t)|`, the total variation."""
-        if self.is_pure:
+        if self.constant == 0.0 and abs(self.cosine) == abs(self.sine):  # One translation
             return abs(self.cosine)
         if self.sine == 0.0:
             return self.real_variation(s)
