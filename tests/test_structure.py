@@ -1,6 +1,8 @@
-"""The shape of the package: no circles of imports, few private modules, names used once."""
+"""The shape of the package: its size, its public names, no circles of imports, names used once."""
 
 import ast
+import importlib
+import inspect
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -132,3 +134,76 @@ def test_a_class_name_is_defined_once():
         if name in classes
     ]
     assert not twice, "; ".join(twice)
+
+
+def lines_below(folder: Path) -> int:
+    """Return the number of lines of the Python files below a folder."""
+    return sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
+
+
+LINES, FILES_AT_MOST, TEST_LINES = 72_000, 340, 60_000
+"""Lines and files of the package and lines of its tests: what one person can know."""
+
+LONGEST = 450
+"""Lines of a file: what is read in one sitting."""
+
+PUBLIC_NAMES, PARAMETERS, OWN_CLASSES = 170, 150, 4
+"""Names in all ``__all__``, constructor parameters of all estimators, our classes that one is."""
+
+
+def test_the_package_is_small():
+    assert lines_below(ROOT) <= LINES
+    assert len(FILES) <= FILES_AT_MOST
+
+
+def test_tests_are_shorter_than_what_they_test():
+    assert lines_below(Path(__file__).parent) <= TEST_LINES
+
+
+def test_a_file_is_read_in_one_sitting():
+    lengths = {name: path.read_bytes().count(b"\n") for name, path in FILES.items()}
+    assert not {name: length for name, length in lengths.items() if length > LONGEST}
+
+
+def test_a_file_name_occurs_once():
+    places: dict[str, list[str]] = {}
+    for module, path in FILES.items():
+        if not path.name.startswith("__"):
+            places.setdefault(path.name, []).append(module)
+    assert not {name: modules for name, modules in places.items() if len(modules) > 1}
+
+
+def public_names() -> set[tuple[str, str]]:
+    """Return the names in ``__all__`` of the modules that can be imported here."""
+    found = set()
+    for module in FILES:
+        try:
+            names = getattr(importlib.import_module(module), "__all__", [])
+        except ModuleNotFoundError as error:  # Of an extra that is not installed
+            assert not (error.name or "").startswith("bochner"), error
+            continue
+        found |= {(module, name) for name in names if name != "__version__"}
+    return found
+
+
+def estimators() -> list[type]:
+    """Return the public estimators."""
+    values = (getattr(bochner, name) for name in bochner.__all__)
+    return [value for value in values if inspect.isclass(value) and hasattr(value, "get_params")]
+
+
+def test_public_names_and_parameters_are_few():
+    assert len(public_names()) <= PUBLIC_NAMES
+    assert sum(len(inspect.signature(cls).parameters) for cls in estimators()) <= PARAMETERS
+
+
+def test_estimators_are_few_classes():
+    ours = {
+        cls.__name__: [base.__name__ for base in cls.__mro__ if "bochner" in base.__module__]
+        for cls in estimators()
+    }
+    assert not {name: classes for name, classes in ours.items() if len(classes) > OWN_CLASSES}
+
+
+def test_dir_shows_public_names():
+    assert {name for name in dir(bochner) if not name.startswith("_")} <= set(bochner.__all__)

@@ -18,12 +18,9 @@ Eqs. (12), (13)          :func:`prior_bound` plus :meth:`SignedData.data_bound`
 Section IV-B, 1) to 4)   :func:`updated_components`
 Section IV-B, 2), 5)     :func:`updated_frequencies`
 Algorithm 1              :func:`coordinate_ascent`; ``SimilarityFeatures(inference=Taylor())``
-Tables I, II             the benchmark ``digmm``: data sets and kernels
-Tables III to VI         the benchmark ``digmm``, part ``accuracy``
-Figure 2                 the benchmark ``digmm``, part ``error``
-Figures 3, 4             the benchmark ``digmm``, part ``sketch``
-Tables VII, VIII         the benchmark ``digmm``, parts ``truncation`` and ``shift``
-Figure 5                 the benchmark ``digmm``, part ``convergence``
+Tables I to VI           the benchmark ``digmm``: data sets and kernels, part ``accuracy``
+Figures 2 to 4           the benchmark ``digmm``, parts ``error`` and ``sketch``
+Tables VII, VIII, fig. 5 the benchmark ``digmm``: ``truncation``, ``shift``, ``convergence``
 =======================  ===========================================================================
 
 **What the expansion does.** The data's term of the log posterior of one frequency is, to second
