@@ -14,7 +14,6 @@ from tables import (
 )
 from tables import test_partial_fits as test_parts
 
-from bochner._base import arrays as linalg
 from bochner.kernels import Laplacian, Matern
 from bochner.tables import (
     base_laws,
@@ -57,10 +56,6 @@ plant_edits(
     test_kernel_laws.assert_exact,
     one_signal_of_all_targets=("squares[in_signal], axis=0)", "squares[in_signal])"),
 )
-planted(
-    test_kernel_laws.test_memory_that_is_not_written_is_not_read,
-    name="memory_that_is_read_as_it_is",
-)(edit(linalg, "upper_triangle", "np.zeros((size, size)", "np.empty((size, size)", kernel_laws))
 plant_edits(
     kernel_laws,
     "_left_out",

@@ -111,7 +111,7 @@ plant_edits(
     composite("columns"),
     slope_of_other_columns=(
         "[:, indices_of(self.start.columns, None, self.dim)]",
-        "[:, : self.start.n_columns]",
+        "[:, : len(self.start.columns)]",
     ),
 )
 plant_edits(
