@@ -83,6 +83,12 @@ def test_functions_that_return_gram_matrices_are_fitted(kernel):
     assert -1.0 in signature
 
 
+def test_functions_need_fitted_weights():
+    message = r"(?s)weights='least_squares'.*Radial\(function\) or DotProduct\(function\)"
+    with pytest.raises(TypeError, match=message):
+        FourierFeatures(cosine_similarity).fit(X)
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [

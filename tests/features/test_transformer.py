@@ -80,6 +80,13 @@ def test_the_dtype_is_kept(method, dtype):
     assert features.frequencies_.omega.dtype == np.float64
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_dtype_can_be_chosen(dtype):
+    features = FourierFeatures(dtype=dtype, random_state=0).fit(X)
+    assert features.transform(X).dtype == dtype
+    assert features.transform(X.astype(np.float32)).dtype == dtype
+
+
 @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_matrix])
 def test_sparse_is_dense(container):
     dense = FourierFeatures(random_state=0).fit(THIN)

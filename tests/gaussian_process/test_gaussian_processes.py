@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import (
     RBF,
     CompoundKernel,
     ConstantKernel,
+    DotProduct,
     WhiteKernel,
 )
 
@@ -132,6 +133,12 @@ def test_noise_of_many_rows_has_the_greatest_evidence_of_near_ones(monkeypatch):
     assert GaussianProcessRegressor(given).fit(X, Y).kernel_.k2.noise_level == 0.5
 
 
+def test_a_matrix_that_is_not_positive_definite_is_named(monkeypatch):
+    many(monkeypatch)
+    with pytest.raises(np.linalg.LinAlgError, match="gradually increasing the 'alpha'"):
+        GaussianProcessRegressor(RBF(99.0), alpha=1e-30, optimizer=None).fit(X, Y)
+
+
 def test_a_poor_approximation_warns(monkeypatch):
     rng = np.random.default_rng(0)
     rows = rng.uniform(-3, 3, size=(400, 2))
@@ -184,6 +191,17 @@ def test_probabilities_of_classes_add_up_to_one():
         2.0 * RBF(1.0), optimizer=None, solver="approximate", n_landmarks=64, random_state=0
     ).fit(X, LABELS)
     np.testing.assert_allclose(model.predict_proba(NEW).sum(axis=1), 1.0)
+
+
+def test_auto_is_exact_up_to_a_number_of_rows(monkeypatch):
+    monkeypatch.setattr(gaussian_process_regressor, "MOST_EXACT", 50)
+    for kernel in (KERNEL, DotProduct() ** 2 + WhiteKernel(), kernels.Laplacian(1.0)):
+        settings = {"alpha": 0.01, "optimizer": None}
+        model = GaussianProcessRegressor(kernel, **settings).fit(X, Y)
+        assert model.process_ is not None
+        assert GaussianProcessRegressor(kernel, **settings).fit(X[:50], Y[:50]).process_ is None
+    exact = GaussianProcessRegressor(KERNEL, solver="exact", **settings).fit(X, Y)
+    assert exact.process_ is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit
+from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import KFold, cross_val_score
 
 import bochner
 from bochner import KernelGLMClassifier, KernelGLMRegressor, kernels
@@ -158,6 +160,21 @@ def test_they_are_a_regressor_and_a_classifier_that_are_saved_and_cloned(tmp_pat
             np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
             assert again.likelihood_ == fitted.likelihood_
     assert regressor.get_params()["likelihood"] == NegativeBinomialLikelihood()
+
+
+def test_exposure_is_routed_by_cross_validation():
+    rng, X, f = rows(120, seed=11)
+    exposure = rng.uniform(0.5, 2.0, 120)
+    y = rng.poisson(exposure * np.exp(1.0 + f))
+    model = KernelGLMRegressor("poisson", alpha=1.0, **{**SMALL, "n_components": 16})
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(exposure=True).set_score_request(exposure=True)
+        folds = KFold(3)
+        scores = cross_val_score(model, X, y, cv=folds, params={"exposure": exposure})
+    for score, (train, test) in zip(scores, folds.split(X), strict=True):
+        fitted = clone(model).fit(X[train], y[train], exposure=exposure[train])
+        assert score == pytest.approx(fitted.score(X[test], y[test], exposure=exposure[test]))
+        assert score != pytest.approx(fitted.score(X[test], y[test]), abs=1e-3)
 
 
 @pytest.mark.parametrize(

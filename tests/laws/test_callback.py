@@ -4,7 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+import sklearn
 from fuzz.subjects import CHAINS, SUBJECTS
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import bochner
 from bochner import FitProgress
@@ -105,3 +109,16 @@ def test_false_of_numpy_stops_and_stays():
 def test_a_callback_is_a_function(model):
     with pytest.raises(TypeError, match=r"callback must be a function of a bochner\.FitProgress"):
         model.fit(X, Y, callback="print")
+
+
+def test_a_search_hands_the_callback_to_its_fits():
+    steps = []
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = bochner.LearnedKernelRegressor(**CHAINS, random_state=0).set_fit_request(
+            callback=True
+        )
+        search = GridSearchCV(
+            make_pipeline(StandardScaler(), model), {"learnedkernelregressor__trend": [0, 1]}, cv=2
+        )
+        search.fit(X, Y, callback=steps.append)
+    assert sum((step.stage, step.step) == ("sampling", 3) for step in steps) == 5

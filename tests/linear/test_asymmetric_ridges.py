@@ -4,11 +4,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+import sklearn
 from flat_parameters import flat
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 from bochner import AsymmetricKernelRidge, AsymmetricPairRidge, FourierFeatures, kernels
 from bochner._base import limits
@@ -102,6 +104,14 @@ def test_sparse_is_dense_and_chunked_is_whole(monkeypatch, right):
     monkeypatch.setattr(limits, "BLOCK_BYTES", 16 * 20 * 7)
     assert_same_model(new().fit(thin, T, **right), model)
     assert_allclose(model.predict(thin, **right), whole)
+
+
+def test_searches_route_right_rows():
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = ridge("pairs").set_fit_request(right=True).set_score_request(right=True)
+        search = GridSearchCV(model, {"alpha": [1.0, 1e6]}, cv=3).fit(X, T, right=RIGHT)
+    assert search.best_params_["alpha"] == 1.0
+    assert_same_model(search.best_estimator_, ridge("pairs", alpha=1.0).fit(X, T, RIGHT))
 
 
 def test_rows_and_pairs_are_not_confused():

@@ -141,6 +141,15 @@ def test_what_cannot_be_diagnosed_is_refused(kernel, rows, options, message):
         diagnose(kernel, rows, **{**FEW, **options})
 
 
+def test_at_most_a_thousand_rows_are_looked_at():
+    rows = np.random.default_rng(3).normal(size=(1200, 2))
+    found = diagnosis("laplacian", rows)
+    assert (found.n_samples, found.n_rows, found.dim) == (1200, 1000, 2)
+    assert (
+        sum((found.spectrum.n_positive, found.spectrum.n_negative, found.spectrum.n_zero)) == 1000
+    )
+
+
 @pytest.mark.parametrize("n", [2, 3, 7, 8, 9])
 @pytest.mark.parametrize(
     "kernel", ["gaussian", "tl1", difference], ids=["gaussian", "tl1", "function"]

@@ -161,6 +161,14 @@ def test_a_krein_space_has_no_likelihood():
         _ = model.condition_number_
 
 
+@pytest.mark.parametrize("alpha", [1e-6, 1.0])
+def test_the_condition_number_is_that_of_the_system(alpha):
+    model = KreinRidge(n_components=32, alpha=alpha, random_state=0).fit(X, Y)
+    Z = model.frequencies_.features(X)
+    expected = np.linalg.cond(Z.T @ Z + alpha * np.eye(32))
+    assert_allclose(model.condition_number_, expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.usefixtures("signed")
 def test_associated_is_ridge_regression_on_the_features(fit_intercept):
@@ -195,3 +203,14 @@ def test_rows_that_cannot_be_added_leave_the_model_as_it_was():
         model.partial_fit(X, Y, sample_weight=np.full(len(X), 1e308))
     assert model.sums_ is sums
     assert_array_equal(model.predict(NEW), before)
+
+
+@pytest.mark.parametrize("tol", [1.0, 1e300])
+def test_a_tolerance_that_zero_weights_have_is_refused(tol):
+    with pytest.raises(ValueError, match="tol must be below 1"):
+        flat(KreinRidge, solver="cg", tol=tol).fit(X, Y)
+
+
+def test_poor_features_of_polynomials_name_better_ones():
+    with pytest.warns(UserWarning, match="PolynomialCountSketch has features of polynomials"):
+        KreinRidge(kernels.Polynomial(3), 32, random_state=0).fit(X, Y)

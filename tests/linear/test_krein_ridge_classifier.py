@@ -144,6 +144,14 @@ def test_announced_classes_are_labels(classes, message):
         KreinRidgeClassifier(n_components=8).partial_fit(np.eye(2), y, classes)
 
 
+def test_announced_classes_remain():
+    X, y = np.eye(4), ["a", "b"] * 2
+    model = KreinRidgeClassifier(n_components=8, random_state=0).partial_fit(X, y, ["b", "a"])
+    model.partial_fit(X, y, ["a", "b"])
+    with pytest.raises(ValueError, match="classes must be those of the first call"):
+        model.partial_fit(X, y, ["a", "c"])
+
+
 def test_weights_of_classes_are_no_counts():
     """One weight for all rows of a class multiplies their losses, also if it is a whole number."""
     rng = np.random.default_rng(0)

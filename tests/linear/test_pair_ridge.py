@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 from scipy.stats import multivariate_normal
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 
 from bochner import Frequencies
@@ -160,3 +161,11 @@ def test_the_preconditioner_saves_steps(monkeypatch):
     without = fit_pairs(features, targets, 0.1)
     assert_allclose(with_it.coef, without.coef, atol=1e-4)
     assert 3 * with_it.n_iterations < without.n_iterations
+
+
+def test_too_few_steps_are_said(monkeypatch):
+    monkeypatch.setattr(pair_ridge, "_DIRECT", 0)
+    f, X, Y, targets, _ = problem(100)
+    monkeypatch.setattr(pair_ridge, "_MAX_ITERATIONS", 2)
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 steps. Raise alpha"):
+        fit_pairs(PairFeatures.of(f, X, Y), targets, 1e-3)

@@ -97,6 +97,16 @@ def test_intervals_are_narrower_without_breaks():
     assert_narrower()
 
 
+def test_breaks_are_left_out_of_the_components_and_imputed():
+    y, _ = monthly("outlier")
+    model = fitted(y)
+    smoothed = model.predict(y.index)
+    assert abs(smoothed.iloc[40] - (y.iloc[40] - SIZES["outlier"])) < 9.0
+    shifted = fitted(y := monthly("shift")[0], transformation="none")
+    trend = shifted.components(y.index)["trend"]["mean"]
+    assert trend.iloc[80] - trend.iloc[79] > 0.6 * SIZES["shift"]
+
+
 def test_nothing_is_looked_for_if_that_is_asked():
     model = fitted(monthly("outlier")[0], find_breaks=False)
     assert not len(model.outliers_)

@@ -494,6 +494,16 @@ def test_intervals_cover_generated_series(kind):
     assert 0.8 < np.mean(covered) < 0.985
 
 
+def test_masked_values_are_unknown():
+    y = np.sin(np.arange(40.0)) + 0.1 * np.arange(40.0)
+    hidden = np.arange(40) == 5
+    expected = Forecaster(random_state=0).fit(np.where(hidden, np.nan, y)).predict(3)
+    masked = np.ma.array(np.where(hidden, -999.0, y), mask=hidden)
+    assert_allclose(Forecaster(random_state=0).fit(masked).predict(3), expected, rtol=0.0)
+    with pytest.raises(ValueError, match="X must not have masked entries"):
+        Forecaster().fit(y, masked[:, None])
+
+
 def test_frames_of_polars_are_several_series():
     frame = pl.DataFrame({"a": values(30), "b": values(30)[::-1]})
     found = Forecaster(**QUICK).fit(frame).predict(2)

@@ -116,6 +116,14 @@ def test_horizons_count_from_the_last_value_that_is_no_outlier():
     assert_horizons_after_an_outlier()
 
 
+def test_few_values_among_the_last_rows_are_refused(monkeypatch):
+    monkeypatch.setattr(series_rows, "_MOST_LEARNED", 20)
+    y = monthly().where(np.arange(N) < 100)
+    y.iloc[-1] = 100.0
+    with pytest.raises(ValueError, match="8 known values to learn from in its last 20 rows, got 1"):
+        fitted(y)
+
+
 def assert_zeros():
     """Zeros have the probability of zeros among draws, in forecasts and in backtests."""
     y = np.random.default_rng(0).poisson(2.0, 80).astype(float)
@@ -171,3 +179,14 @@ def assert_constant_inputs():
 
 def test_constant_inputs_have_a_unit():
     assert_constant_inputs()
+
+
+def test_effects_of_inputs_are_relative_to_their_means():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"x": 50.0 + rng.normal(size=112)}, monthly(112).index)
+    y = monthly(112) + 20.0 * (X["x"] - 50.0)
+    model = fitted(y[:100], X[:100], transformation="none")
+    at_mean = X[100:101] * 0.0 + X["x"][:100].mean()
+    assert abs(model.components(1, at_mean)["inputs"]["mean"].iloc[0]) < 1e-6
+    above = model.components(1, at_mean + 1.0)["inputs"]["mean"].iloc[0]
+    assert_allclose(above, 20.0, rtol=0.1)

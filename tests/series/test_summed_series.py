@@ -58,6 +58,15 @@ def test_forecasts_draws_and_imputed_values_add_up(fitted):
     assert_adds_up(fitted.predict(shops()[40:50].index))
 
 
+def test_intervals_are_quantiles_of_sums(fitted):
+    lower, upper = fitted.predict_interval(12, 0.8)
+    ends = fitted.predict_quantiles(12, [0.1, 0.9])
+    assert_allclose(lower["total"], ends["total"][0.1])
+    assert_allclose(upper["total"], ends["total"][0.9])
+    truth = shops()[48:].assign(total=lambda frame: frame.sum(axis=1))
+    assert ((lower <= truth) & (truth <= upper)).to_numpy().mean() > 0.6
+
+
 def test_series_alone_have_the_forecasts_of_fits_without_sums(fitted):
     alone = Forecaster(**QUICK).fit(shops()[:48])
     for name in ("north", "south"):
@@ -133,6 +142,16 @@ def test_counts_that_add_up_are_never_negative():
     assert min(float(lower.min().min()), *(float(path.min().min()) for path in paths.values())) == 0
     assert (upper["both"] > upper["a"]).all()
     assert_adds_up(model.predict(6), {"both": ["a", "b"]})
+
+
+def test_known_inputs():
+    frame, price = shops()[:48], pd.DataFrame({"price": np.arange(60.0) % 5}, shops().index)
+    frame["north"] -= 4.0 * price["price"]
+    model = Forecaster(sums=SUMS, **QUICK).fit(frame, price[:48])
+    mean = model.predict(12, price[48:])
+    assert_adds_up(mean)
+    cheap = model.predict(12, price[48:] * 0.0)
+    assert ((cheap - mean)["total"][price["price"][48:] == 4.0] > 10.0).all()
 
 
 @pytest.mark.parametrize(

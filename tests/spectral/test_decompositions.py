@@ -170,3 +170,9 @@ def test_asymmetric_kernels_are_drawn_in_polar_form(kernel):
 def test_arguments_out_of_their_domain_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         spectral_measure(NTK(), 2, **parameters)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.inf, np.nan])
+def test_the_truncation_must_be_positive(bad):
+    with pytest.raises(ValueError, match="truncation must be positive"):
+        spectral.Jordan(bad)

@@ -346,7 +346,8 @@ class ResidualFeatures:
     ) -> "ResidualFeatures":
         """Return features with at most ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR."""
         name = kernel_name(kernel)
-        if not isinstance(kernel, Kernel) or not kernel.is_symmetric or _is_signed(frequencies):
+        is_signed = not frequencies.is_symmetric or (frequencies.weight < 0.0).any()
+        if not isinstance(kernel, Kernel) or not kernel.is_symmetric or is_signed:
             raise ValueError(
                 f"residual needs a positive definite kernel of bochner.kernels, got {name}. Leave "
                 f"residual=None, or use a positive definite kernel."
@@ -407,7 +408,3 @@ class ResidualFeatures:
 
 FeatureMap = Frequencies | ResidualFeatures
 """Types of feature maps for linear heads."""
-
-
-def _is_signed(frequencies: Frequencies) -> bool:
-    return not frequencies.is_symmetric or bool((frequencies.weight < 0.0).any())

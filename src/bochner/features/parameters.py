@@ -192,8 +192,7 @@ _SUBSAMPLE = 1000
 number of rows, while time and memory grow with the square."""
 
 _MOST_COLUMNS = 100
-"""Columns with separate length scales, as many as the evidence learns. Many columns are counts of
-words, pixels or the like: of one unit, and rare ones would get the shortest scales."""
+"""Columns with separate length scales, as many as the evidence learns."""
 
 _EQUAL = 1e-7
 """Distance below which rows are equal, relative to the greatest: for sparse rows it is the root of

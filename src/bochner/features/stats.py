@@ -228,15 +228,8 @@ def feature_sums(
     Memory holds one block of features (32 MiB) at a time, next to the ``p`` by ``p`` sums. Sums of
     disjoint sets of rows add up with ``+``.
 
-    Parameters
-    ----------
-    frequencies : Frequencies
-        The feature map, for example ``FourierFeatures().fit(X).frequencies_``; ``p`` is twice its
-        number of frequencies.
-    X : {ndarray, CSR matrix} of shape (n, d)
-    Y : ndarray of shape (n, t)
-    weight : ndarray of shape (n,), default=None
-        Weights of the rows; ``None`` means one.
+    Rows ``X`` (n, d) are dense or CSR, ``Y`` (n, t) are targets, and weights (n,) are ones if
+    ``None``; ``p`` is twice the number of frequencies.
 
     Examples
     --------

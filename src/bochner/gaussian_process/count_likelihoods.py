@@ -23,15 +23,13 @@ _N_HERMITE = 20
 _ABSCISSAE, _WEIGHTS = np.polynomial.hermite.hermgauss(_N_HERMITE)
 
 _NEWTON_STEPS = 60
-"""Largest number of Newton steps to the mode. The log density is concave; a step from far below the
-mode advances by one unit."""
+"""Largest number of Newton steps to the mode."""
 
 _LONGEST_STEP = 2.0
 """Longest step to the mode, a factor e^2 of the mean: longer steps may overflow."""
 
 _LARGEST_LOG = np.log(LARGEST_TARGET)
-"""Logarithm of the largest mean of a count. The mean overflows if the variance of the latent value
-is large, such as with a single row of counts."""
+"""Logarithm of the largest mean of a count."""
 
 _LARGEST_RATE = 1e18
 """Largest mean of a drawn count, which is a 64-bit integer."""

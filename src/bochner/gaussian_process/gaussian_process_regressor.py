@@ -343,7 +343,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         return FullScaleProcess.of(covariance, given, sizes, self._seed)
 
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Return predictive means and optionally standard deviations or covariances.
+        """Return means (n,) or (n, n_targets) and optionally standard deviations or covariances.
 
         Without a fit they are those of the prior. White noise of the kernel is part of the
         standard deviations and covariances, and ``alpha`` is not, as in scikit-learn.
@@ -354,13 +354,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         ----------
         X : array-like of shape (n, d), or list of objects that the kernel takes
         return_std, return_cov : bool, default=False
-            Whether to return standard deviations, or the joint covariance of all rows.
-
-        Returns
-        -------
-        mean : ndarray of shape (n,) or (n, n_targets)
-        std or cov : ndarray of shape (n,) or (n, n_targets), or (n, n) or (n, n, n_targets)
-            Only if ``return_std`` or ``return_cov``.
+            Whether to return standard deviations in the shape of the means, or the joint covariance
+            of all rows, of shape (n, n) or (n, n, n_targets).
         """
         process = getattr(self, "process_", None)
         if process is None:

@@ -95,11 +95,9 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         The likelihood with all parameters.
     kernel_ : Kernel
     features_ : LandmarkFeatures
-    alpha_ : float
-    log_evidence_ : float
-        Laplace's approximation of the log marginal likelihood.
+    alpha_, log_evidence_ : float
+        The latter is Laplace's approximation of the log marginal likelihood.
     posterior_ : LaplacePosterior
-        The normal approximation of the posterior of the weights.
     n_iter_ : int
         Number of Newton steps.
 

@@ -19,8 +19,7 @@ from bochner.gaussian_process.latent_rows import LatentRows
 from bochner.gaussian_process.likelihood import Likelihood
 
 CONSTANT_SPREAD = 10.0
-"""Prior standard deviation of the constant, in units of the latent function. Rates and odds of e^10
-times the mean are within one deviation, and the constant is finite if all targets are equal."""
+"""Prior standard deviation of the constant, in units of the latent function."""
 
 _MOST_STEPS = 100
 """Largest number of Newton steps. A dozen are usual; likelihoods with outliers need more."""

@@ -41,15 +41,13 @@ MOST_SEARCHED = _STAGES[-1].n_rows
 """Largest number of rows of which a search uses all."""
 
 _LEAST_LANDMARKS = 64
-"""Least number of landmarks of a search. Several latent functions have fewer landmarks each,
-because the cubic part of the time grows with the number of all weights."""
+"""Least number of landmarks of a search."""
 
 _DENSE_BYTES = 128 * MEBIBYTE
 """Memory of the rows of a search, which are dense: 2,000 rows of 8,000 inputs, fewer wider ones."""
 
 _DECIMALS = 3
-"""Decimals of logarithms of length scales. A thousandth is far less than their uncertainty and more
-than the effect of rounding errors, so that runs that differ by rounding have the same kernel."""
+"""Decimals of logarithms of length scales."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

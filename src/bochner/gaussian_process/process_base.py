@@ -236,8 +236,7 @@ _LOG_ODDS = 4.0
 are within two standard deviations."""
 
 _LOG_ODDS_BOUNDS = (0.01, 100.0)
-"""Bounds of that variance: probabilities within one standard deviation are at most 0.99995. The
-evidence of separable labels has no maximum."""
+"""Bounds of that variance: probabilities within one standard deviation are at most 0.99995."""
 
 _EQUAL = 1e-6
 """Relative difference of variances of noise up to which they are equal: far above rounding."""

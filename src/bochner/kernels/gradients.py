@@ -37,17 +37,10 @@ from bochner.kernels.stationary import (
 def input_derivatives(kernel: Kernel, X: Array, Y: Array) -> Iterator[Array]:
     r"""Yield :math:`\partial k(x_i, y_j) / \partial x_{ia}`, of shape (n, n2), for each input a.
 
-    Register a function for a kernel of your own with ``input_derivatives.register(cls)``.
-
-    Raises ``NotImplementedError`` if the derivatives of the kernel are not implemented.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        A Gaussian, Matern, Exponential, Laplacian, Cauchy, RationalQuadratic, SpectralMixture,
-        Periodic, Linear, Constant, Categorical or Ordinal kernel, or a sum, a product or a multiple
-        of such, or one on columns.
-    X, Y : ndarray of shapes (n, d) and (n2, d)
+    The kernel is a Gaussian, Matern, Exponential, Laplacian, Cauchy, RationalQuadratic,
+    SpectralMixture, Periodic, Linear, Constant, Categorical or Ordinal kernel, or a sum, a product
+    or a multiple of such, or one on columns; others raise ``NotImplementedError`` unless a function
+    is registered by ``input_derivatives.register(cls)``.
 
     Examples
     --------

@@ -192,8 +192,7 @@ class LineWeights(ParameterisedKernel[BaseDraws]):
 
 _NAMES = ("factors", "frequencies", "centres", "inverse_widths", "spreads", "phases")
 _SCALED = ("factors", "inverse_widths", "spreads")
-"""Fields that are multiplied by exponentials of parameters, so that zeros stay zero. Parameters are
-added to other fields."""
+"""Fields that are multiplied by exponentials of parameters, so that zeros stay zero."""
 
 _SHORTER = 4.0
 """Factor of the spreads at one of the starts, as for length scales."""

@@ -109,19 +109,8 @@ class SampledFunctions:
     number. Values at different rows have the joint posterior. Repeated evaluations of a function at
     a row give the same value. The method ``sample_functions`` of a model draws functions.
 
-    Parameters
-    ----------
-    terms : tuple of FunctionTerm
-        Terms of the functions, on scaled inputs.
-    constant : ndarray of shape (f,)
-        Constants of all functions, in C order of ``shape``.
-    shape : tuple of int
-        Axes after the axis of the rows: ``(n_functions,)``, with several targets ``(n_targets,
-        n_functions)``; without the last axis for a single function ``functions[i]``.
-    dim : int
-        Number of inputs, ``d``.
-    scaling : object, default=None
-        Scaling of the inputs, with ``apply(X)`` and ``scale`` (d,); ``None`` means none.
+    Axes after the axis of the rows, ``shape``, are ``(n_functions,)`` or, with several targets,
+    ``(n_targets, n_functions)``, without the last axis for a single function.
 
     Examples
     --------

@@ -279,7 +279,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
 
     def predict(self, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Return predictive means and optionally standard deviations or covariances.
+        """Return means (n,) or (n, n_targets) and optionally standard deviations or covariances.
 
         Raises ``ValueError`` if both are true, or if one of them is true in a Krein space or after
         conjugate gradients.
@@ -292,14 +292,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
             Whether to return the standard deviation of a new observation, noise included. The
             standard deviation of the function is ``sqrt(std**2 - noise_variance_)``.
         return_cov : bool, default=False
-            Whether to return the covariance of new observations at all rows, with the squares of
-            the standard deviations on its diagonal. Targets are independent given the kernel.
-
-        Returns
-        -------
-        mean : array of shape (n,) or (n, n_targets)
-        std, cov : arrays of shapes (n,) or (n, n_targets), and (n, n) or (n, n, n_targets)
-            Only if ``return_std`` or ``return_cov``.
+            Whether to return the covariance (n, n) or (n, n, n_targets) of new observations at all
+            rows. Targets are independent given the kernel.
         """
         check_one_spread(return_std, return_cov)
         mean, spread = self._predict(X, with_std=return_std, with_cov=return_cov)

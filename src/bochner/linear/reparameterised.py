@@ -26,13 +26,10 @@ from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.schemes import Scheme
 
 FACTORS = (1.0, 0.25, 4.0)
-"""Common factors of the length scales of starts. The evidence may have one maximum for functions
-that vary from row to row and another one for functions that hardly vary."""
+"""Common factors of the length scales of starts."""
 
 _SHORTER = 4.0
-"""Factor by which the length scale of one input is shortened in the search for another maximum.
-Some maxima are closer to each other; with half of the factor a search returns to the same
-maximum."""
+"""Factor by which the length scale of one input is shortened in the search for another maximum."""
 
 MOST_TRIED = 30
 """Largest number of length scales that are shortened one by one: more would take longer than the

@@ -237,9 +237,7 @@ def _logits(scores: Array, weights: Array, biases: Array) -> Array:
 
 
 _FARTHEST = 3.0
-"""Largest size of a leave-one-out prediction, three times that of an indicator. A fit without a row
-may be close to a pole of a Krein space, where predictions are unbounded and a single row would
-dominate the score."""
+"""Largest size of a leave-one-out prediction, three times that of an indicator."""
 
 Leverage = Callable[[Array], Array]
 """Takes features (n, p) of rows; returns the derivatives (n,) of predictions at rows of unit weight

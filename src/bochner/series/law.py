@@ -26,8 +26,7 @@ from bochner.series.series_model import (
 from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture
 
 _N_DRAWS = 256
-"""Number of importance samples of the best model; other models have fewer. The effective sample
-size is about fifty, with which ends of intervals vary by a few per cent of their width."""
+"""Number of importance samples of the best model; other models have fewer."""
 
 _FEWEST_DRAWS = 64
 """Number of importance samples of a model of little weight."""

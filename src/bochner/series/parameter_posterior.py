@@ -28,8 +28,7 @@ _INCREMENT = 1e-3
 then have relative errors near a thousandth."""
 
 _DEGREES = 6
-"""Degrees of freedom of the Student proposal. Its tails are heavier than those of a skewed
-posterior; if the posterior is normal, a tenth of the effective sample size is lost."""
+"""Degrees of freedom of the Student proposal."""
 
 
 _N_HARMONICS = 6

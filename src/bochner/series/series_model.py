@@ -380,8 +380,7 @@ class Member:
 
 
 _CONSTANT = 0.5
-"""Unit of a constant input: the standard deviation of an indicator of half of the rows. The effect
-of a level that no row had is then as uncertain as effects of frequent levels."""
+"""Unit of a constant input: the standard deviation of an indicator of half of the rows."""
 
 
 @register(shapes={"mean": "d", "scale": "d"})

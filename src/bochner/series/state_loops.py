@@ -35,8 +35,7 @@ _FASTER = LOOSE | {"reassoc"}
 """Sums over states may be in any order; NaN keeps its meaning, that of an unknown value."""
 
 _TINY = 1e-200
-"""Absolute value below which decaying numbers are set to zero. Below 1e-308 sums take ten times as
-long; states are of order one, so that sums with them do not change."""
+"""Absolute value below which decaying numbers are set to zero."""
 
 _FLUSHED = 64
 """Steps between two such flushes: more flushes take time, and with fewer flushes numbers that halve

@@ -251,7 +251,7 @@ class Frequencies:
         )
 
     def gradient(self, X: ArrayLike, coef: ArrayLike) -> Array:
-        r"""Return the gradients of functions that are linear in the left features.
+        r"""Return the gradients (n, d, s) of functions that are linear in the left features.
 
         Derivatives of waves are the same waves with other weights,
         :math:`\nabla [a \cos(\omega \cdot x) + b \sin(\omega \cdot x)]
@@ -265,10 +265,6 @@ class Frequencies:
         X : array-like of shape (n, d)
         coef : array-like of shape (2m, s)
             Weights of ``s`` functions, ``features(X) @ coef``.
-
-        Returns
-        -------
-        gradient : ndarray of shape (n, d, s)
 
         Examples
         --------

@@ -66,10 +66,8 @@ def least_squares_weights(
 
     .. math:: \min_b \Big\| K - \sum_j b_j T_j \Big\|_F^2 / (n n_2) + \lambda \|b - b_0\|^2
 
-    is solved by its normal equations in :math:`O((n + n_2) m^2 + n n_2 m + m^3)`, without forming
-    the matrix that has the terms for columns. The :math:`\lambda` with the least error on the
-    held-out rows is taken; :math:`b_0` itself is among the candidates. The method extends that
-    of He, He, Liu, Huang, "Random Fourier features for asymmetric kernels", 2022, Algorithm 2.
+    is solved by its normal equations in :math:`O((n + n_2) m^2 + n n_2 m + m^3)`. The
+    :math:`\lambda` with the least error on the held-out rows is taken, or :math:`b_0` itself.
 
     ``nonnegative`` keeps the weights of a positive definite kernel nonnegative; together with
     ``phases`` it raises ``ValueError``. No kernel value of left rows ``far`` (n_far, d) or right
@@ -210,11 +208,8 @@ def least_squares_masses(
               \xi \geq 0, \quad \sum_g \xi_g \hat k_g(0) = k(0),
 
     so that no mass changes its sign (He, He, Liu, Huang, "Random Fourier features for asymmetric
-    kernels", 2022, (12) and Algorithm 2). The parts of a Jordan decomposition are real, of zero
-    phase, or imaginary, of phases :math:`\pm\pi/2`; the latter do not count at zero. There is no
-    such constraint if ``value_at_zero`` is ``None`` or a part has other phases. A ridge towards the
-    present masses determines directions that the sample leaves open; few rows are enough. Raises
-    ``ValueError`` if there are no parts, or if no nonnegative factors give ``value_at_zero``.
+    kernels", 2022, (12) and Algorithm 2). Imaginary parts do not count at zero, and there is no
+    such constraint if ``value_at_zero`` is ``None`` or a part has other phases.
 
     Every feasible :math:`\xi` is a convex combination of vertices, at each of which one real part
     has all of :math:`k(0)`, plus nonnegative multiples of rays: one for each imaginary part, and

@@ -5,11 +5,9 @@ With ``u`` and ``v`` the mapped centred queries and keys, and :math:`z = u + v`,
 .. math:: e^{\langle u, v \rangle} = e^{-\|u\|^2/2 - \|v\|^2/2}\, E\, e^{\omega \cdot z},
           \qquad \omega \sim N(0, I).
 
-Three choices do not change the mean: the centres of both arguments, a linear map of one argument
-with the inverse transpose for the other, and the Gaussian proposal of the frequencies, with the
-ratio of the densities as a weight. The variance grows exponentially with
-:math:`\|z\|^2`, so maps and centres make :math:`E \|z\|^2` least, and the Gaussian is the best one
-for the second moments of ``z`` that remain.
+The variance grows exponentially with :math:`\|z\|^2`, so maps and centres make
+:math:`E \|z\|^2` least, and the Gaussian proposal of the frequencies is the best one for the second
+moments of ``z`` that remain.
 """
 
 from dataclasses import dataclass, fields

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flat_parameters import flat
 from laws.head_laws import plant_signs
-from laws.test_row_sources import Again
+from linear.test_row_sources import Again
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
@@ -59,6 +59,15 @@ def test_chunks_and_arrays_make_the_same_regression(solver, weight, indefinite, 
     assert (signs < 0).any() == indefinite
 
 
+def test_a_generator_is_enough_for_the_sums():
+    found = ridge().fit(part for part in chunks(Y))
+    assert_allclose(found.coef_, ridge().fit(X, Y).coef_, rtol=1e-9)
+    # Rows can be added to what a stream has left.
+    more = found.partial_fit(NEW, NEW + 1.0)
+    both = ridge(fit_intercept=True).fit(np.vstack((X, NEW)), np.vstack((Y, NEW + 1.0)))
+    assert_allclose(more.predict(NEW), both.predict(NEW), rtol=1e-7)
+
+
 def test_the_gram_matrix_takes_one_pass():
     passes = []
     ridge(alpha="evidence").fit(Again(lambda: passes.append("one") or iter(chunks(Y))))
@@ -79,6 +88,17 @@ def test_the_gram_matrix_takes_one_pass():
 def test_bad_chunks_are_refused(stream, message):
     with pytest.raises(ValueError, match=message):
         ridge().fit(stream)
+
+
+@pytest.mark.parametrize("chunk_type", [list, tuple], ids=["list", "tuple"])
+def test_lists_of_rows_are_still_arrays(chunk_type):
+    found = ridge().fit(chunk_type(X.tolist()), Y[:, 0].tolist())
+    assert_allclose(found.coef_, ridge().fit(X, Y[:, 0]).coef_)
+
+
+def test_weights_beside_chunks_are_refused():
+    with pytest.raises(ValueError, match="Pass the weights of chunks in each chunk"):
+        ridge().fit(chunks(Y), sample_weight=WEIGHT)
 
 
 def test_rows_that_come_once_cannot_be_met_again():

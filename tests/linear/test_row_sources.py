@@ -79,3 +79,9 @@ def test_a_chunk_of_which_a_part_is_empty_is_refused(chunk):
 def test_a_path_is_told_how_to_be_read(kind, path):
     with pytest.raises(TypeError, match=r"X is the path 't\..*rows were expected.*chunks \(X, y\)"):
         kind().fit(path, Y)
+
+
+@pytest.mark.parametrize("kind", [KreinRidge, KreinRidgeClassifier])
+def test_a_generator_function_must_be_called(kind):
+    with pytest.raises(TypeError, match=r"X is a function.*call it"):
+        kind().fit(lambda: iter(chunks(FULL, Y)))

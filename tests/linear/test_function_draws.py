@@ -101,6 +101,16 @@ def test_functions_have_the_joint_posterior(name):
     assert abs(np.mean(both[0] * both[1])) * np.sqrt(20_000) < bound
 
 
+@pytest.mark.parametrize("noise", [True, False])
+def test_samples_have_the_joint_distribution(noise):
+    fitted = model(residual=15).fit(X, Y[:, 0])
+    mean, cov = fitted.predict(NEW, return_cov=True)
+    cov = cov - (not noise) * fitted.noise_variance_ * np.eye(5)
+    samples = fitted.sample_y(NEW, 20_000, random_state=1, noise=noise)
+    assert_moments(samples, mean, cov)
+    assert_array_equal(samples, fitted.sample_y(NEW, 20_000, random_state=1, noise=noise))
+
+
 @every
 def test_gradients_are_differences_of_values(name):
     functions = model(**CASES[name]).fit(X, Y).sample_functions(3, random_state=0)
