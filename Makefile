@@ -22,7 +22,7 @@ LOWEST := tests/kernels/test_kernels.py tests/fuzz/test_model_files.py \
           tests/files/test_local_dates.py tests/files/test_local_numbers.py
 
 # Tests with other libraries, which are passed over where those are not installed.
-ECOSYSTEM := tests/laws/test_mapie.py tests/adapters/test_skpro.py \
+ECOSYSTEM := tests/adapters/test_mapie.py tests/adapters/test_skpro.py \
              tests/adapters/test_sktime.py tests/files/test_pickle_and_skops.py
 
 # Tests with local engines of Ray and Spark, which are passed over where those are not installed.

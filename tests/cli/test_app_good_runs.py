@@ -155,8 +155,8 @@ def test_inspect(regressor):
     record = model.record_
     for part in (
         "model TableRegressor target y rows 120 of ",
-        f"tested on 30 rows: RMSE {number(record['test_rmse'])}, mean absolute error",
-        f"coverage of the intervals {100.0 * record['test_coverage']:.1f} %",
+        f"tested on 30 rows: RMSE {number(record['test_rmse'])}, MAE",
+        f"coverage {100.0 * record['test_coverage']:.1f} %",
         f"expected RMSE {number(float(model.score_))} on new rows, from rows left out of the fit",
         "functions kernel inputs weight",
         f"{FUNCTIONS[model.head_.laws.members[0].name]} Matern",

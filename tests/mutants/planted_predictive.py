@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from laws import test_transformed_targets
 from mutants.registry import plant_edits
-from tables import test_predictive
+from tables import test_predictive, test_transformed_targets
 
 from bochner.tables import predictive, table_predictions
 from bochner.tables.predictive import Predictive, ScoreLaw

@@ -5,8 +5,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from laws import test_training_rows as laws
 from mutants.registry import replaces
+from tables import test_training_rows as laws
 
 from bochner.tables import table_model, trees
 

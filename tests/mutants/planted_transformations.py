@@ -1,7 +1,7 @@
 """Bugs of transformed targets, each with the test that must notice it."""
 
-from laws import test_transformed_targets
 from mutants.registry import plant_edits
+from tables import test_transformed_targets
 
 from bochner.tables import table_predictions, table_regressor
 from bochner.tables import target_transformations as transformations

@@ -3,9 +3,9 @@
 from functools import partial
 
 from comparison import test_outcomes
-from laws import test_later_rows
 from mutants.registry import plant_edits
 from report import test_numbers
+from tables import test_later_rows
 
 from bochner.comparison import outcomes
 from bochner.report import unlike_rows

@@ -10,7 +10,7 @@ from report.studies import build, of_classes, of_laws, table, with_quantiles
 
 from bochner import TableRegressor
 from bochner._base.number_texts import number
-from bochner.comparison.outcomes import Outcome, are_outside, coverage_of
+from bochner.comparison.outcomes import Outcome, coverage_of
 from bochner.comparison.verdict import calibration
 from bochner.files.columns import read_column
 from bochner.report import diagnostics, error_checks
@@ -109,7 +109,7 @@ def test_all_texts_on_coverage_agree(n_covered, judgement, weight):
     assert judgement in section.blocks[0]
     caption, share = section.blocks[1].caption, f"{n_covered / 0.8:.1f} %"
     at_level = coverage_of(np.arange(80) < n_covered, 0.9)
-    assert (at_level in are_outside([at_level])) == (weight != "fine")
+    assert (at_level.is_narrow or at_level.is_wide) == (weight != "fine")
     if "outside of the range" in caption and "intervals of 90 %" not in caption:
         assert f"Those of 90 % are {judgement}" in caption
     if n_covered == 65:
@@ -126,7 +126,7 @@ def test_the_range_of_coverage_is_that_of_repeated_samples():
         alone = rng.random(300) < 0.9
         group = rng.normal(size=30)[clusters] * 0.8 + 0.6 * rng.normal(size=300) < 1.2816
         found = [coverage_of(alone, 0.9), coverage_of(group, 0.9, clusters)]
-        outside += [len(are_outside([each])) for each in found]
+        outside += [each.is_narrow or each.is_wide for each in found]
     assert (outside / 1000 <= (0.06, 0.12)).all()
 
 
@@ -134,7 +134,10 @@ def test_several_comparisons_are_outside_together_as_rarely_as_one():
     rng = np.random.default_rng(1)
     covered = rng.random((400, 5, 300)) < 0.9
     outside = [
-        any(are_outside([coverage_of(values, 0.9, n_comparisons=5) for values in sample]))
+        any(
+            each.is_narrow or each.is_wide
+            for each in (coverage_of(values, 0.9, n_comparisons=5) for values in sample)
+        )
         for sample in covered
     ]
     assert np.mean(outside) < 0.08

@@ -9,10 +9,11 @@ import pytest
 from report.markup import Page
 from report.studies import KINDS, build, of_groups, of_laws, of_targets, page, table
 
-from bochner import TableRegressor, report
+from bochner import TableRegressor
 from bochner._base.number_texts import percent, with_error
 from bochner.comparison.contenders import LINEAR
 from bochner.comparison.verdict import calibration, verdict
+from bochner.report import page as report
 
 EVERY = ["data", "model", "errors", "calibration", "residuals", "importance", "effects",
          "diagnostics", "reproduction"]  # fmt: skip

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -111,7 +110,5 @@ def _print(console: Console, study: Study, groups: dict[str, Outcome], group: st
         console.print()
         console.print(groups_table(shown, group))
         if n_unlisted := len(groups) - len(shown):
-            rows = sum(len(outcome.y) for outcome in groups.values()) - sum(
-                len(outcome.y) for outcome in shown.values()
-            )
-            console.print(f"{n_unlisted} more groups have {np.round(rows):,} rows: see --json.")
+            rows = sum(len(outcome.y) for outcome in list(groups.values())[_MOST_GROUPS:])
+            console.print(f"{n_unlisted} more groups have {rows:,} rows: see --json.")

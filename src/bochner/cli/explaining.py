@@ -27,6 +27,7 @@ from bochner.cli.output import (
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecast_errors import model_facts, shown_times
+from bochner.comparison.outcomes import METRICS
 from bochner.comparison.study import Model
 from bochner.comparison.verdict import FUNCTIONS
 from bochner.files.columns import read_column
@@ -53,15 +54,8 @@ _KINDS = {
 }
 """Words for the kinds of encoded columns."""
 
-_TESTED = {
-    "rmse": "RMSE",
-    "mae": "mean absolute error",
-    "coverage": "coverage of the intervals",
-    "log_loss": "log loss",
-    "error": "error rate",
-}
+_TESTED = ("rmse", "mae", "coverage", "log_loss", "error")
 """Errors on test rows that a card shows, by their names in the record."""
-
 
 _SHARES = ("coverage", "error")
 """Errors that are shares of the rows."""
@@ -265,8 +259,8 @@ def _card(model: TableModel) -> Table:
     if record.get("dropped"):
         facts["left out"] = ", ".join(record["dropped"])
     tested = [
-        f"{name} {_shown(record[f'test_{key}'], is_share=key in _SHARES)}"
-        for key, name in _TESTED.items()
+        f"{METRICS[key]} {_shown(record[f'test_{key}'], is_share=key in _SHARES)}"
+        for key in _TESTED
         if f"test_{key}" in record and not (key == "error" and "test_rmse" in record)
     ]
     if tested:

@@ -52,12 +52,11 @@ def evaluation_record(
     """Return the output of `bochner evaluate --json`."""
     first = studies[0]
     targets = [_target(study) for study in studies]
-    for target, of_groups in zip(targets, groups, strict=True):
+    for target, study, of_groups in zip(targets, studies, groups, strict=True):
         target["groups"] = [
             {"group": name, "n": len(outcome.y), "scores": _scores(outcome)}
             for name, outcome in of_groups.items()
         ]
-    for target, study in zip(targets, studies, strict=True):
         target["kinds_of_rows"] = [
             {"kind": name, "n": len(outcome.y), "scores": _scores(outcome)}
             for name, outcome in study.by_kind.items()

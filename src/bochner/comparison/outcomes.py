@@ -1,6 +1,6 @@
 """Predictions of a fitted method for held-out rows, their errors, and the coverage of intervals."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
 from types import MappingProxyType
@@ -298,11 +298,6 @@ def outcome_coverage(outcome: Outcome, n_comparisons: int = 1) -> Coverage | Non
         return None
     is_covered = (outcome.lower <= outcome.y) & (outcome.y <= outcome.upper)
     return coverage_of(is_covered, outcome.level, outcome.clusters, n_comparisons)
-
-
-def are_outside(coverages: Sequence[Coverage]) -> list[Coverage]:
-    """Return the coverages that are outside of the range of calibrated intervals."""
-    return [each for each in coverages if each.is_narrow or each.is_wide]
 
 
 def _independent(is_covered: Mask, clusters: NDArray[np.generic] | None) -> int:

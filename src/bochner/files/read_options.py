@@ -36,20 +36,10 @@ KINDS = (*NUMBER_KINDS, *DATE_KINDS, "text", "ignore")
 class ReadOptions:
     """Formats of the numbers and dates of a file, and the kinds of its columns.
 
-    Parameters
-    ----------
-    decimal, dates, types, table, missing, skip, header
-        As in :func:`bochner.read_table`.
-    units : mapping of str to str, default={}
-        Units of columns of quantities in a recorded layout, "" without a unit.
-    words : mapping of str to sequence of str, default={}
-        Entries that are missing in a column of a recorded layout, because nearly all other entries
-        were numbers or dates.
-    delimiter : str or None, default=None
-        Delimiter of the file in a recorded layout.
-    recorded : bool, default=False
-        Whether the options are the decisions of an earlier reading. If so, columns in ``types`` may
-        be missing, and no column is left out because its entries seem to be identifiers.
+    Options are those of :func:`bochner.read_table`. A layout that is ``recorded`` by an earlier
+    reading also has the units of columns, the entries that are missing in a column because nearly
+    all others were numbers or dates (``words``), and the delimiter. Its columns in ``types`` may be
+    missing, and no column is left out as an identifier.
     """
 
     decimal: str = "auto"

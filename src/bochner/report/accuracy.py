@@ -14,7 +14,6 @@ from bochner.comparison.outcomes import (
     Coverage,
     Outcome,
     Score,
-    are_outside,
     coverage_of,
     outcome_coverage,
 )
@@ -249,7 +248,7 @@ def _coverage_caption(coverages: Sequence[Coverage], at_level: Coverage | None) 
 
     The judgement at the level of the study is repeated, so that all texts on it agree.
     """
-    outside = are_outside(coverages)
+    outside = [each for each in coverages if each.is_narrow or each.is_wide]
     if not outside:
         return "Coverage is within the range of calibrated intervals at all levels."
     worst = max(outside, key=lambda each: abs(each.observed - each.level))

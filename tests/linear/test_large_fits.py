@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flat_parameters import flat
 from laws.head_laws import plant_signs
-from laws.test_row_sources import Again
+from linear.test_row_sources import Again
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
