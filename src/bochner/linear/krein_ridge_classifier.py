@@ -40,9 +40,10 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
 
     Parameters
     ----------
-    kernel, n_components, alpha, features, length_scale, fit_intercept, associated, solver, \
-    residual, random_state
+    kernel, n_components, alpha, features, length_scale
         As in :class:`KreinRidge`; ``"evidence"`` refers to the regression on the targets.
+    fit_intercept, associated, solver, residual, random_state
+        As in :class:`KreinRidge`.
 
     Attributes
     ----------
