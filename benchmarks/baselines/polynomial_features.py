@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,7 +70,8 @@ class RandomMaclaurin(KernelFeatures):
         base: float = 2.0,
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(kernel, n_components, random_state=random_state)
+        given: Any = kernel
+        super().__init__(given, n_components, random_state=random_state)
         self.base = base
 
     def _draw(self, X: NDArray[np.floating], rng: np.random.Generator) -> Array:

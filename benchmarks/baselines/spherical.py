@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -96,7 +97,8 @@ class SphericalRandomFeatures(KernelFeatures):
         n_starts: int = 5,
         random_state: RandomState = None,
     ) -> None:
-        super().__init__(kernel, n_components, random_state=random_state)
+        given: Any = kernel
+        super().__init__(given, n_components, random_state=random_state)
         self.n_gaussians = n_gaussians
         self.density = density
         self.radius = radius

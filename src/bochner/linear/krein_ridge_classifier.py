@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
 
 from bochner._base import limits
 from bochner._base.arrays import FLOATS, Array, MatrixLike, as_array
@@ -13,7 +14,6 @@ from bochner._base.registry import register
 from bochner.features.chunks import ArrayChunks, Chunk, Indicators, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
 from bochner.linear.inputs import (
-    LabelledClassifier,
     checked_forgetting,
     checked_weight,
     described_features,
@@ -30,7 +30,7 @@ standard error of a few per cent. The time for features and leverages is linear 
 
 
 @register
-class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
+class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     r"""Classification by ridge regression of class indicators on random features.
 
     Two classes are one target of :math:`\pm 1`. With more classes, each class has such a target,
@@ -197,6 +197,10 @@ class KreinRidgeClassifier(LabelledClassifier, RidgeHead):
         values = self.decision_function(X).reshape(-1, Indicators(self.classes_).n_targets)
         softmax = self.softmax_ or SoftmaxWeights.plain(len(self.classes_))
         return softmax.probabilities(_class_scores(values))
+
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy of predicted labels of rows (n, d), weighted by (n,)."""
+        return float(super().score(X, labels(y), sample_weight))
 
     def _try_out(self) -> None:
         """Raise ValueError unless a model that was loaded could learn further rows."""
