@@ -125,7 +125,7 @@ class Outcome:
         return as_array(-np.log(np.maximum(true_probability, _LEAST_PROBABILITY)))
 
     def scores(self) -> Mapping[str, Score]:
-        """Return the metrics by name, see :func:`measure`."""
+        """Return the metrics by name."""
         return self._class_scores() if self.classes is not None else self._number_scores()
 
     def _number_scores(self) -> dict[str, Score]:

@@ -193,7 +193,7 @@ def _plain_with_gaps(texts: pa.Array, options: ReadOptions) -> tuple[pa.Array, P
 
 
 def _is_complete(guessed: ColumnType, texts: pa.Array) -> bool:
-    """Return whether all present texts have the pattern that was type."""
+    """Return whether all present texts have the pattern of the guessed type."""
     if not isinstance(guessed, LocalDates):
         return True
     return bool(guessed.matched.sum() == len(texts) - texts.null_count)

@@ -271,7 +271,7 @@ def _reader(text: str, delimiter: str) -> Any:
 
 
 def _utf8(path: Path, content: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """Return content as UTF-8 without a mark, and notes on its encoding."""
+    """Return content as UTF-8 without a byte order mark, and notes on its encoding."""
     for mark, encoding in _WIDE_MARKS:
         if content.startswith(mark):
             try:

@@ -1,4 +1,4 @@
-"""Covariances as kernels of scikit-learn, and exact processes in their variances memory."""
+"""Covariances as kernels of scikit-learn, and exact processes in the memory of their covariance."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

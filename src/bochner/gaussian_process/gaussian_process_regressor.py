@@ -104,7 +104,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         in an approximation.
     solver : {"auto", "exact", "approximate"}, default="auto"
         ``"exact"`` fits are those of scikit-learn. ``"auto"`` is exact up to 16,500 rows, whose
-        covariance takes 2.5 GB, and for kernels of objects. ``"approximate"`` takes time
+        covariance takes 2.2 GB, and for kernels of objects. ``"approximate"`` takes time
         proportional to the number of rows: the function is the sum of one that landmarks determine
         and a residual, which is conditioned on the nearest rows. Its variance is part of the
         predicted one.

@@ -260,7 +260,7 @@ class Model(ABC):
         """Return the basis of ``n_waves`` waves."""
 
     def n_stationary(self, n_waves: int) -> int:
-        """Return the number of frequencies of ``n_waves`` waves."""
+        """Return how many frequencies ``n_waves`` waves have: fewer where waves share them."""
         return n_waves
 
     def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:

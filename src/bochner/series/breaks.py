@@ -41,7 +41,9 @@ _AT_ENDS = 3
 
 
 class Breaks(NamedTuple):
-    """Standardised deviations (n,) of values from all others, and of shifts of the level."""
+    """For each row (n,), in standard deviations: its value minus the prediction from all other rows,
+    and the shift of the level from this row on.
+    """
 
     of_values: Array
     of_levels: Array

@@ -51,7 +51,7 @@ class NormalPrior:
         return as_array(np.sqrt(np.sum(self.factor**2, axis=1)))
 
     def at(self, z: Array) -> Array:
-        """Return the parameters (k,) of independent standard normal numbers (k,)."""
+        """Map independent standard normal numbers (k,) to parameters (k,)."""
         theta: Array = self.mean + self.factor @ z
         return theta
 

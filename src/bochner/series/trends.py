@@ -55,7 +55,7 @@ class LevelProcess(SeriesProcess):
         """Description of the trend for users."""
 
     def onward(self, mean: Array, cov: Array) -> tuple[Array, Array]:
-        """Return the moments (s,) and (s, s) with which states go on after the training rows."""
+        """Return mean (s,) and covariance (s, s) of the states from which forecasts start."""
         return mean, cov
 
 

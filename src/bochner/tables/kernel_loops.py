@@ -281,7 +281,7 @@ def add_kernel_products(
 
     ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
     (5,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
-    :class:`~bochner.tables.base_laws.ExponentialProfile` and the largest argument,
+    :class:`~bochner.tables.kernel_columns.ExponentialProfile` and the largest argument,
     beyond which values are negligible and do not fall further. Kernel values are written to
     ``values`` (n', n) unless it has no columns. ``scratch`` and ``bits`` are memory from
     :func:`scratch_of`. One function for both has its tiles compiled once.

@@ -49,7 +49,7 @@ Learnable = Gaussian | Laplacian | Matern | Exponential
 @register(shapes={"matrix": "dd"})
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedKernel:
-    """A kernel of linear maps of rows, and its ratio of noise to signal."""
+    """A kernel on linearly mapped rows, with its ratio of noise to signal."""
 
     kernel: Learnable
     alpha: float

@@ -209,7 +209,7 @@ def penalised(
 def least_loss(
     basis: Array, penalty: Array, scores: Array, offset: Array, coef: Array, inverse: Array
 ) -> Array:
-    """Return coefficients (p,) of least loss for a penalty (p, p), by scoring with step halving.
+    """Return the coefficients (p,) of least penalised loss, by Fisher scoring with halved steps.
 
     ``inverse`` (p, p) is that of the expected curvature, the penalty included.
     """
