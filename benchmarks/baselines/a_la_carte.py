@@ -15,7 +15,7 @@ from benchmarks.baselines.mixture_frequencies import (
 )
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, rounded
 from bochner._base.checks import validated_with_numbers
-from bochner.features.stats import feature_sums
+from bochner.features.row_sums import feature_sums
 from bochner.kernels import SpectralMixture
 from bochner.spectral.frequencies import Frequencies
 

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.results import Row
 from benchmarks.speed.part import Place, by_method, speed_part
 from bochner.features.chunks import Numbers
-from bochner.features.stats import chunk_sums
+from bochner.features.row_sums import chunk_sums
 from bochner.linear.krein_ridge import KreinRidge
 
 ONE, TWO = "one worker", "two workers"

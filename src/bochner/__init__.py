@@ -68,12 +68,12 @@ if TYPE_CHECKING:
         LocallyStationaryRegressor as LocallyStationaryRegressor,
     )
     from bochner.learned.similarity_features import SimilarityFeatures as SimilarityFeatures
-    from bochner.linear.advice import Diagnosis as Diagnosis
     from bochner.linear.asymmetric_kernel_ridge import (
         AsymmetricKernelRidge as AsymmetricKernelRidge,
     )
     from bochner.linear.asymmetric_pair_ridge import AsymmetricPairRidge as AsymmetricPairRidge
     from bochner.linear.diagnosis import diagnose as diagnose
+    from bochner.linear.diagnosis_result import Diagnosis as Diagnosis
     from bochner.linear.krein_ridge import KreinRidge as KreinRidge
     from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier as KreinRidgeClassifier
     from bochner.series.forecaster import Forecaster as Forecaster
@@ -91,7 +91,7 @@ else:
             "bochner.papers": (),
             "bochner.plot": (),
             "bochner._base.progress": ("FitProgress",),
-            "bochner.linear.advice": ("Diagnosis",),
+            "bochner.linear.diagnosis_result": ("Diagnosis",),
             "bochner.linear.diagnosis": ("diagnose",),
             "bochner.linear.asymmetric_kernel_ridge": ("AsymmetricKernelRidge",),
             "bochner.linear.asymmetric_pair_ridge": ("AsymmetricPairRidge",),

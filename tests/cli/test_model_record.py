@@ -5,7 +5,7 @@ import json
 import pytest
 from cli.command import SMALL, bochner, refusal, table, write
 
-from bochner.files import container
+from bochner.files import safetensors_container as container
 
 WRONG = {
     "target": (None, -1, [1, 2], ["y", "z"]),

@@ -10,7 +10,7 @@ from engines.rows import LABELS, X, Y
 from bochner import KreinRidge, KreinRidgeClassifier
 from bochner.engines import PartitionedRows, dask
 from bochner.features.chunks import Chunk, Numbers
-from bochner.features.stats import chunk_sums
+from bochner.features.row_sums import chunk_sums
 from bochner.spectral.frequencies import Frequencies
 
 

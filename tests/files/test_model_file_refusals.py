@@ -16,7 +16,8 @@ from safetensors.numpy import save as safetensors
 
 import bochner
 from bochner import FourierFeatures, KreinRidge, KreinRidgeClassifier, kernels
-from bochner.files import ModelFileError, container
+from bochner.files import ModelFileError
+from bochner.files import safetensors_container as container
 from bochner.kernels import Gaussian
 from bochner.tables.encoder import TableEncoder
 

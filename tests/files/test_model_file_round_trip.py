@@ -33,7 +33,7 @@ from bochner import (
     spectral_measure,
 )
 from bochner.kernels import Anova, Gaussian, Matern, SpectralMixture
-from bochner.kernels.levels import Levels
+from bochner.kernels.categorical import Levels
 from bochner.learned import Chains
 from bochner.spectral.hadamard import HadamardRows
 from bochner.spectral.schemes import SCHEMES

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import bochner
-from bochner.files import ModelFileError, container
+from bochner.files import ModelFileError
+from bochner.files import safetensors_container as container
 from bochner.learned import Chains
 
 X = np.random.default_rng(0).normal(size=(30, 2))

@@ -10,7 +10,8 @@ from fuzz.oracle import bounded
 from fuzz.saved import NAMES, saved
 
 import bochner
-from bochner.files import ModelFileError, container
+from bochner.files import ModelFileError
+from bochner.files import safetensors_container as container
 
 
 def _check(name, path, number):

@@ -20,7 +20,7 @@ from bochner.gaussian_process import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
-from bochner.gaussian_process.law_predictions import LikelihoodMixture
+from bochner.gaussian_process.likelihood_predictions import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import LocationLikelihood
 
 ALPHA = 1e-4

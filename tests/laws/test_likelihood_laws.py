@@ -15,8 +15,8 @@ from bochner.gaussian_process import (
     SoftmaxLikelihood,
     StudentTLikelihood,
 )
-from bochner.gaussian_process import law_predictions as quantiles
-from bochner.gaussian_process.law_predictions import LikelihoodMixture
+from bochner.gaussian_process import likelihood_predictions as quantiles
+from bochner.gaussian_process.likelihood_predictions import LikelihoodMixture
 
 every = pytest.mark.parametrize("name", laws.INSTANCES)
 numbers = pytest.mark.parametrize("name", laws.NUMBERS)

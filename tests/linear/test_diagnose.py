@@ -9,7 +9,7 @@ from laws.registry import AnyDim
 from sklearn.preprocessing import Normalizer
 
 from bochner import FourierFeatures, KreinRidge, diagnose, features, kernels
-from bochner.linear.advice import Diagnosis
+from bochner.linear.diagnosis_result import Diagnosis
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

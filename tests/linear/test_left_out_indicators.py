@@ -8,7 +8,7 @@ from laws.head_laws import krein_problem
 from numpy.testing import assert_allclose
 
 from bochner.features.chunks import Chunk, Indicators, sample_rows
-from bochner.features.stats import feature_sums
+from bochner.features.row_sums import feature_sums
 from bochner.linear.iterative import IterativeSolution
 from bochner.linear.krein import fit_krein
 from bochner.linear.ridge_posterior import fit_ridge

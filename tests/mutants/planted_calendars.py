@@ -5,7 +5,7 @@ from mutants.registry import changes, edit, plant_edits, planted
 from series import test_calendars
 from series import test_forecaster_calendars as forecasts
 from series.test_calibration import assert_calibration
-from series.test_law import LATER, assert_predictions
+from series.test_series_law import LATER, assert_predictions
 from series.test_series_model import assert_evidence
 
 from bochner.files import stamps as offsets

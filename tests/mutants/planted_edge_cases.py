@@ -22,10 +22,10 @@ from tables import (
 from bochner.comparison import forecast_errors as forecasts
 from bochner.comparison import study, verdict
 from bochner.features import positive_features as positive
-from bochner.features import stats
+from bochner.features import row_sums as stats
 from bochner.features.chunks import Chunk, RowSample
 from bochner.gaussian_process import BernoulliLikelihood, OrdinalLikelihood
-from bochner.gaussian_process.law_predictions import LikelihoodMixture
+from bochner.gaussian_process.likelihood_predictions import LikelihoodMixture
 from bochner.learned import dirichlet_mixture
 from bochner.linear.ridge_posterior import FunctionLaw
 from bochner.report import error_checks

@@ -6,7 +6,7 @@ from kernels import test_harmonizable as laws
 from laws.registry import HARMONIZABLE_CASES
 from mutants.registry import changes
 
-from bochner.spectral.factors import Amplitudes
+from bochner.spectral.feature_factors import Amplitudes
 
 COMPLEX, WINDOWED, GRID = HARMONIZABLE_CASES[4:7]
 

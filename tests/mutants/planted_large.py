@@ -7,7 +7,7 @@ from linear import test_iterative as tests
 from mutants.registry import changes, planted, replaces
 
 from bochner.features.chunks import Chunk, RowSample
-from bochner.features.stats import RunningSums
+from bochner.features.row_sums import RunningSums
 from bochner.linear import iterative as iterative
 from bochner.linear import iterative as row_products
 

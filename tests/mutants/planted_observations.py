@@ -16,7 +16,7 @@ from linear import (
 from mutants.registry import plant_edits, planted, quietly
 
 from bochner.features.chunks import RowSample, Units
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
 from bochner.gaussian_process import kernel_glm_head
 from bochner.learned import learned_kernel, learned_kernel_regressor, noise_field
 from bochner.linear import asymmetric_pair_ridge as pair_ridge

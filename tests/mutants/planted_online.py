@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from bochner import KreinRidge
 from bochner.features.chunks import Chunk
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
 from bochner.linear.ridge_head import RidgeHead
 
 RNG = np.random.default_rng(0)

@@ -16,7 +16,8 @@ from laws import test_processes_of_kernels as draws
 from mutants.registry import edit, plant_edits, planted
 
 from bochner import GaussianProcessClassifier, GaussianProcessRegressor
-from bochner.files import ModelFileError, tree
+from bochner.files import ModelFileError
+from bochner.files import json_tree as tree
 from bochner.gaussian_process import covariance, gaussian_process_regressor
 from bochner.gaussian_process import covariance as exact
 from bochner.gaussian_process import process_base as process_kernels

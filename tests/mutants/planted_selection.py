@@ -8,7 +8,7 @@ from linear import test_composite_families_families as test_composite_families
 from mutants.registry import edit, plant_edits, planted
 from spectral import test_lattice_measure as test_lattice
 
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
 from bochner.gaussian_process import StudentTLikelihood
 from bochner.kernels import KernelAdapter
 from bochner.linear import feature_evidence, kernel_families

@@ -9,7 +9,7 @@ from series import test_value_transformations as test_mixture
 from bochner.series import calibration, fitted_series, series_rows
 from bochner.series import component_search as learning
 from bochner.series import series_model as units
-from bochner.series.law import SeriesLaw
+from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import SeriesUnits
 from bochner.series.value_transformations import Floor, Logarithm, PredictiveMixture, SquareRoot
 

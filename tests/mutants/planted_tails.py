@@ -6,7 +6,7 @@ from series.test_calibration import assert_tails as assert_tails_of_errors
 from series.test_law import assert_tails, assert_widened_draws
 
 from bochner.series import calibration
-from bochner.series.law import SeriesLaw
+from bochner.series.series_law import SeriesLaw
 
 for name, old, new in (
     (

@@ -6,7 +6,7 @@ from tables import test_later_stretches as test_origins
 
 from bochner.tables import later_stretches, learner, table_rows, weighted_sum
 from bochner.tables import later_stretches as origins
-from bochner.tables.removal import Removal
+from bochner.tables.left_out_groups import Removal
 from bochner.tables.width_terms import WidthTerms
 
 plant_edits(

@@ -1,6 +1,6 @@
 """Names and numbers as texts of a page."""
 
-from bochner.report.blocks import typeset
+from bochner.report.html_blocks import typeset
 from bochner.report.name_texts import cut, plain, quoted, short
 
 

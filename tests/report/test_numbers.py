@@ -19,7 +19,7 @@ from bochner.report import accuracy, diagnostics, error_checks, unlike_rows
 from bochner.report import class_sections as classes
 from bochner.report import column_sections as columns
 from bochner.report import residual_section as residuals
-from bochner.report.blocks import Figure, Table
+from bochner.report.html_blocks import Figure, Table
 from bochner.report.residual_section import drift
 from bochner.report.subject import Subject, subjects_of
 from bochner.tables.sensitivity import Effect, VarianceShares

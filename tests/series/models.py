@@ -4,7 +4,7 @@ import numpy as np
 from series.dense import clock_at
 
 from bochner.series.components import Inputs, LevelShifts, Remainder, Variation, Waves
-from bochner.series.law import Member, SeriesLaw
+from bochner.series.series_law import Member, SeriesLaw
 from bochner.series.series_model import ScaledSeries, SeriesModel, SeriesUnits
 from bochner.series.trends import ConstantLevel, Slope, WalkWithDrift
 

@@ -11,7 +11,8 @@ from scipy.stats import norm
 
 import bochner
 from bochner import Forecaster
-from bochner.files import ModelFileError, container
+from bochner.files import ModelFileError
+from bochner.files import safetensors_container as container
 from bochner.series import summed_series
 from bochner.series.series_rows import SeriesRows
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from bochner import Frequencies
 from bochner.spectral import CosineFactors, Envelope
-from bochner.spectral.factors import Amplitudes, FactorProduct
+from bochner.spectral.feature_factors import Amplitudes, FactorProduct
 from bochner.spectral.hadamard import HadamardRows
 
 M, DIM = 6, 3

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from bochner import Frequencies
 from bochner.spectral import CosineFactors, Envelope
-from bochner.spectral.factors import Amplitudes, FactorProduct, separated
+from bochner.spectral.feature_factors import Amplitudes, FactorProduct, separated
 from bochner.spectral.hadamard import HadamardRows
 
 RNG = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from bochner.tables.later_stretches import (
     fit_averaged,
     fit_over_stretches,
 )
-from bochner.tables.removal import Removal
+from bochner.tables.left_out_groups import Removal
 from bochner.tables.weighted_sum import SumOfLaws
 
 

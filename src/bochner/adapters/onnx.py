@@ -23,7 +23,7 @@ from bochner.linear.krein_ridge_classifier import KreinRidgeClassifier
 from bochner.linear.ridge_head import frequencies_alone
 from bochner.linear.ridge_posterior import RidgePosterior
 from bochner.linear.softmax_weights import UNIFORM, SoftmaxWeights
-from bochner.spectral.factors import Amplitudes, CosineFactors, Envelope, separated
+from bochner.spectral.feature_factors import Amplitudes, CosineFactors, Envelope, separated
 from bochner.spectral.frequencies import Frequencies
 
 

@@ -21,7 +21,7 @@ from bochner.features.parameters import AnyKernel
 from bochner.features.positive_features import PositiveFeatures
 from bochner.features.transformer import FourierFeatures
 from bochner.linear.ridge_head import RidgeHead, frequencies_alone
-from bochner.spectral.factors import Amplitudes, CosineFactors, separated
+from bochner.spectral.feature_factors import Amplitudes, CosineFactors, separated
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.positive_measure import PositiveFrequencies
 from bochner.spectral.schemes import Scheme
@@ -247,7 +247,7 @@ class FourierLayer(nn.Module):
 _AMPLITUDES = tuple(
     f"amplitude_{name}" for name in ("window", "centre", "decay", "mu", "phase", "sums")
 )
-"""Names of the buffers with the results of :meth:`bochner.spectral.factors.Amplitudes.matrices`."""
+"""Names of the buffers with the results of ``Amplitudes.matrices``."""
 
 
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:

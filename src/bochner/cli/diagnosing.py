@@ -19,8 +19,8 @@ from bochner.files.errors import InputError
 from bochner.files.table_reading import read
 from bochner.kernels import Metric, UnitSphere
 from bochner.kernels.kernel_names import kernel_called
-from bochner.linear.advice import HEADINGS, error_rows, facts, legend
 from bochner.linear.diagnosis import diagnose
+from bochner.linear.diagnosis_result import HEADINGS, error_rows, facts, legend
 from bochner.spectral.profiles import profile
 from bochner.tables.encoder import TableEncoder
 from bochner.tables.table_checks import check_table, drop_columns

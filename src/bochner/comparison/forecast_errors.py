@@ -14,8 +14,8 @@ from bochner._base.number_texts import counted, number, percent, whole_percents
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import coverage_of
 from bochner.series.forecaster import Forecaster
-from bochner.series.law import SeriesLaw
 from bochner.series.rolling_origins import FEWEST_BEFORE, season_steps, seasonal_scale
+from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import read_series
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from bochner._base.arrays import MatrixLike
 from bochner.engines.collected import Collected
 from bochner.engines.partition_rows import Check, PieceSplit
 from bochner.features.chunks import Chunk
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
 
 _FAN_IN = 4
 """Number of terms that one task adds."""

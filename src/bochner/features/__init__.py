@@ -5,6 +5,6 @@ once with :func:`feature_sums`, which shows an example, and solves for its weigh
 """
 
 from bochner.features.nystroem import AsymmetricNystroem, KreinNystroem
-from bochner.features.stats import FeatureSums, feature_sums
+from bochner.features.row_sums import FeatureSums, feature_sums
 
 __all__ = ["AsymmetricNystroem", "FeatureSums", "KreinNystroem", "feature_sums"]

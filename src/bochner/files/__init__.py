@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from bochner.files.container import ModelFileError as ModelFileError
+    from bochner.files.safetensors_container import ModelFileError as ModelFileError
 else:
     __getattr__, __dir__, __all__ = on_demand(
-        __name__, {"bochner.files.container": ("ModelFileError",)}
+        __name__, {"bochner.files.safetensors_container": ("ModelFileError",)}
     )

@@ -15,9 +15,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.file_writing import as_path
-from bochner.files.container import ModelFileError, read, write
+from bochner.files.json_tree import Encoder, decode
+from bochner.files.safetensors_container import ModelFileError, read, write
 from bochner.files.stored_classes import is_estimator, is_value, not_saved
-from bochner.files.tree import Encoder, decode
 from bochner.kernels import Kernel
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from bochner._base.registry import Registration, is_registered, registration
-from bochner.files.container import ModelFileError
+from bochner.files.safetensors_container import ModelFileError
 from bochner.kernels import Kernel
 
 Node = dict[str, Any]

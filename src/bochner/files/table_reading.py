@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._base.names import Remarks, refuse_repeated, shown
-from bochner.files.binary import SPREADSHEETS, WITH_TABLES, read_frame
+from bochner.files.binary_tables import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.column_types import (
     Conventions,
     Guess,

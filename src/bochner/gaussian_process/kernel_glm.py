@@ -27,10 +27,14 @@ from bochner.gaussian_process.label_likelihoods import (
     SoftmaxLikelihood,
 )
 from bochner.gaussian_process.latent_rows import distinct_rows
-from bochner.gaussian_process.law_predictions import LawPredictions, LikelihoodMixture, check_shape
 from bochner.gaussian_process.likelihood import LabelLikelihood, Likelihood, NumberLikelihood
+from bochner.gaussian_process.likelihood_predictions import (
+    LawPredictions,
+    LikelihoodMixture,
+    check_shape,
+)
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, StudentTLikelihood
-from bochner.linear.inputs import LabelledClassifier
+from bochner.linear.argument_checks import LabelledClassifier
 
 NUMBERS: Mapping[str, type[Likelihood]] = {
     "gaussian": GaussianLikelihood,

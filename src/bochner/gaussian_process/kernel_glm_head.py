@@ -45,7 +45,7 @@ from bochner.gaussian_process.likelihood import Likelihood, checked_targets, pri
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood, LocationLikelihood
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import native
-from bochner.linear.inputs import checked_alpha, checked_weight, refuse_asymmetric
+from bochner.linear.argument_checks import checked_alpha, checked_weight, refuse_asymmetric
 from bochner.linear.kernel_selection import canonical_rows
 
 _LANDMARK_BYTES = 64 * MEBIBYTE

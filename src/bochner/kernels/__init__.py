@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bochner._base.registry import register
 from bochner.kernels.asymmetric import Bilinear, CoshGaussian, ShiftGaussian, SinhGaussian
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum, Transposed
+from bochner.kernels.categorical import Categorical, Ordinal
 from bochner.kernels.definiteness import Definiteness as Definiteness
 from bochner.kernels.function_kernels import Domain as Domain
 from bochner.kernels.function_kernels import (
@@ -31,7 +32,6 @@ from bochner.kernels.inner_product import (
     SphericalPolynomial,
     Tanh,
 )
-from bochner.kernels.levels import Categorical, Ordinal
 from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.spectral_mixture import ModulatedWaves, SpectralMixture
 from bochner.kernels.stationary import (

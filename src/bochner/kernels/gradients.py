@@ -15,9 +15,9 @@ from scipy.special import gamma, kv
 
 from bochner._base.arrays import Array, as_array
 from bochner.kernels.base import Kernel, OnColumns, Product, Scaled, Sum
+from bochner.kernels.categorical import Levels
 from bochner.kernels.distances import distances
 from bochner.kernels.kernel_parameters import indices_of
-from bochner.kernels.levels import Levels
 from bochner.kernels.linear import Constant, Linear
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import (

@@ -17,7 +17,7 @@ from bochner.learned.frequency_priors import Components, FrequencyPrior
 from bochner.learned.modulated_waves import WaveFeatures
 from bochner.learned.noise_field import log_factor
 from bochner.learned.training_data import Scaling, Trend
-from bochner.linear.functions import (
+from bochner.linear.sampled_functions import (
     FrequencyIndices,
     FunctionTerm,
     SampledFunctions,

@@ -30,7 +30,7 @@ from bochner.learned.modulated_waves import WaveFeatures
 from bochner.learned.polya_gamma import LogisticLabels
 from bochner.learned.trace import Trace, effective_sample_size, split_rhat
 from bochner.learned.training_data import ScaledData, Scaling
-from bochner.spectral.factors import Amplitudes, CosineFactors, separated
+from bochner.spectral.feature_factors import Amplitudes, CosineFactors, separated
 
 # Largest number of components of an averaged mixture, which bounds its cost: the lightest ones are
 # merged.

@@ -38,7 +38,7 @@ from bochner.learned.learned_kernel import (
 from bochner.learned.moves import Move
 from bochner.learned.relevance import Relevance, averaged, relevance_of
 from bochner.learned.training_data import ScaledData, Scaling, Trend, frequency_scales
-from bochner.linear.inputs import checked_weight
+from bochner.linear.argument_checks import checked_weight
 
 _BAD_RHAT = 1.3
 """R-hat of the predictions beyond which a fit of one chain warns. Short chains of multimodal

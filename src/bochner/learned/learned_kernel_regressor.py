@@ -22,16 +22,16 @@ from bochner._base.arrays import (
 from bochner._base.checks import generators, validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.chunks import Units
-from bochner.gaussian_process.law_predictions import LikelihoodMixture
 from bochner.gaussian_process.likelihood import checked_targets
+from bochner.gaussian_process.likelihood_predictions import LikelihoodMixture
 from bochner.gaussian_process.number_likelihoods import GaussianLikelihood
 from bochner.learned.chain_parameters import documented
 from bochner.learned.draws import Draws, drawn_functions
 from bochner.learned.learned_kernel import LeftOutRows
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator, Problems, positive_rows
 from bochner.learned.training_data import distinct_rows
-from bochner.linear.functions import SampledFunctions
-from bochner.linear.inputs import check_one_spread
+from bochner.linear.argument_checks import check_one_spread
+from bochner.linear.sampled_functions import SampledFunctions
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """Standard deviation of constant targets that is due to rounding, relative to their mean."""

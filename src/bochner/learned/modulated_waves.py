@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, Floats, Index, as_array
-from bochner.spectral.factors import Amplitudes, CosineFactors
+from bochner.spectral.feature_factors import Amplitudes, CosineFactors
 from bochner.spectral.wave_formulas import MemoryLayout, angle_gradient, wave_features
 
 _ROOT_TWO = float(np.sqrt(2.0))

@@ -44,9 +44,9 @@ from bochner.features.parameters import (
     count_frequencies,
     resolve_kernel,
 )
-from bochner.features.stats import FeatureSums, feature_sums
+from bochner.features.row_sums import FeatureSums, feature_sums
 from bochner.features.transformer import FourierFeatures
-from bochner.linear.inputs import (
+from bochner.linear.argument_checks import (
     checked_alpha,
     checked_weight,
     described_features,

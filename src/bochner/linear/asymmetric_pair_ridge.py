@@ -35,9 +35,9 @@ from bochner._base.registry import register
 from bochner._base.warn import warn_user
 from bochner.features.approximation import check_rows
 from bochner.features.chunks import Units
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
+from bochner.linear.argument_checks import checked_right
 from bochner.linear.asymmetric_kernel_ridge import TwoSidedRidge
-from bochner.linear.inputs import checked_right
 from bochner.linear.ridge_posterior import PointSolution, best_alpha
 from bochner.spectral.frequencies import Frequencies
 

@@ -30,7 +30,7 @@ from bochner.linear.reparameterised import (
     ParameterisedKernel,
     slopes_by_logit,
 )
-from bochner.spectral.factors import separated
+from bochner.spectral.feature_factors import separated
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.measure import HalfByMass
 from bochner.spectral.schemes import Scheme

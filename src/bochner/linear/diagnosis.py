@@ -18,7 +18,7 @@ from bochner.features.parameters import (
     rounding_of,
 )
 from bochner.kernels import Kernel, LocallyStationary
-from bochner.linear.advice import Diagnosis
+from bochner.linear.diagnosis_result import Diagnosis
 from bochner.linear.feature_errors import HeldOutSplit, features_of
 from bochner.linear.singular_values import singular_values_of, spectrum_of
 

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
 from bochner.kernels import Bilinear, Harmonizable, Kernel, OnColumns, Periodic
+from bochner.kernels.categorical import Levels
 from bochner.kernels.kernel_parameters import Interval, indices_of
-from bochner.kernels.levels import Levels
 from bochner.kernels.stationary import SHORTEST
 from bochner.linear.composite_families import Composite, Family
 from bochner.linear.feature_evidence import FrequencySlopes
 from bochner.linear.reparameterised import FACTORS, SPREAD, BaseDraws, ParameterisedKernel
 from bochner.spectral import SpectralMeasure
 from bochner.spectral.decompositions import spectral_measure
-from bochner.spectral.factors import separated
+from bochner.spectral.feature_factors import separated
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.lattice_measure import Lattice
 from bochner.spectral.schemes import Scheme, resolve_scheme

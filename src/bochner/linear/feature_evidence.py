@@ -28,7 +28,7 @@ from bochner._base.arrays import Array, as_array, steps
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.features.chunks import Chunk, RowChunks, Targets
 from bochner.features.landmarks import FeatureMap
-from bochner.features.stats import FeatureSums, RunningSums
+from bochner.features.row_sums import FeatureSums, RunningSums
 from bochner.linear.ridge_posterior import RidgePosterior, fit_ridge
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.wave_formulas import MemoryLayout, angle_gradient

@@ -23,9 +23,9 @@ from bochner.kernels import (
     SpectralMixture,
     Sum,
 )
+from bochner.kernels.categorical import Levels
 from bochner.kernels.kernel_names import has_length_scale, named_kernel
 from bochner.kernels.kernel_parameters import SEPARATOR, Interval, indices_of
-from bochner.kernels.levels import Levels
 from bochner.linear.composite_families import Composite, Family, ProductOfKernels, SumOfKernels
 from bochner.linear.family_members import (
     FixedKernel,

@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from bochner._base.arrays import Array, pivoted_cholesky
 from bochner._base.registry import register
 from bochner._base.warn import warn_user
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
 from bochner.linear.ridge_posterior import (
     LOG_ALPHA,
     LinearFunction,

@@ -12,11 +12,16 @@ from bochner._base.arrays import FLOATS, Array, MatrixLike, RandomState, as_arra
 from bochner._base.checks import generators, validated_with_numbers
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk, Numbers
-from bochner.linear.functions import SampledFunctions, linear_functions
-from bochner.linear.inputs import check_one_spread, checked_forgetting, checked_weight, first_rows
+from bochner.linear.argument_checks import (
+    check_one_spread,
+    checked_forgetting,
+    checked_weight,
+    first_rows,
+)
 from bochner.linear.predictions import offered, with_uncertainty
 from bochner.linear.ridge_head import RidgeHead
 from bochner.linear.ridge_posterior import N_CHECKS, RidgePosterior
+from bochner.linear.sampled_functions import SampledFunctions, linear_functions
 
 
 @register

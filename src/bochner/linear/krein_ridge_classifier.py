@@ -13,7 +13,7 @@ from bochner._base.checks import labels, shown, validated_with_labels
 from bochner._base.registry import register
 from bochner.features.chunks import ArrayChunks, Chunk, Indicators, RowSample, sample_rows
 from bochner.features.parameters import count_frequencies
-from bochner.linear.inputs import (
+from bochner.linear.argument_checks import (
     checked_forgetting,
     checked_weight,
     described_features,

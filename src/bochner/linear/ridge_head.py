@@ -27,11 +27,11 @@ from bochner.features.parameters import (
     length_scale_check,
     resolve_kernel,
 )
-from bochner.features.stats import NOT_AMONG, FeatureSums, chunk_sums
+from bochner.features.row_sums import NOT_AMONG, FeatureSums, chunk_sums
 from bochner.features.transformer import FourierFeatures
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import native
-from bochner.linear.inputs import (
+from bochner.linear.argument_checks import (
     checked_alpha,
     described_features,
     drawing_options,

@@ -30,7 +30,7 @@ from bochner._base import limits
 from bochner._base.arrays import Array, Index, as_array, jittered_cholesky, pivoted_cholesky
 from bochner._base.registry import register
 from bochner.features.landmarks import FeatureMap, ResidualFeatures
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
 from bochner.spectral.frequencies import Frequencies
 
 LOG_ALPHA = (np.log(1e-6), np.log(1e5))

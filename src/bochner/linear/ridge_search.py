@@ -12,7 +12,7 @@ from scipy.optimize import Bounds
 from bochner._base.arrays import Array, as_array, jittered_cholesky
 from bochner._base.descent import minimised
 from bochner.features.chunks import ArrayChunks, Chunk, Numbers, Targets
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
 from bochner.linear.feature_evidence import evidence_gradient, ordered_sums
 from bochner.linear.reparameterised import ParameterisedKernel
 from bochner.linear.ridge_posterior import (

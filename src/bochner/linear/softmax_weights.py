@@ -14,7 +14,7 @@ from bochner._base.descent import minimised
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk, RowSample, Targets, Units
 from bochner.features.landmarks import FeatureMap
-from bochner.features.stats import FeatureSums
+from bochner.features.row_sums import FeatureSums
 from bochner.linear.iterative import IterativeSolution
 from bochner.linear.krein import KreinSolution
 from bochner.linear.ridge_posterior import RidgePosterior, centred_sums, origin

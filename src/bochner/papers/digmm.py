@@ -20,7 +20,7 @@ Section IV-B, 2), 5)     :func:`updated_frequencies`
 Algorithm 1              :func:`coordinate_ascent`; ``SimilarityFeatures(inference=Taylor())``
 Tables I to VI           the benchmark ``digmm``: data sets and kernels, part ``accuracy``
 Figures 2 to 4           the benchmark ``digmm``, parts ``error`` and ``sketch``
-Tables VII, VIII, fig. 5 the benchmark ``digmm``: ``truncation``, ``shift``, ``convergence``
+Tables VII, VIII         the benchmark ``digmm``: ``truncation``, ``shift``; Fig. 5: ``convergence``
 =======================  ===========================================================================
 
 **What the expansion does.** The data's term of the log posterior of one frequency is, to second

@@ -21,7 +21,7 @@ from bochner.comparison.verdict import calibration, difference, scope
 from bochner.plot import comparison
 from bochner.plot.calibration_curves import CalibrationDisplay
 from bochner.plot.regression_errors import PredictionsDisplay
-from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.subject import Subject
 
 _LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())

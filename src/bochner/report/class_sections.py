@@ -7,7 +7,7 @@ from bochner.comparison.outcomes import Outcome
 from bochner.comparison.verdict import calibration
 from bochner.plot.calibration_curves import CalibrationDisplay
 from bochner.plot.class_errors import ConfusionDisplay, RocDisplay
-from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.name_texts import cut, quoted
 from bochner.report.subject import Subject
 

@@ -20,7 +20,7 @@ from bochner.comparison.forecast_errors import (
     shown_times,
 )
 from bochner.plot.series_plots import component_display, forecast_display
-from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster

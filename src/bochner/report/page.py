@@ -23,10 +23,10 @@ from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, measured_studies, table_facts
 from bochner.comparison.verdict import calibration, scope, verdict
 from bochner.report.accuracy import errors_section, intervals_section, predictions_section, shown
-from bochner.report.blocks import Finding, Section, numbered, typeset, without_control
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
+from bochner.report.html_blocks import Finding, Section, numbered, typeset, without_control
 from bochner.report.model_sections import data_section, model_section, reproduction_section
 from bochner.report.name_texts import cut, quoted
 from bochner.report.residual_section import MOST_COLUMNS, Drift, drifts, residuals_section

@@ -11,7 +11,7 @@ from bochner._base.arrays import Array, as_array
 from bochner._base.number_texts import counted, entries, number, percent, with_error
 from bochner.files.columns import Column, labels
 from bochner.plot.regression_errors import ResidualsDisplay
-from bochner.report.blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.name_texts import cut, listed, quoted, short
 from bochner.report.subject import Subject, shown_values
 

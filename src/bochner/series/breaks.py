@@ -41,9 +41,7 @@ _AT_ENDS = 3
 
 
 class Breaks(NamedTuple):
-    """For each row (n,), in standard deviations: its value minus the prediction from all other rows,
-    and the shift of the level from this row on.
-    """
+    """In standard deviations (n,): values minus predictions from all others, and level shifts."""
 
     of_values: Array
     of_levels: Array

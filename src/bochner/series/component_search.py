@@ -15,7 +15,6 @@ from bochner._base.progress import Progress, silent
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.series.breaks import NEW_BREAKS, find_breaks
 from bochner.series.components import Waves
-from bochner.series.law import SeriesLaw
 from bochner.series.parameter_posterior import (
     FEWEST_STEPS,
     ROUNDED,
@@ -29,6 +28,7 @@ from bochner.series.parameter_posterior import (
     season_waves,
 )
 from bochner.series.priors import GENERAL, SeriesPriors
+from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import ScaledSeries, SeriesModel, SeriesUnits
 from bochner.series.trends import TRENDS, WalkWithDrift
 from bochner.series.value_transformations import TRANSFORMATIONS, candidates, positive

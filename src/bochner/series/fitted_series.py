@@ -12,9 +12,9 @@ from bochner._base.arrays import Array
 from bochner._base.progress import Progress
 from bochner._base.registry import register
 from bochner.series.component_search import Plan, learn
-from bochner.series.law import SeriesLaw
 from bochner.series.priors import GENERAL, PRIORS, SeriesPriors
 from bochner.series.reconciliation import DrawnForecast, Reconciliation, ScoredLaw
+from bochner.series.series_law import SeriesLaw
 from bochner.series.series_model import ScaledSeries
 from bochner.series.series_rows import SeriesRows, future_inputs
 from bochner.series.timelines import Future, Timeline, labelled

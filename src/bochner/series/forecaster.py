@@ -15,9 +15,9 @@ from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
 from bochner._base.threads import checked_n_jobs, single_threaded_blas, threads_for
 from bochner.series.fitted_series import FittedSeries, SeriesForecasts, check_periods, fitted_series
-from bochner.series.law import SeriesLaw
 from bochner.series.reconciliation import Reconciliation
 from bochner.series.rolling_origins import rolling_table
+from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import SeriesRows, series_values, several, taken_series
 from bochner.series.summed_series import check_sums, check_values, reconciliation, with_sums
 from bochner.series.value_transformations import TRANSFORMATIONS

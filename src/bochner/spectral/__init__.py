@@ -6,9 +6,9 @@ from bochner._base.on_demand import on_demand
 
 if TYPE_CHECKING:
     from bochner.spectral.decompositions import Jordan as Jordan
-    from bochner.spectral.factors import CosineFactors as CosineFactors
-    from bochner.spectral.factors import Envelope as Envelope
-    from bochner.spectral.factors import FeatureFactor as FeatureFactor
+    from bochner.spectral.feature_factors import CosineFactors as CosineFactors
+    from bochner.spectral.feature_factors import Envelope as Envelope
+    from bochner.spectral.feature_factors import FeatureFactor as FeatureFactor
     from bochner.spectral.laws import BlockLaw as BlockLaw
     from bochner.spectral.laws import Chi as Chi
     from bochner.spectral.laws import Elliptical as Elliptical
@@ -35,7 +35,7 @@ else:
         __name__,
         {
             "bochner.spectral.decompositions": ("Jordan",),
-            "bochner.spectral.factors": (
+            "bochner.spectral.feature_factors": (
                 "CosineFactors",
                 "Envelope",
                 "FeatureFactor",

@@ -10,9 +10,9 @@ import numpy as np
 from bochner import kernels
 from bochner._base.arrays import Array, LengthScale, as_array
 from bochner._base.registry import fact, register
-from bochner.kernels.levels import Levels
+from bochner.kernels.categorical import Levels
 from bochner.spectral.composite_laws import TwoFrequency, WithAmplitude
-from bochner.spectral.factors import Amplitudes, CosineFactors
+from bochner.spectral.feature_factors import Amplitudes, CosineFactors
 from bochner.spectral.lattice_measure import Lattice
 from bochner.spectral.laws import (
     Chi,

@@ -9,7 +9,7 @@ from operator import add
 import numpy as np
 
 from bochner._base.arrays import Array
-from bochner.spectral.factors import Amplitudes
+from bochner.spectral.feature_factors import Amplitudes
 from bochner.spectral.hadamard import Matrix
 from bochner.spectral.laws import BlockLaw, Draw, Law, NoMeasureError
 from bochner.spectral.schemes import Scheme

@@ -10,7 +10,13 @@ from bochner._base.arrays import FLOATS, Array, InputRows, MatrixLike, frozen_ar
 from bochner._base.checks import check_rows_given, largest_size
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.registry import register
-from bochner.spectral.factors import CosineFactors, FeatureFactor, joined, multiplied, separated
+from bochner.spectral.feature_factors import (
+    CosineFactors,
+    FeatureFactor,
+    joined,
+    multiplied,
+    separated,
+)
 from bochner.spectral.hadamard import HadamardRows, Matrix
 from bochner.spectral.wave_formulas import trigonometric_features
 

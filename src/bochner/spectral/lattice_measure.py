@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bochner._base.arrays import Array, as_array, frozen_array
 from bochner._base.warn import warn_user
-from bochner.spectral.factors import CosineFactors
+from bochner.spectral.feature_factors import CosineFactors
 from bochner.spectral.lattice_series import LagFunction, Series, lattice_series
 from bochner.spectral.laws import Draw, Law
 from bochner.spectral.measure import ByMass, HalfByMass, Part, SpectralMeasure

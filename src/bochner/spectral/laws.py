@@ -11,7 +11,7 @@ from scipy.special import gammaincinv
 from scipy.stats import f as f_distribution
 
 from bochner._base.arrays import Array, LengthScale, as_array
-from bochner.spectral.factors import Amplitudes, CosineFactors
+from bochner.spectral.feature_factors import Amplitudes, CosineFactors
 from bochner.spectral.hadamard import Matrix
 from bochner.spectral.schemes import Coordinates, Directions, Layout, Scheme, Uniforms
 

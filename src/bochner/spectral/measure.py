@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, as_count
 from bochner.spectral.composite_laws import PAIRS, Convolution, Mapped
-from bochner.spectral.factors import Envelope, FeatureFactor, multiplied
+from bochner.spectral.feature_factors import Envelope, FeatureFactor, multiplied
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.laws import Law, NoMeasureError
 from bochner.spectral.schemes import Scheme, resolve_scheme

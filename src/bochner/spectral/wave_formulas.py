@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bochner._base import limits
 from bochner._base.arrays import Array, Floats, Scratch, row_blocks
 from bochner._base.threads import in_order, single_threaded_blas
-from bochner.spectral.factors import FeatureFactor
+from bochner.spectral.feature_factors import FeatureFactor
 from bochner.spectral.hadamard import HadamardRows, Matrix
 
 _ANGLES = Scratch()

@@ -32,8 +32,8 @@ from bochner.tables.encodings import (
     standard_knots,
     tail_state,
 )
+from bochner.tables.left_out_groups import Removal
 from bochner.tables.level_means import target_columns
-from bochner.tables.removal import Removal
 from bochner.tables.table_errors import (
     LEAST_SIZE,
     refuse_infinite,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array
-from bochner.tables.removal import Removal
+from bochner.tables.left_out_groups import Removal
 
 _N_FOLDS = 5
 """Folds of the rows of a level: as many as scikit-learn's TargetEncoder has by default."""

@@ -238,7 +238,7 @@ class NewRows:
 
     @cached_property
     def level_excess(self) -> Array:
-        """Extra variance (n,) of rows with a new level, as a share of the variance between levels."""
+        """Extra variance (n,) of rows with new levels, as a share of that between levels."""
         n_levels = self.knowledge.donors.n_levels - 1
         excess = np.where(n_levels >= _FEWEST_LEVELS, 2.0 / np.maximum(n_levels - 1.0, 1.0), 0.0)
         return as_array(np.max(np.where(self.known.is_new, excess, 0.0), axis=1, initial=0.0))

@@ -323,7 +323,7 @@ class Observations:
         return Scored(units[last], part, observed, self._centres(units)[units[last]])
 
     def _centres(self, units: Chosen) -> Array:
-        """Return, for each observation, the mean targets (n, t) of the ``units`` outside its group."""
+        """Return, for each observation, the mean targets (n, t) of ``units`` outside its group."""
         labels = np.arange(len(self)) if self.groups is None else self.groups
         total = np.bincount(labels[units], self.weights[units], int(labels.max()) + 1)
         sums = np.stack(

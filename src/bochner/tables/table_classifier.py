@@ -13,7 +13,7 @@ from bochner._base.arrays import Array, MatrixLike, as_array, as_finite_scalar
 from bochner._base.checks import labels
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
-from bochner.linear.inputs import LabelledClassifier, checked_weight
+from bochner.linear.argument_checks import LabelledClassifier, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import fitted_laws
 from bochner.tables.table_model import TableModel

@@ -13,7 +13,7 @@ from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_le
 from bochner._base.checks import check_choice, generators
 from bochner._base.progress import Callback, Progress
 from bochner._base.registry import register
-from bochner.linear.inputs import check_one_spread, checked_weight
+from bochner.linear.argument_checks import check_one_spread, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import chosen_transformation, fitted_laws
 from bochner.tables.table_model import TableModel

@@ -27,10 +27,10 @@ from bochner.engines import PartitionedRows
 from bochner.features.chunks import are_whole
 from bochner.files.columns import Column, read_column, rows_of
 from bochner.files.stamps import sortable_times
-from bochner.linear.inputs import checked_weight
+from bochner.linear.argument_checks import checked_weight
 from bochner.tables.encoder import is_pandas, read_columns
+from bochner.tables.left_out_groups import Removal
 from bochner.tables.observations import Keys, bits, mixed
-from bochner.tables.removal import Removal
 from bochner.tables.table_partitions import Others, collected_table
 
 _GREATEST_RATIO = 1e8

@@ -178,7 +178,7 @@ class TreeLearner:
     most_iterations: int | None = None  # None: as many as the boosting has
 
     def trees(self, data: Observations, rows: Chosen) -> tuple[Line | None, Trees]:
-        """Fit trees to some of the observations, after a line if the learner has one; return both."""
+        """Fit trees to some observations, after a line if the learner has one; return both."""
         inputs, weights = self._of_rows(self.inputs, data, rows), data.weights[rows]
         line, Y = None, data.Y[rows]
         # No line for classes: residuals of class indicators are no labels for a classifier.

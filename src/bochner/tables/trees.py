@@ -302,7 +302,7 @@ def _children(
 def _between(
     inputs: Array, feature: Chosen, threshold: Array, has_none: NDArray[np.bool_]
 ) -> Array:
-    """Move each threshold (m,) halfway between the entries of its input (n, k) that it separates."""
+    """Move each threshold (m,) halfway between the two entries (n, k) that it separates."""
     moved = threshold.copy()
     for column in np.unique(feature[~has_none]):
         nodes = np.flatnonzero((feature == column) & ~has_none)

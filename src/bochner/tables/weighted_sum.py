@@ -243,7 +243,7 @@ class SumOfLaws:
     def _factors(
         self, X: Array, means: Array, variances: Array, sample_weight: Array | None
     ) -> Array:
-        """Return the factors of deviations from means and variances (n, K, t) of the base models."""
+        """Return factors of deviations from means and variances (n, K, t) of the base models."""
         if not any(width.curves for width in self.widths):
             return np.ones((len(X), *self.weights.shape[1:]))
         laws, weights = self.laws.used(self.weights)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels
 
 from bochner._base.registry import registered_class
-from bochner.files.container import ModelFileError, Tensors
+from bochner.files.safetensors_container import ModelFileError, Tensors
 from bochner.files.stored_classes import (
     DTYPES,
     NUMERIC,

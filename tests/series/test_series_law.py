@@ -68,8 +68,8 @@ def assert_earlier(name="damped"):
     assert_allclose(law.rows.times, whole.times[12:])
     rows = new_rows(np.concatenate((whole.times[:-1] + 0.3 * np.diff(whole.times), LATER)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bochner.series.law._BLOCK", 4)
-        patch.setattr("bochner.series.law._MARGIN", 2)
+        patch.setattr("bochner.series.series_law._BLOCK", 4)
+        patch.setattr("bochner.series.series_law._MARGIN", 2)
         found = law.predict(rows)
     for (first, end), (start, stop) in WINDOWS.items():
         given = np.isin(np.arange(24), np.arange(start, stop))

@@ -9,10 +9,11 @@ from scipy import sparse
 
 from bochner import Frequencies
 from bochner._base import limits
-from bochner.features import FeatureSums, feature_sums
+from bochner.features import FeatureSums
+from bochner.features import row_sums as feature_sums
 from bochner.features.chunks import Chunk
 from bochner.features.parameters import median_distance
-from bochner.features.stats import RunningSums
+from bochner.features.row_sums import RunningSums
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 3)), RNG.normal(size=(30, 2))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from bochner.tables.left_out_groups import Removal
 from bochner.tables.observations import fold_numbers
-from bochner.tables.removal import Removal
 
 RNG = np.random.default_rng(0)
 
