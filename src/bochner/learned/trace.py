@@ -150,8 +150,8 @@ class Trace:
     records : mapping of str to array-like of shape (n_chains, n_iterations)
         Arrays by name, which are copied and read-only. Usual names are ``log_evidence``,
         ``log_posterior``, ``acceptance_<move>`` (the share of accepted proposals of the move in the
-        iteration), ``n_components``, ``step_size_<move>``, ``precision`` (of the weights, relative to
-        the noise), ``noise_variance`` and ``seconds``. Other names are allowed.
+        iteration), ``n_components``, ``step_size_<move>``, ``precision`` (of the weights, over
+        the precision of the noise), ``noise_variance`` and ``seconds``. Other names are allowed.
     n_burn_in : int
         Number of burn-in iterations at the beginning of each chain.
 
