@@ -104,7 +104,7 @@ def sampler(n_envelope: int = 8) -> Sampler:
 
 @dataclass(slots=True, eq=False)
 class LeastSquaresState:
-    """A state of the chain, which changes it in place."""
+    """State of a :class:`LeastSquaresChain`, which changes it in place."""
 
     omega: Array  # (k, D)
     prior: FrequencyPrior
