@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 Stamps = NDArray[np.datetime64]
 
 _QUARTER = np.timedelta64(15, "m")
-"""Fifteen minutes: offsets of zones change at full quarters of an hour since 1972, and zones had
-other rules only before; the offset is looked up once for each quarter."""
+"""Fifteen minutes: since 1972 offsets of zones change only at full quarters of an hour, so that the
+offset is looked up once for each quarter."""
 
 _FIXED = re.compile(r"UTC([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
 """Names of fixed offsets, as `datetime.timezone` has them."""

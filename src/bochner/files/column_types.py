@@ -40,8 +40,8 @@ MISSING = (
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 )  # fmt: skip
-"""Words that are missing among numbers and dates, as for `pandas.read_csv`. Among text they are
-text: a class None, or the country code NA."""
+"""Words for missing entries in columns of numbers or dates, as for `pandas.read_csv`. In text
+columns they are text, such as a class None or the country code NA."""
 
 MARKERS = (
     *dict.fromkeys(map(str.lower, MISSING)), "n.a.", "missing", "-", "--", "---", "\u2013",
@@ -58,7 +58,7 @@ _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": 
 """Patterns of dates that are tried, by `ReadOptions.dates`."""
 
 _FORCED_FAMILIES: tuple[Family, ...] = (*_COMMON_FAMILIES, "compact")
-"""Patterns in a column that is said to hold dates: 20211231 would be a number elsewhere."""
+"""Patterns in a column whose requested kind is dates: 20211231 is a number in other columns."""
 
 _TRUTHS: Mapping[str, bool] = {
     "True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False,
@@ -66,18 +66,17 @@ _TRUTHS: Mapping[str, bool] = {
 """Truth values, as `pandas.read_csv` reads them."""
 
 _SAMPLE_SIZE = 1000
-"""Entries that are looked at first: columns of other text fail within them at little cost."""
+"""Entries that are tested first, because most columns of other text fail within them."""
 
 _LEAST_SAMPLE_SHARE = 0.8
-"""Share of numbers in the sample below which the column has hardly nine tenths of numbers."""
+"""Share of numbers in the sample below which a share of 0.9 in the column is unlikely."""
 
 _MOST_WORDS = 20
-"""Most distinct entries that count as missing because nearly all other ones are numbers or dates:
-a column with more is not one of numbers with a few remarks."""
+"""Most distinct entries that count as missing in a column that nearly only holds numbers or dates:
+a column with more such entries is text."""
 
 _FEWEST_NUMBERS = 20
-"""Distinct whole numbers from which a column with a few words is one of numbers: 1, 2, 3 and X are
-codes."""
+"""Fewest distinct integers in a numeric column that also has words: 1, 2, 3 and X are codes."""
 
 
 _FEWEST_DATES = 5

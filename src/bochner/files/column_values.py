@@ -42,10 +42,10 @@ _MOST_WORDS = 3
 """Words that a note lists: a note stays within a few lines."""
 
 _HALF = 0.5
-"""Share of numbers or dates from which text is not an identifier, but a column with errors."""
+"""Smallest share of numbers or dates at which text is a column with errors, not an identifier."""
 
 _SAMPLE_SIZE = 1000
-"""Entries of a text column that are looked at first, for that share and for its levels."""
+"""Entries of a text column that are tested first for numbers, dates and levels."""
 
 _MOST_LEVELS = 256
 """Levels of a text column up to which they are compared, the most that `TableEncoder` encodes."""

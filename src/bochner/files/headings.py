@@ -14,16 +14,16 @@ from bochner._base.names import shown
 Rows = Sequence[Sequence[str]]
 
 LOOKED_AT = 200
-"""Records at the beginning of a file that are looked at: a table shows its kind within them."""
+"""Number of first records of a file in which titles and column names are searched."""
 
 _FEWEST_BELOW = 2
 """Fewest records below a first line that is taken for data, or for a title."""
 
 _FEWEST_STEPS = 3
-"""Fewest numbers whose equal steps make them names, such as wavelengths."""
+"""Fewest equally spaced numbers in a first line that count as column names, such as wavelengths."""
 
 _NUMERIC = 0.9
-"""Share of numbers from which a column is one of numbers."""
+"""Smallest share of numbers in a numeric column."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LETTER = re.compile(r"[^\W\d_]")

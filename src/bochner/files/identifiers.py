@@ -22,8 +22,8 @@ _FEWEST_INDEX_ROWS = 2
 """Fewest rows for the detection of an index: one row, numbered 0 or 1, is not evidence."""
 
 _FEWEST_ROWS = 20
-"""Fewest rows of other identifiers and of constant columns: few rows count, differ or are equal by
-chance."""
+"""Fewest rows of other identifiers and of constant columns: a few rows may be
+consecutive, distinct or equal by chance."""
 
 _FEWEST_LEFT = 2
 """Columns that must remain if a column of row numbers is left out: an input and a target."""
@@ -37,19 +37,19 @@ _IDENTIFIER_WORD = re.compile(
     "parcel|property|house|student|player|device|sample|account|acct|invoice|ticket|doc|document|"
     "image|file|event|session|visit|encounter|claim|policy|loan|listing|object)?ids?"
 )
-"""A word such as id, PID or customerid; humid and acid are none."""
+"""A word such as id, PID or customerid, but not humid or acid."""
 
 _NUMBERING_NAMES = frozenset(
     ("number", "no", "num", "nr", "nbr", "code", "ref", "reference", "serial", "barcode", "ean",
      "account", "invoice", "ticket", "order", "phone")
 )  # fmt: skip
-"""Last words of names of identifiers, and of some quantities: they are noted and stay."""
+"""Last words of names of identifiers or quantities; such columns stay, with a remark."""
 
 _TIME_NAMES = frozenset(
     ("year", "month", "week", "day", "date", "hour", "minute", "second", "time", "t", "period",
      "quarter", "step", "age")
 )  # fmt: skip
-"""Words of names of quantities that often count by one."""
+"""Words in names of quantities that often increase by one, such as years."""
 
 _NEARLY_UNIQUE = 0.95
 """Share of distinct texts from which a column of at least 20 rows is an identifier."""
@@ -58,7 +58,7 @@ _MANY_LEVELS = 256
 """Levels above which `TableEncoder` regards text as an identifier, if they are more than half."""
 
 _IDENTIFIER_SHARE = 0.5
-"""Share of distinct texts above which it does so, since most of them have a single row."""
+"""Share of distinct texts above which `TableEncoder` regards text as an identifier."""
 
 _SAMPLE_SIZE = 1000
 """Rows, spread over the table, in which distinct texts are counted first."""

@@ -37,16 +37,16 @@ from bochner.files.stored_classes import (
 from bochner.kernels import KernelAdapter
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
-"""What ``random_state`` may hold besides a number; files have None instead."""
+"""Types of ``random_state`` that files replace by None."""
 
 _LONG_LIST = 64
-"""Numbers from which a list is a tensor: as text they take two and a half times the space."""
+"""Fewest numbers of a list that is stored as a tensor: text takes 2.5 times the space."""
 
 _SMALL = 2**14
 """Bytes up to which arrays are not compressed, because other parts of a file take more."""
 
 _MOST_EXPANDED = 1032
-"""Bytes of an array for each compressed byte, at most: the limit of zlib's format."""
+"""Most bytes of an array per compressed byte: the limit of zlib's format."""
 
 _MOST_COLUMNS = 2**20
 """Most inputs of a kernel that is evaluated once, so that a changed file cannot ask for memory."""

@@ -18,7 +18,7 @@ Times = NDArray[np.datetime64]
 Family = Literal["iso", "month", "compact", "numeric", "named"]
 
 ORDERS: Mapping[Order, str] = {"dayfirst": "days before months", "monthfirst": "months before days"}
-"""Orders of dates, and how notes call them."""
+"""Orders of days and months, with their names in notes."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH_NAMES = (
@@ -66,10 +66,10 @@ _ISO_OFFSET = r"^(.{10}[T ].*?)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 """An ISO 8601 time with its offset from UTC last; the date before it has ten characters."""
 
 _SAMPLE_SIZE = 1000
-"""Entries by which the pattern is chosen: other text fails within them at little cost."""
+"""Number of first entries from which the pattern is chosen."""
 
 _FIRST_YEAR_OF_TWO_DIGITS = 69
-"""Two digits from here on are of the twentieth century, as POSIX has it."""
+"""Two-digit years from 69 on are in the twentieth century, as in POSIX."""
 
 _LEAST_SHARE = 0.5
 """Share of the sample that must match a pattern for a column of dates; some may be wrong."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MARKS = {".": "points", ",": "commas"}
-"""Decimal marks, and how notes call them."""
+"""Decimal marks, with their names in notes."""
 
 _THOUSANDS = {".": ",", ",": "."}
 """Separator of thousands by decimal mark."""
@@ -32,14 +32,14 @@ _MEASURES = (
 """Units of measurement that may stand after numbers."""
 
 LARGEST_EXACT = 2**53
-"""Whole number up to which all are exact in float64, in which tables are encoded."""
+"""Largest integer up to which all integers are exact in float64, the type of encoded tables."""
 
 SHARE_READ = 0.9
-"""Share of the present entries of a column of text from which they are numbers or dates with a few
-other entries among them, not text."""
+"""Smallest share of numbers or dates among the present entries at which a column of text is read as
+numbers or dates."""
 
 _SAMPLE_SIZE = 1000
-"""Entries that are looked at first: columns of other text fail within them at little cost."""
+"""Entries that are tested first, because most columns of other text fail within them."""
 
 
 def _pattern(decimal: str) -> str:
@@ -114,7 +114,7 @@ def plain_numbers(texts: pa.Array) -> pa.Array | None:
 
 
 _FEWEST_WIDE_CODES = 3
-"""Digits from which numbers of one width with leading zeros are codes: 01 to 12 are months."""
+"""Fewest digits of codes with leading zeros and equal width: 01 to 12 may be months."""
 
 
 def code_rule(texts: pa.Array, numbers: pa.Array) -> tuple[str, int] | None:

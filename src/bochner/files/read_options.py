@@ -27,7 +27,7 @@ DATE_KINDS: Mapping[str, str | None] = {
 """Kinds of dates, with an order if it overrides the order of the file."""
 
 _MOST_LINES = 100
-"""Most lines of titles or of names; the lines that are looked at are somewhat more."""
+"""Most lines of titles or of column names, fewer than the lines that are searched for them."""
 
 KINDS = (*NUMBER_KINDS, *DATE_KINDS, "text", "ignore")
 

@@ -31,7 +31,7 @@ _KINDS: Mapping[bytes, str] = {
     b"\x93NUMPY": "a NumPy array",
     b"PAR1": "a Parquet table",
 }
-"""First bytes of files that are taken for models."""
+"""First bytes of other files that users may mistake for models, with their names."""
 
 
 class ModelFileError(ValueError):

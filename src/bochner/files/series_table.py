@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ONE = "y"
-"""Name of the series of a table that has only one."""
+"""Name of the series in a table with a single series."""
 
 _MOST_NAMES = 3
 """Most columns that the title of a report names."""

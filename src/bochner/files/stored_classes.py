@@ -30,7 +30,7 @@ Node = dict[str, Any]
 """An object of the tree, ``{"$": tag, ...}``; numbers, text and lists are stored directly."""
 
 Path = tuple[str, ...]
-"""Where in the model: the names of attributes and keys, and indices as text."""
+"""Position in the model: names of attributes and keys, and indices as text."""
 
 NUMERIC = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -49,7 +49,7 @@ DTYPES = (*NUMERIC, "object")
 
 _DEPTH = 100  # of nested values: two for each of 40 nested kernels, far from 1000 calls
 _WIDEST = 256
-"""Characters of an array of fixed-width text for each one that its items hold.
+"""Most reserved characters of a fixed-width text array per character that its items use.
 
 A file then takes at most a fixed multiple of its size in memory; columns of text of very different
 lengths are objects, which have no width."""

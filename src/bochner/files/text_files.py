@@ -38,14 +38,13 @@ _MOST_LISTED = 5
 """Files of a directory or of an archive that an error message lists."""
 
 _DELIMITERS = (",", ";", "\t", "|")
-"""Delimiters that are tried; the earlier one is taken if two fit equally well."""
+"""Candidate delimiters; the first of two delimiters is used if both fit equally well."""
 
 _SAMPLE_LENGTH = 1 << 16
 """Bytes of the file, or a few more, in which the delimiter is counted: hundreds of lines."""
 
 _SAMPLE_RECORDS = 200
-"""Most records in which the delimiter and the names are looked for: a wrong delimiter disagrees
-within a few, and a table shows its kind."""
+"""Number of first records in which the delimiter and the column names are searched."""
 
 _BLOCK_SIZE = 1 << 24
 """Bytes that Arrow parses at once, which bounds the length of a row: 16 MiB."""

@@ -13,11 +13,11 @@ from bochner._base.arrays import Array, Index, as_array, steps
 from bochner.tables.sensitivity import Dependence, aligned
 
 _FEWEST_PAIRS = 8
-"""Fewest pairs of permutations for each row, whose standard errors are accurate to a quarter."""
+"""Fewest pairs of permutations for each row; standard errors are then accurate to a quarter."""
 
 _REPEATED = 32
-"""Fewest background rows with a second pair, which gives the variance between permutations to a
-quarter."""
+"""Fewest background rows with a second pair of permutations, which estimates the variance between
+permutations to within a quarter."""
 
 _BLOCK_NUMBERS = 2**22
 """Numbers in a block of rows to predict, 32 MB."""

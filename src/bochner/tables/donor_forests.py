@@ -24,25 +24,25 @@ from bochner._base.arrays import Array, as_array
 from bochner.tables.observations import Chosen
 
 N_DRAWS = 30
-"""Donors of a row, and trees of a forest, each of which draws one: the standard error of a mean is
-below a fifth of the spread between donors."""
+"""Number of donors per row, and of trees, each of which draws a donor: the standard error of a mean
+is below a fifth of the spread between donors."""
 
 _LEAVES = (2, 5, 15)
-"""Fewest rows of a leaf, of which held-out rows choose one: few where the other columns nearly
-determine an entry, many where they say little about it."""
+"""Candidate minimum leaf sizes, chosen on held-out rows: small if the other columns nearly
+determine an entry, large if they are hardly informative."""
 
 _FEWEST_CHOOSING = 40
-"""Fewest known entries of a column to choose the size of leaves; fewer have the middle one."""
+"""Fewest known entries for a choice of the leaf size; with fewer, the middle size is used."""
 
 _HIDDEN_SHARES = (0.0, 0.25, 0.5)
-"""Shares of entries that are hidden in copies of the rows, so that forests know what to do without
-them."""
+"""Shares of entries that are hidden in copies of the rows, so that forests are trained on missing
+entries."""
 
 _FEW_LEVELS = 8
 """Largest number of levels that a forest predicts by indicators; more levels by random signs."""
 
 _PRIOR_ROWS = 10.0
-"""Rows at the mean of all levels that shrink the mean of a level, which replaces it as an input."""
+"""Prior rows with the overall mean, which shrink the mean that replaces a level code."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,8 +30,8 @@ _FEW_SCORED = 0.2
 nearly as many rows as a fit to all observations."""
 
 _NEGLIGIBLE = 0.01
-"""Share of scored observations up to which the fit without them is the fit to all observations: a
-hundredth fewer observations change errors by less than half a per cent of their excess."""
+"""Share of scored observations up to which the fit without them is the fit to all observations:
+with one per cent fewer observations, the excess error changes by less than half a per cent."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

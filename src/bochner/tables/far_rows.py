@@ -30,11 +30,11 @@ _STEPS = (1.0, 2.0, np.inf)
 Slopes over shorter distances follow the noise and the pull to the mean at the ends."""
 
 _CONTINUED = 0.5
-"""Share of the change by which predictions go on: the middle of staying and going on."""
+"""Share of the extrapolated change that predictions take: halfway between constant and linear."""
 
 _MOST_RANGES = 0.5
-"""Distance from the range, in ranges, up to which predictions go on: entries much farther out are
-often mistakes."""
+"""Distance from the range, in widths of the range, up to which predictions are extrapolated:
+entries much farther out are often mistakes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

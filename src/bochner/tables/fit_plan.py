@@ -18,8 +18,8 @@ from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations, Rows, Scored
 
 _MEASURED, _MEASUREMENTS = 600, 9
-"""Number of rows of the matrix products that measure the speed, in some milliseconds each, and of
-products: their median does not depend on a short pause of one of them."""
+"""Rows of the matrices whose products measure the speed, and number of products, a few milliseconds
+each: the median is robust to a short pause during a product."""
 
 _ROUGH = Family(Laplacian)
 """Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""

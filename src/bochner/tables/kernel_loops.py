@@ -18,7 +18,7 @@ from bochner._base.compiling import compiled, inner
 from bochner._base.wave_loops import LOOSE
 
 _LOG2E = 1.4426950408889634
-"""The number of powers of two in a power of e."""
+"""The logarithm of e to base two."""
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 """The logarithm of two in two parts; products of the first part with exponents are exact."""
@@ -69,7 +69,7 @@ _SINGLE_LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
 _SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Sum: ln 2
 _SINGLE_SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd
 _SINGLE_SMALLEST = np.float32(-87.0)
-"""Single-precision twins of the constants of this file.
+"""Single-precision versions of the constants of this file.
 Products of the first part of the logarithm of two with exponents are exact."""
 
 # Coefficients of the exponential series. The next term is smaller than a rounding error.

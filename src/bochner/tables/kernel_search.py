@@ -30,9 +30,9 @@ from bochner.tables.leave_one_out import (
 from bochner.tables.observations import Rows
 
 PENALTIES = (100.0, 10.0, 1.0)
-"""Penalties of deviations from a common length scale, per squared logarithm, in rows. Halves of the
-rows choose: a few hundred noisy rows hardly distinguish the scales of inputs, but without noise few
-rows do."""
+"""Penalties of deviations from a common length scale, per squared logarithm, in rows,
+chosen by cross-validation on halves: a few hundred noisy rows hardly distinguish the scales of
+inputs, but without noise few rows suffice."""
 
 _REACH = 5.0
 """Largest change of a logarithm. An input with 150 times the common length scale has no effect on

@@ -30,13 +30,13 @@ _PARTS = 4
 left."""
 
 _CALIBRATED = 0.95
-"""Level of the quantiles whose ratio widens scores: the upper end of an interval of 90 %, the level
-that is asked for most often. Ends of intervals of 50 and 99 % need a smaller and a larger
+"""Level of the quantiles whose ratio widens scores: the upper end of an interval of 90 %, the most
+common level. Ends of intervals of 50 and 99 % need a smaller and a larger
 factor."""
 
 _FEWEST_FREE = 2.0
-"""Least degrees of freedom of a scale that scores determine, those of three stretches that share
-all: with one, intervals of 90 % would be six times as wide as a normal distribution's."""
+"""Fewest degrees of freedom of a scale estimated from scores, equal to those of three equal
+stretches: with one, intervals of 90 % would be six times as wide as a normal distribution's."""
 
 
 AtOrigin = Callable[

@@ -10,7 +10,7 @@ _BLOCKS = 10
 """Number of blocks of observations in time, in which kernels are learned by left-out errors."""
 
 _STRETCH = 5
-"""A later stretch has one of five equal parts of the observations: how many rows a model will
+"""Later stretches each hold a fifth of the observations: how many rows a model will
 predict is unknown at its fit, and a fifth is the usual share of test rows."""
 
 _STRETCHES = 3

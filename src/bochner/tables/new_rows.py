@@ -25,7 +25,7 @@ _ROWS_OF_A_BLOCK = 200
 """Rows with gaps whose completions are predicted together: 4,000 encoded rows."""
 
 _MARGINAL_ROWS = 200
-"""Training rows that stand for a row of which nothing is known: the standard error of a quantile of
+"""Training rows that replace a row without any known entry: the standard error of a quantile of
 their distribution is at most 3.5 per cent in rank."""
 
 _FEWEST_GAPS = 50
@@ -35,8 +35,8 @@ contain 84 % of such rows, and with donors 88 %."""
 
 
 _FEWEST_LEVELS = 5
-"""Fewest levels whose effects tell how much a new one may exceed them. A new level among fewer is
-taken for one of them, such as one that is spelled differently."""
+"""Fewest levels from which the variance of a new level's effect is estimated. With fewer levels, a
+new level is treated as an existing level, for instance in another spelling."""
 
 
 @register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})

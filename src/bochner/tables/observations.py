@@ -20,7 +20,7 @@ _MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 """Odd numbers of the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
 
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
-"""Its shifts of bits."""
+"""Bit shifts of the finaliser of SplitMix64."""
 
 
 def bits(values: NDArray[np.float64]) -> Keys:

@@ -72,8 +72,8 @@ _MOST_BLOCKS, _BLOCK_ROWS = 20, 8
 """Most blocks for standard errors, accurate to 16 per cent from 20; fewest rows of a block."""
 
 _MOST_PAIRED, _LEAST_SHARE = 8, 0.01
-"""Columns in pairs, 28 at most, and their least index, which bounds joint effects of independent
-columns."""
+"""Most columns that are paired, which gives 28 pairs, and their smallest total Sobol index, which
+bounds the interactions of independent columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -218,8 +218,8 @@ _MOST_KEYS = 1 << 14
 """Most rows whose hashes are stored, four bytes each: a fingerprint stays within 100 kB."""
 
 _LEAST_EXCESS = 0.05
-"""Share of rows of the fit, beyond the share of test rows that equal one by chance, from which a
-file has rows of the fit: errors then change by some per cent."""
+"""Share of training rows in a file, beyond the share of test rows that equal a training row by
+chance, above which the file counts as having training rows: errors then change by some per cent."""
 
 
 def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:

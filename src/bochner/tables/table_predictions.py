@@ -20,11 +20,11 @@ _FEWEST_AT_FLOOR = 8
 negative, the probability of eight such targets and no negative one is at most 2 to the power -8."""
 
 _NO_FLOOR = float(np.finfo(np.float64).min)
-"""Floor of a target without one, next to targets with one: model files hold finite numbers."""
+"""Floor of a target that has no floor, among several targets: model files hold finite numbers."""
 
 _WITHIN = 0.4
-"""Probability between the middle and a function that goes on beyond the range, on both sides. It is
-less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too
+"""Probability between the prediction and linear extrapolation beyond the range, on both sides. It
+is less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too
 small."""
 
 

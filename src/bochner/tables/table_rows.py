@@ -48,7 +48,7 @@ indicate copied rows: fewer rows are levels of a design, and independent rows ra
 often."""
 
 _FEWEST_DATES = 10
-"""Fewest different dates that count as a course in time."""
+"""Fewest distinct dates for rows to count as sorted in time."""
 
 _PROBES = 20
 """Rows whose entries are read first: most columns that are not sorted dates end with them."""

@@ -25,7 +25,7 @@ FEWEST_FOR_TREES = 400
 """Fewest observations for trees: with fewer, leaves of twenty rows separate little."""
 
 _LINE_ROWS = 100_000
-"""Observations that determine a line: standard errors of slopes are below a hundredth of the
+"""Observations to which a line is fitted: standard errors of slopes are below a hundredth of the
 standard deviation of the residuals."""
 
 _ROWS_OF_A_BLOCK = 2**16

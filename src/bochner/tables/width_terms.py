@@ -25,7 +25,7 @@ from bochner.tables.observations import Chosen
 from bochner.tables.trees import TreeInputs
 
 _FIRST_PENALTY = 10.0
-"""Penalty before the first update, in scores: that of a level whose ten rows count by half."""
+"""Penalty before the first update, in scores: it halves the effect of a level with ten rows."""
 
 _PENALTIES = (0.1, 1e5)
 """Smallest and largest penalty, in scores: beyond them terms are unpenalised, or zero."""
@@ -51,7 +51,7 @@ _MOST_TERMS = 100
 """Most indicators that have terms; the time of a fit grows with their cube."""
 
 _FEWEST_OF_TERM = 5
-"""Fewest scores on each side of an indicator with a term: fewer say nothing about a width."""
+"""Fewest scores on each side of an indicator with a term: fewer scores do not determine a width."""
 
 
 @register(shapes={"knots": "k", "values": "k"})
