@@ -172,7 +172,7 @@ def rows_of(X: object, rows: npt.NDArray[np.intp]) -> Any:
 
 
 def unmasked(X: Any) -> Any:
-    """Replace masked entries by missing values; other tables are returned unchanged."""
+    """Replace masked entries of a table by missing values; return other tables unchanged."""
     if not np.ma.is_masked(X):
         return X
     if X.dtype.kind in "mM":

@@ -117,7 +117,7 @@ _WARNINGS = Lock()
 
 
 def try_out(model: object, n_bytes: int) -> None:
-    """Raise ``ValueError`` unless a fitted estimator of bochner answers one row.
+    """Raise ``ValueError`` unless a fitted estimator of bochner can process one row.
 
     The method ``_try_out()`` of a class checks what a row does not need. ``n_bytes`` is the size of
     the file, which bounds the memory of the row.

@@ -122,7 +122,7 @@ def stacked(
 def table_series(
     frame: pd.DataFrame, columns: SeriesColumns, later: pd.DataFrame | None = None
 ) -> tuple[list[TableSeries], dict[str, str]]:
-    """Return the series of a table by first row, and the reasons why other series are unusable.
+    """Return the series of a table by first row, and the reasons to refuse each other series.
 
     Series with a time that occurs twice, or without known values, are refused if there are others:
     the dictionary has the reasons by their names.

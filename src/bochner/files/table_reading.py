@@ -278,7 +278,7 @@ def _convert(
 ) -> _Converted:
     """Convert the columns of a file by its decimal mark and date order."""
     if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
-        # Fields between commas have no decimal commas, and those between semicolons often do.
+        # Commas between fields exclude decimal commas; semicolons often accompany decimal commas.
         options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
     columns, guesses = {}, []

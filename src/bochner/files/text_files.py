@@ -236,7 +236,7 @@ def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions
 
 
 def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the first records, stripped, and the number of lines up to the end of each."""
+    """Return the first records, stripped, and for each the number of lines up to its end."""
     rows: list[list[str]] = []
     lines: list[int] = []
     reading = _reader(sample, delimiter)

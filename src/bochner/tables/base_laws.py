@@ -68,7 +68,7 @@ class KernelSums:
         arguments = self.kernel.arguments(X, levels, dtype)
         means = np.empty((len(X), 0))
         add_kernel_products(self.of_variances, *arguments, none, *scratch_of(dtype), means, values)
-        # Squares are summed in float64: the variance is a small difference from one.
+        # Squares are summed in float64: the variance is one minus a sum that is close to one.
         explained = np.sum((values @ factor) ** 2, axis=1, dtype=np.float64)
         return np.maximum(1.0 - explained, 0.0)
 
@@ -115,7 +115,7 @@ class Laws:
         return self._stacked(X, mean)
 
     def used(self, weights: Array) -> tuple["Laws", Array]:
-        """Return the members with nonzero weights (K, *t), at least one, with their weights."""
+        """Return the members with nonzero weights (at least one), and their weights (K, *t)."""
         is_used = weights.reshape(len(weights), -1).any(axis=1)
         used = np.flatnonzero(is_used | ~is_used.any())
         if len(used) == len(self.members):

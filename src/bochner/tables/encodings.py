@@ -47,7 +47,7 @@ class NumericState(TypedDict):
 
 
 class TextState(TypedDict):
-    """One output per level, and one for rare, unknown and missing entries."""
+    """One feature per level, and one for rare, unknown and missing entries."""
 
     name: str
     kind: Literal["text"]
@@ -150,7 +150,7 @@ def _text_state(name: str, counts: Counter[str], n_missing: int, max_levels: int
         return DroppedState(name=name, kind="constant")
     if len(counts) > max(max_levels, _IDENTIFIER_SHARE * counts.total()):
         return DroppedState(name=name, kind="identifier")
-    # Ties go to the earlier levels in the alphabet, so that the order of rows does not matter.
+    # Ties go to the alphabetically first levels, so that the order of rows does not matter.
     ordered = sorted(counts, key=lambda level: (-counts[level], level))
     n_rare = sum(counts[level] for level in ordered[max_levels:])
     levels = sorted(ordered[:max_levels])
@@ -213,7 +213,7 @@ def cycle_places(state: State) -> NDArray[np.intp]:
 
 
 def values_of(state: State, column: Column) -> Array:
-    """Return one number (n,) per entry of a column that the state can read."""
+    """Convert the entries of a column that the state can read to numbers (n,)."""
     if state["kind"] == "text":
         text = labels(column.raw, column.present)
         return as_array(codes_of(text, state["levels"]))

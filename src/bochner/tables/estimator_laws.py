@@ -57,7 +57,7 @@ class ResidualLaw(ABC):
 
     @property
     def noise(self) -> Array:
-        """Variance (t,) of the noise of a target of weight one."""
+        """Noise variance (t,) of a target of weight one."""
         return self.alpha * self.signal
 
     def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:

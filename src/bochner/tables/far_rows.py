@@ -1,14 +1,15 @@
 r"""Predictions for rows with numbers beyond the range of a fit.
 
-Features of numbers are bounded, so that a prediction beyond the range is that at its end. How the
-function goes on is unknown. With the vector :math:`\delta` from the ends of the ranges to the row,
-slopes at the ends give the change of the function,
+Features of numbers are bounded, so that without a correction a prediction beyond the range equals
+the prediction at its end. The function beyond the range is unknown. With the vector :math:`\delta`
+from the ends of the ranges to the row, slopes at the ends give the extrapolated change of the
+function,
 
 .. math:: \Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k,
 
-if it went on as over the distances :math:`t_k \delta` within the range. Predictions go half of
-the mean change of each number, at most that over half of its range, and their deviation follows
-from the distance to a function that goes on by the largest change.
+with the slopes over the distances :math:`t_k \delta` within the range. Predictions take half of the
+mean change by each number, at most the change over half of its range. Their standard deviation
+grows with the distance to the function with the largest change.
 """
 
 from collections.abc import Callable, Sequence

@@ -172,7 +172,7 @@ fitted."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitPlan:
-    """A random order of observations: the first ones choose kernels, the last ones are scored."""
+    """A random order of observations: the first choose kernels, the last are scored."""
 
     observations: Observations
     order: Chosen  # (n,): Indices of the observations

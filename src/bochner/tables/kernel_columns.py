@@ -54,7 +54,7 @@ class Blocks(NamedTuple):
         return cls(starts, widths, codes, first[1][np.ravel(first[2])] if len(starts) else starts)
 
     def levels(self, X: Array) -> Codes | None:
-        """Return the levels (n', b) of new rows, or ``None`` if a block of some row is not one-hot.
+        """Return level codes (n', b) of new rows, or ``None`` unless all blocks are one-hot.
 
         The result is ``None``, too, if blocks with equal levels in all training rows differ here.
         """

@@ -57,7 +57,7 @@ class LeaveOneOutPredictions(NamedTuple):
 
     means: Array
     variances: Array
-    unit_noise: Array  # The part of the variance of a target of weight one that is noise
+    unit_noise: Array  # The part of the variance that is noise, for a target of weight one
 
 
 @register(shapes={"coef": "nt", "factor": "mm", "signal": "t"})
@@ -92,7 +92,7 @@ class KernelLaw:
 
     @property
     def noise(self) -> Array:
-        """Variance (t,) of the noise of a target of weight one."""
+        """Noise variance (t,) of a target of weight one."""
         return np.ravel(self.found.alpha * as_array(self.signal))
 
     def with_variances(self, of_function: float, of_noise: float) -> "KernelLaw":

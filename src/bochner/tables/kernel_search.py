@@ -82,7 +82,7 @@ def with_length_scales(
     points = best = moved(tuple(_point(start, dim) for start in starts[1:]), np.inf)
     least, penalty = error_across(ends(best), halves), np.inf
     for pull in () if is_tied or not rows.length_scales().any() else PENALTIES:
-        # A weaker penalty starts at the end of a stronger one, so that few steps suffice.
+        # Each weaker penalty starts at the end point of the stronger penalty, to save steps.
         points = moved(points, pull)
         error = error_across(ends(points), halves)
         if not error < least:
@@ -308,7 +308,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
     """Search the length scales of least leave-one-out error for a kernel family."""
     rows = rows.with_unit_targets()
     first, second = (_common_start(family, half, rng) for half in rows.halves())
-    # Without groups the first half begins with the first rows of all: one search serves both.
+    # Without groups, the first half begins with the first of all rows: both share one search.
     full_start = first if len(rows) >= 2 * _GRID_ROWS else _common_start(family, rows, rng)
     starts = full_start, first, second
     # Too little data for separate length scales, or too many of them.

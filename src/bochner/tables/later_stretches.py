@@ -1,9 +1,9 @@
 r"""Predictions of later stretches of time, each from the observations before it (rolling origins).
 
-Errors of later rows are those of rows that are predicted from earlier ones only, and errors of one
-stretch of time are correlated: a level that changes moves all of them. The last stretches are
-therefore predicted one after another by laws of the observations before them, and what is fitted to
-these predictions counts them by their effective number.
+Errors at later rows are estimated by predictions from earlier rows only. Errors in a stretch of
+time are correlated, because a change of level moves all of them. The last stretches are therefore
+predicted one after another by base models of the observations before them. Weights and calibration
+are fitted to these predictions with the effective number of observations.
 
 Probabilities of classes are likewise averages over draws of the scale and the constants of a
 softmax, because few stretches determine these less precisely than as many uncorrelated rows.

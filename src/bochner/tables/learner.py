@@ -82,7 +82,7 @@ class _Trial:
 
 
 def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
-    """Return the columns, and the columns without trends if both differ and some remain."""
+    """Return the columns, then also the columns without trends if some but not all are trends."""
     if trends is None:
         return [columns]
     stationary = np.setdiff1d(columns, trends)

@@ -196,7 +196,7 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
     """Return the sum of squared errors of two parts of the rows that predict each other."""
     total = 0.0
     for learned, training, new in zip(pair, parts, parts[::-1], strict=True):
-        # Each part is the training set of the other one.
+        # Each part is the training set for predictions of the other part.
         gram = learned(training.X, training.X)
         gram[np.diag_indices(len(training))] += learned.alpha / training.weights
         coefficients = np.array(training.Y, order="F")
@@ -224,7 +224,7 @@ def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
 
 
 def _mirror(upper: Array) -> None:
-    """Copy the upper triangle of a matrix (n, n) in C order to the lower one, by columns."""
+    """Copy the upper triangle of a matrix (n, n) in C order to its lower triangle."""
     for first in range(0, len(upper), _WIDTH):
         stop = first + _WIDTH
         upper[stop:, first:stop] = upper[first:stop, stop:].T
@@ -241,7 +241,7 @@ def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
         gram = floored(np.exp(-0.5 * distance**2))
         return gram, gram.copy()
     if isinstance(kernel, Matern):
-        # The slope of a Matérn kernel is, up to a factor, the one of nu - 1 at the same argument.
+        # The slope of a Matérn kernel of order nu is proportional to the kernel of order nu - 1.
         distance *= np.sqrt(2.0 * kernel.nu)
         slope = matern_profile(distance, kernel.nu - 1.0)
         slope *= kernel.nu / (kernel.nu - 1.0)
@@ -314,7 +314,7 @@ def left_out_latent(
     share = observed.weights * remainder[cell] / alpha
     rest = remainder[cell] / (1.0 - share)
     latent = 1.0 - explained[cell] + rest
-    # A cell has a single observation if this one has the weight of the cell.
+    # A cell has a single observation if the weights of both are equal.
     is_single = observed.weights >= rows.weights[observed.cell]
     chosen = np.flatnonzero((observed.cell < len(landmarks)) & is_single)
     place, growth = observed.cell[chosen], 1.0 / (1.0 - share[chosen])

@@ -54,7 +54,7 @@ class Removal:
                 f"time{'s' if len(counts) > 1 else ''}."
             )
         ends = np.cumsum(counts)
-        # The first time of each stretch, from the last one backwards.
+        # First time of each stretch, from the last stretch to the first.
         firsts: list[int] = []
         for _ in range(_STRETCHES):
             n_before = int(ends[firsts[-1] - 1]) if firsts else n

@@ -273,7 +273,7 @@ class NewRows:
             yield rows[part]
 
     def _donors(self, rows: Chosen) -> Chosen:
-        """Return the donors (r, D, d) of the unknown entries of some rows."""
+        """Return donors (r, D, d) for the unknown entries of the chosen rows."""
         known = self.known
         return self.knowledge.donors.draws(
             known.values[rows], self.is_unknown[rows], known.is_new[rows]

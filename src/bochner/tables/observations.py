@@ -157,7 +157,7 @@ class Rows:
         return float(np.sum(self.observed.counts * self.observed.weights * squares))
 
     def part(self, chosen: Chosen) -> "Rows":
-        """Return some of the rows."""
+        """Return the chosen rows."""
         groups = None
         if self.groups is not None:
             groups = np.unique(self.groups[chosen], return_inverse=True)[1]
@@ -167,12 +167,12 @@ class Rows:
         )
 
     def columns(self, chosen: Chosen) -> "Rows":
-        """Return the rows with some of the columns."""
+        """Return the rows with the chosen columns only."""
         shared = None if self.shared is None else self.shared[chosen]
         return replace(self, X=self.X[:, chosen], shared=shared)
 
     def with_unit_targets(self) -> "Rows":
-        """Return the rows with targets divided by the square root of the number of targets."""
+        """Return the rows with targets divided by the square root of t, the number of targets."""
         root, observed = np.sqrt(self.Y.shape[1]), self.observed
         if observed is not None:
             observed = replace(observed, deviations=observed.deviations / root)
@@ -304,7 +304,7 @@ class Observations:
         if len(members) == len(units):
             return self._as_they_are(units)
         totals, means, deviations = pooled(cell, self.Y[units], self.weights[units])
-        # Halves of the observations, which are in random order.
+        # The observations are in random order, so that these halves are random.
         is_first = np.arange(len(units)) < (len(units) + 1) // 2
         observed = self._merged(units, cell, deviations, is_first)
         return Rows(self.X[members], means, totals, self._groups(members), self.shared, observed)

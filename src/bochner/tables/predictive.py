@@ -248,7 +248,7 @@ class Predictive:
 
 @cache
 def _edges() -> Array:
-    """Return the edges of the cells of probability for integrals, denser near zero and one."""
+    """Return the edges of probability cells for integration, denser near zero and one."""
     tail = np.geomspace(_LEAST_CELL, _TAIL_CELL, _TAIL_CELLS)
     body = np.linspace(_TAIL_CELL, 1.0 - _TAIL_CELL, _BODY_CELLS + 1)[1:-1]
     return np.concatenate(([0.0], tail, body, 1.0 - tail[::-1], [1.0]))

@@ -43,7 +43,7 @@ class RowFunction:
         return self._in_batches(len(sources), rows)
 
     def _in_batches(self, count: int, rows: Callable[[slice], Array]) -> Array:
-        # Matrices of so few rows gain nothing from threads of linear algebra, which wait for each
+        # Matrices of few rows gain nothing from threads of linear algebra, which wait for each
         # other: 80 draws of learned frequencies took two to five times the CPU time with two.
         batches = list(steps(count, _BATCH))
         with single_threaded_blas() as n_threads:

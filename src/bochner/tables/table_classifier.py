@@ -165,7 +165,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         return self.classes_
 
     def _changes_by_column(self, rows: NewRows) -> Array:
-        # Probabilities beyond a range are those at its end.
+        # Beyond the range, probabilities are constant.
         return np.zeros((len(rows), len(rows.blocks), len(self.head_.classes_)))
 
     @property

@@ -64,7 +64,7 @@ def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
 
 
 def refuse_unreadable(columns: Sequence[Column]) -> None:
-    """Raise TypeError for objects of other types, ValueError for complex or mixed columns."""
+    """Raise TypeError for entries of unusable types, ValueError for complex or mixed columns."""
     foreign = [(c.name, _foreign_type(c)) for c in columns if c.kind == "unsupported"]
     if any("complex" in detail for _, detail in foreign):
         raise ValueError(
@@ -132,7 +132,7 @@ def warn_of_identifiers(columns: Sequence[Column]) -> None:
 
 
 def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
-    """Warn of numbers and dates that are written as text, and return the other columns."""
+    """Warn of text columns that hold numbers or dates, and return the remaining columns."""
     written = [column for column in columns if column.kind == "text" and _is_written(column)]
     if written:
         warnings.warn(

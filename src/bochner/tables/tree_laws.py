@@ -148,7 +148,7 @@ class TreeLaw(ResidualLaw):
 
     @property
     def kind(self) -> str:
-        """Name of the kind of model."""
+        """Name of the kind of base model."""
         return "boosted trees"
 
     @property
