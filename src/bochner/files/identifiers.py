@@ -74,7 +74,7 @@ def is_index(name: str) -> bool:
 
 
 def may_identify(name: str, values: NDArray[np.generic]) -> bool:
-    """Return whether numbers (n,) may be identifiers: nearly all differ, and their name says so."""
+    """Return whether numbers (n,) may be identifiers: nearly all are distinct and the name fits."""
     present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     if present.size < _FEWEST_ROWS or bool((present != np.round(present)).any()):
         return False
@@ -83,7 +83,7 @@ def may_identify(name: str, values: NDArray[np.generic]) -> bool:
     words = _words(name)
     if _names_identifiers(words):
         return True
-    # A number alone is a count as often as not.
+    # A single word such as "number" may as well name a count.
     return (len(words) > 1 and words[-1] in _NUMBERING_NAMES) or words == ["code"]
 
 
@@ -94,7 +94,7 @@ def _names_identifiers(words: Sequence[str]) -> bool:
 def leave_out(
     columns: Mapping[str, pd.Series], keep: Collection[str], remarks: Remarks, only_index: bool
 ) -> list[str]:
-    """Return the names of columns to leave out, with a remark on each and on constant columns.
+    """Return the names of columns to drop, and add remarks on these and on constant columns.
 
     Constant columns stay, because a part of a table may have some: the encoder leaves them out.
     With ``only_index``, only a saved index and unnamed columns without entries are left out.
@@ -122,19 +122,19 @@ def leave_out(
 
 
 def _is_constant(series: pd.Series) -> bool:
-    """Return whether all rows have one entry, as `TableEncoder` finds it.
+    """Return whether all rows have the same entry, by the rule of `TableEncoder`.
 
     Tables of a few rows are often rows to predict, which are equal by chance.
     """
     if len(series) < _FEWEST_ROWS or series.isna().any():
         return False
     if series.dtype.kind == "O" and any(kind.__hash__ is None for kind in set(map(type, series))):
-        return False  # Lists of a Parquet file, which cannot be counted
+        return False  # Lists of a Parquet file cannot be counted
     return series.nunique() == 1
 
 
 def _reason(name: str, series: pd.Series, remaining: int, *, only_index: bool) -> str:
-    """Return the remark on a column that is to be left out, or an empty text."""
+    """Return the remark on a column to be dropped, or an empty text to keep the column."""
     if remaining < 1:
         return ""
     if is_index(name) and name.lower().startswith("unnamed") and series.isna().all():
@@ -179,7 +179,7 @@ def _is_text(series: pd.Series) -> bool:
 
 
 def _without_words(series: pd.Series) -> pd.Series:
-    """Return the present texts (k,) that are not among the words for missing ones, such as NA."""
+    """Return the present texts (k,) that are not words for missing entries, such as NA."""
     present = series.dropna().astype(str)
     return present[~present.str.lower().isin(MARKERS)]
 

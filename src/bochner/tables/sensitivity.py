@@ -208,7 +208,7 @@ class Dependence:
     def _shares(
         self, sets: Sequence[tuple[str, ...]], n_partners: int = _N_PARTNERS
     ) -> VarianceShares:
-        r"""Return superset importances of sets of groups, by Jansen's formula and that of pairs.
+        r"""Return superset importances of single groups or pairs, by Jansen's formulas.
 
         For the set u: :math:`E[(\sum_{v \subseteq u} (-1)^{|v|} f(x'_v, x_{-v}))^2] / (2^{|u|} V)`.
         """
@@ -257,7 +257,7 @@ class Dependence:
         return np.concatenate(parts)
 
     def _rows(self, n_evaluations: int) -> Array:
-        """Return as many rows as may be evaluated so often."""
+        """Return the first rows, as many as the limit of evaluations allows."""
         return self.X[: max(_FEWEST_ROWS, _MOST_EVALUATIONS // n_evaluations)]
 
     def predict(self, X: Array) -> Array:
@@ -266,7 +266,7 @@ class Dependence:
 
 
 def averages(curves: Array) -> tuple[Array, Array, Array]:
-    """Return averages (v, t) of predictions (v, n, t) over rows, and quartiles of the rows' own."""
+    """Return averages (v, t) of predictions (v, n, t), and quartiles of level-adjusted rows."""
     mean = curves.mean(axis=1)
     shifted = curves + (mean.mean(axis=0) - curves.mean(axis=0))
     lower, upper = np.quantile(shifted, (0.25, 0.75), axis=1)
@@ -278,7 +278,7 @@ def _shown(value: object) -> str:
 
 
 def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return aligned lines of text."""
+    """Return a table of texts as lines with aligned columns."""
     columns = zip(heading, *rows, strict=True)
     widths = [max(map(len, column)) for column in columns]
     lines = [map(str.rjust, row, widths) for row in (heading, *rows)]

@@ -113,7 +113,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         time: ArrayLike | str | None = None,
         callback: Callback | None = None,
     ) -> Self:
-        """Fit the encoder and the head; see :meth:`TableRegressor.fit`.
+        """Fit the encoder and the base models; see :meth:`TableRegressor.fit`.
 
         Raises
         ------

@@ -69,7 +69,7 @@ class Curve:
 @register(shapes={"columns": "q", "middles": "q", "values": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryTerms:
-    """A sum of values of those encoded columns that exceed a number."""
+    """A sum of values, each added where an encoded column exceeds a threshold."""
 
     columns: Chosen  # (q,): Columns with two different values
     middles: Array  # (q,): Numbers between the two values
@@ -165,13 +165,13 @@ class WidthTerms:
         return np.hstack([np.ones((len(inputs), 1)), *hats, ones])
 
     def _penalties(self) -> list[tuple[slice, Array]]:
-        """Return the coefficients of each term, with a matrix of full rank."""
+        """Return the coefficient slice of each term, with its penalty matrix of full rank."""
         penalties = []
         for number, (start, end) in enumerate(pairwise(self._ends())):
             size, matrix = end - start, np.eye(end - start)
             if number < len(self.knots):
                 steps = np.diff(matrix, axis=0)
-                # The constant of a curve vanishes: it is that of the sum.
+                # The constant of a curve is penalised to zero: the sum has one constant.
                 matrix = steps.T @ steps + np.full((size, size), 1.0 / size**2)
             penalties.append((slice(start, end), matrix))
         return penalties
