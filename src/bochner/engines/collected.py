@@ -185,7 +185,7 @@ def _described(read: Read, layouts: Any, index: int, part: object) -> tuple[tupl
 
 
 def _chosen(lengths: tuple[int, ...]) -> list[NDArray[np.intp]] | None:
-    """Return the sampled rows of every part, ``None`` for all rows."""
+    """Return the indices of the sampled rows of every part; ``None`` means all rows."""
     n, bounds = sum(lengths), np.cumsum([0, *lengths])
     if n <= SAMPLE_ROWS:
         return None
@@ -227,7 +227,7 @@ def _called(
     index: int,
     part: object,
 ) -> Any:
-    """Call a function of chunks, with the part's generators, if the chunk has weight."""
+    """Call a function of a chunk, with the part's generators, if the chunk has positive weight."""
     chunk, _ = read(part)
     if chunk is None or not chunk.weights.any():
         return None

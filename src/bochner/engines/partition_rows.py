@@ -65,7 +65,7 @@ class PieceSplit:
         return _without(piece, self._named()), y, weight
 
     def inputs(self, part: Any) -> Any:
-        """Return the rows of a piece or list of pieces, which may lack targets; or ``None``."""
+        """Return the inputs of a piece or a list of pieces; ``None`` if there are no rows."""
         pieces = [self._inputs(piece) for piece in (part if isinstance(part, list) else [part])]
         pieces = [piece for piece in pieces if len(piece)]
         return reduce(stacked, pieces) if pieces else None

@@ -55,7 +55,7 @@ class Covariance:
         return np.concatenate([np.diagonal(self(X[rows])) for rows in blocks])
 
     def noise(self, X: Array) -> Array:
-        """Return variances (n,) of the kernel's noise."""
+        """Return variances (n,) of the kernel's white noise."""
         return np.maximum(as_array(self.kernel.diag(X)) - self.diag(X), 0.0)
 
     def __repr__(self) -> str:

@@ -94,7 +94,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """Fit the model."""
+        """Fit the model to rows (n, d) and targets (n,)."""
 
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
         """Fit to rows with numeric targets; an error keeps the attributes of an earlier fit."""

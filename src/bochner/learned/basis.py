@@ -18,7 +18,7 @@ class Basis(ABC):
 
     @abstractmethod
     def waves(self, omega: Array) -> WaveFeatures:
-        """Return the waves of all units (k, D)."""
+        """Return the waves of the units ``omega`` (k, D)."""
 
     def n_waves(self, n_units: int) -> int:
         """Return the number of waves of ``n_units`` units; one each, unless overridden."""

@@ -268,7 +268,7 @@ class Model(ABC):
         return omega, prior
 
     def precision(self, n_waves: int) -> float:
-        """Return the initial precision of the weights."""
+        """Return the initial precision of the weights relative to the noise."""
         return _START_PRECISION
 
     def likelihood(self) -> ConditionallyGaussian:

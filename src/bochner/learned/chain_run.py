@@ -97,13 +97,13 @@ FULL_DRAWS = 16
 
 
 class Chain(Protocol):
-    """A Markov chain over frequencies; its states have ``omega``, ``prior``, ``precision``, ..."""
+    """A Markov chain over frequencies; states have at least ``omega``, ``prior``, ``precision``."""
 
     def init(self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float) -> Any:
         """Return the initial state for the unknowns ``omega`` (k, D) of the basis."""
 
     def step(self, rng: Generator, state: Any, *, adapting: bool) -> Info:
-        """Make one round of moves in place; return acceptances and log densities by name."""
+        """Make one round of moves in place; return acceptance rates and log densities by name."""
 
     def draw(self, state: Any, info: Info, *, in_full: bool) -> ChainDraw:
         """Return the stored draw of a state."""

@@ -161,7 +161,7 @@ class Draws:
         return mean, int(self.whitened[place]), place
 
     def features(self, index: int, inputs: Array, fixed: Array) -> Array:
-        """Return features of one draw, of shape (p, n)."""
+        """Return features and fixed columns of one draw, of shape (p, n)."""
         waves = self.waves(index)
         out = np.empty((self.coef.shape[1], inputs.shape[1]))
         waves.features(inputs, 1.0 / np.sqrt(len(waves)), out[: 2 * len(waves)])

@@ -234,7 +234,7 @@ def _carry(
     scaled: Array,
     room: _Room,
 ) -> None:
-    """Update the panels of the proposals not yet decided after a proposal is accepted."""
+    """Update the panels of undecided proposals after a proposal is accepted."""
     w, change, weights, remainder = len(room.change), room.change, room.weights, room.remainder
     places = columns[w * index : w * (index + 1)]
     for later in range(index + 1, columns.size // w):

@@ -117,11 +117,11 @@ class WaveAmplitudes(ABC):
 
     @abstractmethod
     def none_by_numbers(self) -> tuple[Array, Array]:
-        """Return zeros in the shapes of the two arrays, for derivatives."""
+        """Return zeros of the shapes of the two parameter arrays, to be filled with derivatives."""
 
     @abstractmethod
     def gradient(self, inputs: Floats, which: Index, along: Floats) -> tuple[Array, Array]:
-        """Return derivatives by the two arrays for ``which`` amplitudes.
+        """Return derivatives of the amplitudes ``which`` by the two parameter arrays.
 
         ``along`` (k, n) are the derivatives by the values of the amplitudes.
         """

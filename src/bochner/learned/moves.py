@@ -87,7 +87,7 @@ class Move(ABC):
 
     @abstractmethod
     def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
-        """Move the state in place; return acceptances and other numbers for the trace."""
+        """Move the state in place; return acceptance rates and other values for the trace."""
 
 
 @register

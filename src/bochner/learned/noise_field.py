@@ -202,7 +202,7 @@ def part_squares(
 
 
 def part_level(part: TrainingData, field: Array) -> tuple[float]:
-    """Return the sum of a field over all observations."""
+    """Return the sum over observations of the field's values at a part of the rows."""
     return (float(np.sum(field if part.counts is None else part.counts * field)),)
 
 

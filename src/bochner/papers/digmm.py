@@ -90,11 +90,11 @@ class MeanFieldPrior:
 class ComponentFactors:
     """Variational factors of ``T`` components."""
 
-    sticks: Array  # (T - 1, 2): Beta parameters
-    means: Array  # (T, d): Of q(mu)
-    mean_precisions: Array  # (T, d, d): Of q(mu)
-    scales: Array  # (T, d, d): Of q(Lambda)
-    dofs: Array  # (T,): Of q(Lambda)
+    sticks: Array  # (T - 1, 2): Beta parameters of q(beta)
+    means: Array  # (T, d): Means of q(mu)
+    mean_precisions: Array  # (T, d, d): Precisions of q(mu)
+    scales: Array  # (T, d, d): Scale matrices of q(Lambda)
+    dofs: Array  # (T,): Degrees of freedom of q(Lambda)
 
     @property
     def precisions(self) -> Array:
@@ -106,10 +106,10 @@ class ComponentFactors:
 class FrequencyFactors:
     """Variational factors of frequencies, one for each of ``G`` groups."""
 
-    sizes: NDArray[np.intp]  # (G,): Of the groups
+    sizes: NDArray[np.intp]  # (G,): Numbers of frequencies in the groups
     labels: Array  # (G, T): q(z = t)
-    means: Array  # (G, d): Of q(omega)
-    precisions: Array  # (G, d, d): Of q(omega)
+    means: Array  # (G, d): Means of q(omega)
+    precisions: Array  # (G, d, d): Precisions of q(omega)
 
     @property
     def covariances(self) -> Array:
@@ -249,7 +249,7 @@ class Taylor(Inference):
     """
 
     shift: float = 1.1  # Multiple of the size of the smallest eigenvalue added to both parts
-    concentration: float = 1.0  # Of the Dirichlet processes
+    concentration: float = 1.0  # Concentration of both Dirichlet processes
     max_iter: int = 50
     tol: float = 1e-5  # Change of all labels, in the Frobenius norm, at which the ascent stops
 
