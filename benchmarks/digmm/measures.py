@@ -48,7 +48,9 @@ class Task:
 
     def mixture(self, exact: Kernel, split: Split, **options: Any) -> SimilarityFeatures:
         """Return a double mixture with the given parameters, to be fitted."""
-        inference = papers.digmm.Taylor() if self.method == design.TAYLOR else None
+        of_paper = {"shift": options.pop("shift")} if "shift" in options else {}
+        is_paper = self.method == design.TAYLOR
+        inference = papers.digmm.Taylor(**of_paper) if is_paper else None
         p = self.n_features(split)
         return mixture(exact, p, self.seed, self.size, inference, **options)
 

@@ -50,13 +50,13 @@ def learner(
     method: str, budget: design.Budget, seed: int, *, is_regression: bool, trend: int = 0
 ) -> Any:
     """Return an estimator that learns its kernel."""
-    shared: dict[str, Any] = {"time_limit": budget.seconds, "random_state": seed}
+    shared: dict[str, Any] = {"random_state": seed}
     if method == design.PUBLISHED:
         return LocallyStationaryClassifier(
             budget.n_frequencies,
             sampler=papers.gabasr.sampler(),
             **shared,
-            chains=Chains(n_burn_in=design.PAPER_SWEEPS - 1, n_samples=1, thin=1),
+            chains=Chains(design.PAPER_SWEEPS - 1, 1, thin=1, time_limit=budget.seconds),
         )
     kinds: Mapping[tuple[str, bool], Callable[..., Any]] = {
         (design.OURS, True): LocallyStationaryRegressor,
@@ -68,7 +68,9 @@ def learner(
         method, shared = design.OURS, shared | {"envelope": "windows"}
     return kinds[method, is_regression](
         budget.n_frequencies,
-        chains=Chains(budget.n_iterations, budget.n_iterations, n_chains=1),
+        chains=Chains(
+            budget.n_iterations, budget.n_iterations, n_chains=1, time_limit=budget.seconds
+        ),
         trend=trend,
         **shared,
     )

@@ -1,1 +1,1 @@
-"""Helpers that three rooms or more need."""
+"""Helpers that several subpackages share."""

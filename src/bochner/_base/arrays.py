@@ -1,4 +1,4 @@
-"""Array types, row blocks and the checks every value object makes on its fields."""
+"""Array types, blocks of rows, and validation of the fields of value objects."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -19,7 +19,7 @@ from bochner._base.threads import in_order, single_threaded_blas
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
-Floats = NDArray[np.floating[Any]]  # Of either precision
+Floats = NDArray[np.floating[Any]]  # float32 or float64
 LengthScale = float | tuple[float, ...]
 
 
@@ -47,7 +47,7 @@ LARGEST_COUNT = 2**31 - 1
 def row_blocks(
     n_rows: int, row_bytes: int, *, block_bytes: int | None = None, least: int = 1
 ) -> Iterator[slice]:
-    """Return slices of ``block_bytes`` (``BLOCK_BYTES``), but at least ``least`` rows, in order."""
+    """Return slices of rows that take ``block_bytes`` each, but hold at least ``least`` rows."""
     return steps(n_rows, max(1, least, (block_bytes or limits.BLOCK_BYTES) // max(1, row_bytes)))
 
 
@@ -124,7 +124,7 @@ def as_scalar_or_tuple(name: str, value: ArrayLike) -> LengthScale:
 
 
 def decimal_years(times: NDArray[np.datetime64]) -> Array:
-    """Return days or times as years: the year plus the share of it that has passed."""
+    """Convert dates or times to decimal years, such as 2020.5 for the middle of 2020."""
     years = times.astype("M8[Y]")
     start, end = (some.astype("M8[us]") for some in (years, years + np.timedelta64(1, "Y")))
     fraction: Array = (times.astype("M8[us]") - start) / (end - start)
@@ -158,7 +158,7 @@ def as_positive_scalar(name: str, value: object) -> float:
 
 
 def as_scale(name: str, value: object) -> float:
-    """Return ``value`` as a positive float whose square is a normal one too."""
+    """Return ``value`` as a positive float whose square neither under- nor overflows."""
     number, largest = as_positive_scalar(name, value), limits.LARGEST_ENTRY
     if not 1.0 / largest <= number <= largest:
         raise ValueError(
@@ -197,7 +197,7 @@ def as_level(value: object, name: str = "level") -> float:
 
 
 def as_levels(value: object) -> Array:
-    """Return the levels of quantiles, one or several, as an array (q,)."""
+    """Return one or several quantile levels as an array (q,)."""
     levels = np.atleast_1d(np.asarray(value, dtype=object))
     if levels.ndim != 1 or not len(levels):
         raise ValueError(
@@ -235,7 +235,7 @@ def check_dim(name: str, value: LengthScale, dim: int) -> None:
 
 
 class Scratch(local):
-    """Memory for blocks, each thread's own.
+    """Reusable memory for blocks, separate for each thread.
 
     The operating system maps new memory page by page, which may take longer than the computation.
     """
@@ -244,7 +244,7 @@ class Scratch(local):
         self._memory = np.empty(0, dtype=np.byte)
 
     def block(self, n: int, p: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
-        """Return an array (n, p) in C order, which overwrites the thread's earlier blocks."""
+        """Return an array (n, p) in C order, which reuses the memory of the thread's last block."""
         n_bytes = n * p * np.dtype(dtype).itemsize
         if len(self._memory) < n_bytes:
             self._memory = np.empty(n_bytes, dtype=np.byte)
@@ -260,7 +260,7 @@ rounding reaches."""
 
 
 def spreads(X: Any, weights: Array, of_constant: float = 1.0) -> Array:
-    """Return standard deviations (d,) of columns (n, d), dense or CSR, or that of a constant."""
+    """Return standard deviations (d,) of columns, with ``of_constant`` for constant columns."""
     if sparse.issparse(X):
         mean, variance = mean_variance_axis(X, axis=0, weights=weights)
     else:
@@ -271,7 +271,7 @@ def spreads(X: Any, weights: Array, of_constant: float = 1.0) -> Array:
 
 
 def rounded(values: Any) -> Any:
-    """Return numbers of order one, dense or CSR, to half of their digits."""
+    """Round numbers of order one, dense or CSR, to half of the float64 digits."""
     if isinstance(values, np.ndarray):
         return rounded_to(values, np.empty(values.shape))
     values = sparse.csr_array(values)
@@ -280,9 +280,9 @@ def rounded(values: Any) -> Any:
 
 
 def rounded_to(values: Array, out: Array) -> Array:
-    """Write :func:`rounded` numbers to an array of their shape, and return it."""
+    """Write the result of :func:`rounded` to ``out`` of the same shape, and return it."""
     np.round(values, _DECIMALS, out=out)
-    out += 0.0  # No negative zeros
+    out += 0.0  # replaces -0.0 by 0.0
     return out
 
 
@@ -290,7 +290,7 @@ SomeFloats = TypeVar("SomeFloats", bound=Floats)
 
 
 def floored(values: SomeFloats) -> SomeFloats:
-    """Raise values of a positive kernel to at least the squared rounding error, in place.
+    """Replace smaller values of a positive kernel by the squared rounding error, in place.
 
     Products of smaller values, and the entries of factors and inverses of matrices of them, soon
     are subnormal numbers, with which processors compute a hundred times as slowly. Values of the
@@ -301,7 +301,7 @@ def floored(values: SomeFloats) -> SomeFloats:
 
 
 def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> Array:
-    """Return the lower Cholesky factor of ``matrix + ridge I`` plus the least jitter it needs.
+    """Return the lower Cholesky factor of ``matrix + ridge I``, with jitter added if needed.
 
     The jitter starts at 1e-15, about the rounding error, of the mean diagonal and grows tenfold to
     1e-6; a matrix that needs more raises ``LinAlgError``. A ``scale`` above the mean diagonal takes
@@ -310,7 +310,7 @@ def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> 
     diagonal = np.arange(len(matrix))
     scale = max(float(np.mean(np.diagonal(matrix))), scale) + ridge
     for jitter in (0.0, *(10.0**exponent * scale for exponent in range(-15, -5))):
-        # A symmetric matrix in C order is one in Fortran order, and needs no transposition.
+        # The transpose of a symmetric matrix in C order is itself, in Fortran order.
         shifted = np.array(matrix.T, dtype=np.float64, order="F")
         shifted[diagonal, diagonal] += ridge + jitter
         with suppress(LinAlgError):
@@ -324,7 +324,7 @@ def upper_triangle(
     dtype: DTypeLike,
     n_threads: int | None = None,
 ) -> NDArray[Any]:
-    """Return a square matrix with zeros below its diagonal, filled by blocks of rows in threads.
+    """Compute the upper triangle of a square matrix, block of rows by block, in threads.
 
     ``values`` returns the rows of a block from the block's own columns on. The transpose is a lower
     triangle in Fortran order, which LAPACK factors in its place.
@@ -342,7 +342,7 @@ def upper_triangle(
 
 
 def pivoted_cholesky(matrix: Array) -> tuple[Array, Index]:
-    r"""Return a factor of a positive semidefinite matrix (p, p) of rank r, and its pivots.
+    r"""Return the pivoted Cholesky factor of a semidefinite matrix (p, p), and the pivots.
 
     The factor ``L`` (p, r) has :math:`L L^\top` equal to the matrix up to rounding. The pivots (r,)
     are its rows that are, in this order, lower triangular with a positive diagonal.

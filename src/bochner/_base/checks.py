@@ -1,8 +1,8 @@
-"""Validation of rows, targets, labels, random states and choices of users.
+"""Validation of rows, targets, labels, random states and named choices.
 
 Numbers are bounded so that squares and products stay finite floats: by `LARGEST_ENTRY` for rows, by
-`LARGEST_TARGET` and its inverse for targets. The other checks are scikit-learn's, beside entries
-that NumPy would silently convert to numbers.
+`LARGEST_TARGET` and its inverse for targets. The other checks are scikit-learn's, and checks of
+entries that NumPy would silently convert to numbers.
 """
 
 import datetime
@@ -37,16 +37,16 @@ _TABLES = " TableRegressor, TableClassifier and TableEncoder take text, dates an
 
 
 def check_rows_given(X: object, name: str = "X", **options: object) -> Any:
-    """Return ``check_array(X, **options)`` of at most `LARGEST_ENTRY` in size, or raise."""
+    """Return ``check_array(X, **options)``; raise if an entry exceeds `LARGEST_ENTRY` in size."""
     refuse_no_numbers(name, X)
-    with np.errstate(over="ignore", invalid="ignore"):  # of sums that tell whether all is finite
+    with np.errstate(over="ignore", invalid="ignore"):  # sums test finiteness
         rows = check_array(in_memory(X), input_name=name, **options)
     check_size(name, rows)
     return rows
 
 
 def validated(model: object, X: object, **options: Any) -> Any:
-    """Return scikit-learn's ``validate_data`` of rows for ``model``, or raise.
+    """Return rows validated for ``model`` by scikit-learn's ``validate_data``.
 
     Rows to fit remove the attributes of an earlier fit.
     """
@@ -63,7 +63,7 @@ def validated(model: object, X: object, **options: Any) -> Any:
 def validated_with_numbers(
     model: object, X: object, y: object, **options: Any
 ) -> tuple[Any, NDArray[Any]]:
-    """Return rows and numeric targets (n,) or (n, t), both checked, or raise."""
+    """Return validated rows and numeric targets (n,) or (n, t)."""
     rows, targets = validated(model, X, y=numbers(y), y_numeric=True, **options)
     check_targets(targets)
     return rows, targets
@@ -72,33 +72,33 @@ def validated_with_numbers(
 def validated_with_labels(
     model: object, X: object, y: object, **options: Any
 ) -> tuple[Any, NDArray[Any]]:
-    """Return rows and the labels (n,) of classes, both checked, or raise."""
+    """Return validated rows and class labels (n,)."""
     rows, checked_labels = validated(model, X, y=labels(y), **options)
     check_classes(checked_labels)
     return rows, checked_labels
 
 
 def unfit(model: object) -> None:
-    """Remove the attributes of an earlier fit, so that a failing fit leaves no mixture of two."""
+    """Delete the attributes of an earlier fit, so that a failed fit leaves an unfitted model."""
     for name in tuple(vars(model)):
         if name.endswith("_"):
             delattr(model, name)
 
 
 def in_memory(values: Any) -> Any:
-    """Return an array of another library, such as a torch tensor, as a NumPy array."""
+    """Convert an array of another library, such as a torch tensor, to a NumPy array."""
     is_foreign = hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray | np.generic)
     return np.asarray(values) if is_foreign else values
 
 
 def column_names(X: object) -> list[str] | None:
-    """Return the names of the columns of a data frame, or ``None`` if there are none in text."""
+    """Return the column names of a data frame; ``None`` if they are not text."""
     names = _get_feature_names(X)
     return None if names is None else [str(name) for name in names]
 
 
 def shown(entry: object) -> str:
-    """Format an entry for a message: short, and without NumPy's name of its type."""
+    """Format an entry for a message, shortened and without NumPy's type name."""
     plain = entry.item() if isinstance(entry, np.generic) else entry
     if isinstance(plain, int) and plain.bit_length() > _MOST_BITS:
         return f"a whole number of {plain.bit_length()} bits"
@@ -107,12 +107,12 @@ def shown(entry: object) -> str:
 
 
 def is_frame(X: object) -> bool:
-    """Return whether ``X`` is a data frame of pandas or polars, or of the same methods."""
+    """Return whether ``X`` is a data frame of pandas, polars or a library with the same API."""
     return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))
 
 
 def numbers(y: object) -> Any:
-    """Return targets; raise for non-numeric entries that scikit-learn does not check."""
+    """Return targets unchanged; raise for non-numeric entries that scikit-learn accepts."""
     if y is None:
         return y
     values = _entries(y)
@@ -140,7 +140,7 @@ _NO_LABELS = "mMSV"
 
 
 def labels(y: object, name: str = "y") -> Any:
-    """Return class labels; raise if labels are not classes or cannot be compared.
+    """Return class labels unchanged; raise if they are continuous or cannot be compared.
 
     Numbers and booleans in object arrays, or in columns of pandas extension types, become an array
     of the matching NumPy type.
@@ -149,7 +149,7 @@ def labels(y: object, name: str = "y") -> Any:
         return y
     values = _entries(y, name)
     if values.dtype.kind == "U" and not hasattr(y, "dtype"):
-        # NumPy makes text of all that a list with a text holds: of NaN, of numbers, of None.
+        # NumPy converts numbers, NaN and None in a list to text if one entry is text.
         values = np.asarray(y, dtype=object)
     is_long_float = values.dtype.kind == "f" and values.dtype.itemsize > 8
     if values.dtype.kind in _NO_LABELS or is_long_float:
@@ -171,18 +171,18 @@ def labels(y: object, name: str = "y") -> Any:
     if Real in kinds:
         plain = np.array(values.tolist())
         is_whole = all(isinstance(entry, Integral | np.bool_) for entry in values.flat)
-        if plain.dtype.kind in ("biu" if is_whole else "biuf"):  # as floats, two may be equal
+        if plain.dtype.kind in ("biu" if is_whole else "biuf"):  # floats may collide
             return plain
     return y
 
 
 def _kind_of_label(entry: object) -> type:
-    """Return the type of a label: one for all numbers, for all text, and for all missing labels."""
+    """Return the kind of a label: a type shared by all numbers, text, or missing labels."""
     if isinstance(entry, Real | np.bool_):
         return Real
     if isinstance(entry, str):
         return str
-    equals_itself = entry == entry  # pandas: NaT does not; NA is neither true nor false
+    equals_itself = entry == entry  # False for NaN and NaT; NA for pandas.NA
     is_missing = not isinstance(equals_itself, bool | np.bool_) or not equals_itself
     return type(None) if is_missing else type(entry)
 
@@ -201,7 +201,7 @@ def of_numpy(y: Any) -> Any:
 
 
 def check_classes(y: NDArray[np.generic]) -> None:
-    """Raise ValueError unless targets are labels of classes."""
+    """Raise ValueError unless targets are class labels instead of continuous numbers."""
     entry = y.flat[0] if isinstance(y, np.ndarray) and y.dtype.kind == "O" else ""
     if not isinstance(entry, str):
         raise ValueError(
@@ -210,7 +210,7 @@ def check_classes(y: NDArray[np.generic]) -> None:
         )
     with np.errstate(invalid="ignore"):  # the cast to integers overflows for large floats
         is_continuous = type_of_target(y, input_name="y").startswith("continuous")
-        if is_continuous:  # scikit-learn's checks of estimators search for these first words
+        if is_continuous:  # scikit-learn's estimator checks require these first words
             fraction = np.ravel(y)[np.ravel(y != np.asarray(y).astype(np.int64))][0]
             raise ValueError(
                 f"Unknown label type: continuous. y must hold labels that are {_WHAT_LABELS_ARE}, "
@@ -220,7 +220,7 @@ def check_classes(y: NDArray[np.generic]) -> None:
 
 
 def check_size(name: str, values: object, *, fitted: bool = False) -> None:
-    """Raise ValueError if a number is greater than `LARGEST_ENTRY` in size; NaN passes.
+    """Raise ValueError if an absolute value exceeds `LARGEST_ENTRY`; NaN is allowed.
 
     ``fitted`` is whether a model learns from the rows: then one must not be smaller than the
     inverse, unless all are zero.
@@ -239,7 +239,7 @@ def check_size(name: str, values: object, *, fitted: bool = False) -> None:
 
 
 def check_targets(y: object) -> None:
-    """Raise ValueError if targets are so large or so small that squares over- or underflow."""
+    """Raise ValueError if the squares of targets would over- or underflow."""
     largest = largest_size(y)
     if largest > LARGEST_TARGET or 0.0 < largest < 1.0 / LARGEST_TARGET:
         raise ValueError(
@@ -250,7 +250,7 @@ def check_targets(y: object) -> None:
 
 
 def check_weights(weight: Array) -> None:
-    """Raise ValueError if a weight is not zero and its square is not a normal float."""
+    """Raise ValueError if the square of a nonzero weight would over- or underflow."""
     present = weight[weight > 0.0]
     if not present.size:
         return
@@ -263,7 +263,7 @@ def check_weights(weight: Array) -> None:
 
 
 def refuse_no_numbers(name: str, X: Any) -> None:
-    """Raise for rows that scikit-learn would read as numbers or reject without explanation."""
+    """Raise for text, dates or durations among the rows, which are not numbers."""
     if type(X) is np.ndarray and X.dtype.kind in "biuf":
         return
     refuse_no_rows(name, X)
@@ -275,7 +275,7 @@ def refuse_no_numbers(name: str, X: Any) -> None:
 
 
 def not_numbers(values: object) -> str | None:
-    """Return which text, date or duration an array, a list or a table holds, if there is one."""
+    """Return a description of the first text, date or duration in the values, or ``None``."""
     for where, part in _parts(values):
         if part.dtype.kind in "mM":
             return f"dates or durations ({part.dtype}){where}"
@@ -287,7 +287,7 @@ def not_numbers(values: object) -> str | None:
 
 
 def _parts(values: Any) -> Iterator[tuple[str, Any]]:
-    """Yield arrays that may hold something else than numbers, with the column they are in."""
+    """Yield the parts of the values that may be non-numeric, with their column name."""
     kinds = "biufc"
     if sparse.issparse(values) or getattr(getattr(values, "dtype", None), "kind", "O") in kinds:
         return
@@ -301,10 +301,11 @@ def _parts(values: Any) -> Iterator[tuple[str, Any]]:
 
 
 def refuse_no_rows(name: str, X: object) -> None:
-    """Raise TypeError for mappings of columns or of rows, and for lazy tables."""
+    """Raise TypeError if ``X`` is a mapping, or a lazy table, instead of rows."""
     refuse_lazy(name, X)
     of_rows = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], Mapping)
-    if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):  # one of scipy's is a dict
+    # One of SciPy's sparse classes is a dict.
+    if of_rows or (isinstance(X, Mapping) and not sparse.issparse(X)):
         description = "a list of dictionaries" if of_rows else f"a {type(X).__name__}"
         raise TypeError(
             f"{name} is {description}: expected an array or a table. Give pandas.DataFrame({name})."
@@ -323,7 +324,7 @@ def refuse_lazy(name: str, X: object) -> None:
 
 
 def refuse_masked(name: str, values: Any, also: str = "") -> None:
-    """Raise ValueError if entries of a masked array are masked; ``also`` ends the message."""
+    """Raise ValueError if a masked array has masked entries; the message ends with ``also``."""
     count = int(np.count_nonzero(np.ma.getmaskarray(values))) if np.ma.is_masked(values) else 0
     if count:
         raise ValueError(
@@ -349,7 +350,7 @@ def _entries(y: object, name: str = "y") -> NDArray[np.generic]:
 
 
 def largest_size(values: Any) -> float:
-    """Return the size of the largest entry, dense or sparse; zero without any."""
+    """Return the largest absolute entry, dense or sparse; zero for an empty array."""
     values = getattr(values, "data", values) if sparse.issparse(values) else values
     values = np.asarray(values)
     if values.size == 0 or values.dtype.kind not in "fiu":
@@ -364,12 +365,12 @@ def generators(random_state: RandomState, n: int) -> list[np.random.Generator]:
 
 
 def drawn_seed(random_state: RandomState) -> int:
-    """Return a whole number drawn from a scikit-learn ``random_state``."""
+    """Return an integer seed drawn from a scikit-learn ``random_state``."""
     return int(check_seed(random_state).randint(np.iinfo(np.int32).max))
 
 
 def check_seed(random_state: RandomState) -> np.random.RandomState:
-    """Return the generator of a ``random_state``; raise ``ValueError`` for an unusable one."""
+    """Return the random generator of a ``random_state``; raise ``ValueError`` if it is invalid."""
     try:
         state: np.random.RandomState = check_random_state(random_state)
     except ValueError as error:
@@ -381,14 +382,14 @@ def check_seed(random_state: RandomState) -> np.random.RandomState:
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
-    """Return the value of a parameter; raise ``ValueError`` if it is not an allowed choice."""
+    """Return a parameter's value unchanged; raise ``ValueError`` unless it is in ``choices``."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
 
 
 def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
-    """Return ``dtype``, or raise ``ValueError`` unless it is float32 or float64.
+    """Return ``dtype`` unchanged; raise ``ValueError`` unless it is float32 or float64.
 
     ``None`` is allowed where the parameter is optional.
     """

@@ -10,11 +10,11 @@ from numba.core import event
 
 _Loop = TypeVar("_Loop", bound=Callable[..., object])
 
-_called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)  # Annotations of njit lack these
+_called: Any = partial(njit, nogil=True, no_cfunc_wrapper=True)  # not in njit's annotations
 
 
 def compiled(*, cache: bool = True, **options: object) -> Callable[[_Loop], _Loop]:
-    """Return the decorator of loops that Python calls; other threads go on while they run.
+    """Return a decorator that compiles a function called from Python, without holding the GIL.
 
     Code is kept on the disk, next to the source or in the user's cache. Where neither can be
     written, as in a container, each process compiles the loops that it uses.
@@ -23,7 +23,7 @@ def compiled(*, cache: bool = True, **options: object) -> Callable[[_Loop], _Loo
     def decorate(function: _Loop) -> _Loop:
         loop: _Loop
         if cache:
-            with suppress(RuntimeError):  # "no locator available"
+            with suppress(RuntimeError):  # Numba's "no locator available"
                 loop = _called(cache=True, **options)(function)
                 return loop
         loop = _called(**options)(function)
@@ -41,7 +41,7 @@ either would have to be compiled at the first fit.
 
 
 class _Depth(event.Listener):
-    """Counts the compilations that have begun and not ended; one may contain others."""
+    """Listener that counts the running compilations, which may be nested."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -55,7 +55,7 @@ class _Depth(event.Listener):
 
 @contextmanager
 def watched_compilation() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether a loop is being compiled, not read from the disk."""
+    """Yield a function that returns whether Numba is compiling, instead of reading its cache."""
     depth = _Depth()
     with event.install_listener("numba:compile", depth):
         yield lambda: depth.count > 0

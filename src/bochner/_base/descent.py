@@ -1,4 +1,4 @@
-"""Descent of smooth functions along their gradients by L-BFGS-B."""
+"""Minimisation of smooth functions by L-BFGS-B."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ MANY_CORRECTIONS = 20
 
 
 class Minimum(NamedTuple):
-    """The end of a descent."""
+    """The result of a minimisation."""
 
     point: Array
     loss: float
@@ -43,7 +43,7 @@ def minimised(
     n_corrections: int = _CORRECTIONS,
     visit: Callable[[Array, float], None] | None = None,
 ) -> Minimum:
-    """Descend from a point (k,) to a local minimum of a loss.
+    """Minimise a loss from ``start`` (k,) by L-BFGS-B, to a local minimum.
 
     The descent ends after ``n_steps``, or where the relative decrease of the loss is below
     ``decrease``, or all projected derivatives are below ``slope``. ``bounds`` are pairs for each

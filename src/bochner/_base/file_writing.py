@@ -1,4 +1,4 @@
-"""Names of files, and atomic writing."""
+"""Paths of files, and atomic writing."""
 
 import errno
 import os
@@ -41,7 +41,7 @@ def as_path(path: object, name: str = "path") -> Path:
 
 
 def check_model_file(path: Path) -> None:
-    """Raise ``ValueError`` unless there is an ordinary file with content.
+    """Raise ``ValueError`` unless ``path`` is an existing, nonempty regular file.
 
     Commands call it before they import what reads a model, in seconds.
     """
@@ -56,7 +56,7 @@ def check_model_file(path: Path) -> None:
 
 
 def absence(path: Path) -> str:
-    """Return that there is no such file, with the nearest name in its folder."""
+    """Return the message that a file does not exist, with the most similar name in its folder."""
     if not path.parent.is_dir():
         return f"There is no file {path}. There is no folder {path.parent} either."
     near = nearest(path.name, (other.name for other in path.parent.iterdir()))
@@ -66,7 +66,7 @@ def absence(path: Path) -> str:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield ``NAME.TOKEN.partial`` to write, which replaces ``path`` only if the block succeeds.
+    """Yield a temporary path to write, which replaces ``path`` only if the block succeeds.
 
     A link is followed. Temporary files of killed writers of the same file are removed. Raises
     ``PermissionError`` if the file may not be written. Raises ``OSError``, with the name of the
@@ -97,12 +97,12 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
     finally:
         fresh.unlink(missing_ok=True)
-    with suppress(OSError):  # Some systems cannot flush a folder; the file itself is whole
+    with suppress(OSError):  # some systems cannot flush a folder; the file is complete
         _flush(path.parent, os.O_RDONLY)
 
 
 def _flush(path: Path, flags: int) -> None:
-    """Wait until written data are on the disk."""
+    """Wait until the written data of a file or folder are on the disk."""
     descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Tables of several libraries as data frames."""
+"""Conversion of tables of several libraries to data frames."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -10,7 +10,7 @@ from bochner._base.checks import refuse_no_rows, shown
 
 
 def of_arrow(X: Any) -> Any:
-    """Return an Arrow table or record batch as a pandas data frame; other objects unchanged."""
+    """Convert an Arrow table or record batch to pandas; return other objects unchanged."""
     if not (hasattr(X, "column_names") and hasattr(X, "to_pandas")):
         return X
     _pandas("an Arrow table")
@@ -18,19 +18,19 @@ def of_arrow(X: Any) -> Any:
 
 
 def as_frame(name: str, X: Any) -> Any:
-    """Return the table that all readers of columns take; raise TypeError for lists of mappings.
+    """Convert a table or a mapping of columns to a data frame; return arrays unchanged.
 
     Arrow tables and mappings of columns become pandas data frames. Data frames of pandas and
     polars, arrays and lists of rows are returned unchanged.
     """
-    if isinstance(X, Mapping) and not sparse.issparse(X):  # one of scipy's is a dict
+    if isinstance(X, Mapping) and not sparse.issparse(X):  # one of scipy's sparse classes is a dict
         return _of_mapping(name, X)
     refuse_no_rows(name, X)
     return of_arrow(X)
 
 
 def _of_mapping(name: str, X: Mapping[Any, Any]) -> Any:
-    """Return the columns of a mapping as a data frame, whose rows are in the order of entries."""
+    """Convert a mapping of columns to a data frame, with rows in the order of the entries."""
     pandas = _pandas("a dictionary of columns")
     columns = {}
     for key, values in X.items():
@@ -52,7 +52,7 @@ def _of_mapping(name: str, X: Mapping[Any, Any]) -> Any:
 def _pandas(what: str) -> Any:
     """Return the module pandas; raise ImportError if it is not installed."""
     try:
-        # By name, because the core does not need it.
+        # Imported by name, because pandas is an optional dependency.
         return import_module("pandas")
     except ImportError:
         raise ImportError(

@@ -1,4 +1,4 @@
-"""Names of columns in messages, misspelled names, and parameters that take a name or an object."""
+"""Column names in messages: abbreviation, repeated names, and suggestions for misspelt ones."""
 
 import difflib
 from collections import Counter
@@ -18,7 +18,7 @@ _MOST_LETTERS = 60
 
 
 def naming(columns: ColumnDetails) -> str:
-    """Return the names and details of at most five columns, and the number of further columns."""
+    """Format the names and details of at most five columns, and the number of the rest."""
     shown = [f"{_brief(name)} ({detail})" if detail else _brief(name) for name, detail in columns]
     n_unnamed = len(shown) - MOST_NAMED
     shown = [*shown[:MOST_NAMED], f"{n_unnamed} more"] if n_unnamed > 0 else shown
@@ -32,7 +32,7 @@ def _brief(name: str) -> str:
 
 
 def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = "") -> None:
-    """Raise ValueError for names that a table has more than once."""
+    """Raise ValueError if a column name occurs more than once in a table."""
     counts = Counter(names)
     repeated = [(name, f"{count} times") for name, count in counts.items() if count > 1]
     if repeated:
@@ -43,7 +43,7 @@ def refuse_repeated(names: Sequence[str], place: str = "the table", hint: str = 
 
 
 def looks_like_numbers(names: Sequence[str]) -> str:
-    """Return a hint if every name of a header is a number, else an empty text."""
+    """Return a hint if all column names are numbers, which suggests a missing header."""
     plain = (name.replace(".", "", 1).lstrip("+-") for name in names)
     if not all(name.isdigit() for name in plain):
         return ""
@@ -64,14 +64,14 @@ _PLURALS = {"has": "have", "holds": "hold", "is": "are", "differs": "differ", "c
 
 
 def shown(entry: object) -> str:
-    """Return an entry for a note, without control characters, and cut if it is long."""
+    """Format an entry for a message, without control characters and shortened."""
     text = str(entry)
     text = text if text.isprintable() else repr(text)[1:-1]
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 3] + "..."
 
 
 class Remarks:
-    """Remarks on columns: one sentence for all columns of which the same is to be said."""
+    """Collects remarks on columns, and merges columns with the same remark into one sentence."""
 
     def __init__(self) -> None:
         self._entries: dict[str, list[tuple[str, str]]] = {}

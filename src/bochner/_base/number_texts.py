@@ -1,4 +1,4 @@
-"""Numbers as texts of few digits, for screens, pages and pictures."""
+"""Formatting of numbers with few digits, for terminals, reports and plots."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) ->
 
 
 def with_error(value: float, error: float) -> str:
-    """Return a number and its standard error, both with as many decimals as the error has.
+    """Format a number and its standard error with the same number of decimals.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def with_error(value: float, error: float) -> str:
 
 
 def percent(share: float, error: float = float("nan"), *, digits: int | None = None) -> str:
-    """Return a share in per cent, by default with a decimal below ten and next to a hundred.
+    """Format a share in per cent, with a decimal below 10 % and close to 100 %.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def percent(share: float, error: float = float("nan"), *, digits: int | None = N
 
 
 def whole_percents(shares: Sequence[float]) -> list[int]:
-    """Return shares as whole per cents that add up as the shares do, by the largest remainders.
+    """Round shares to whole per cents with a consistent sum, by the largest-remainder method.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def whole_percents(shares: Sequence[float]) -> list[int]:
 
 
 def may_be_years(values: ArrayLike) -> bool:
-    """Return whether all numbers may be years, which have no comma.
+    """Return whether all numbers look like years, which are printed without a comma.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def may_be_years(values: ArrayLike) -> bool:
 
 
 def entries(values: Sequence[float], digits: int = 4) -> list[str]:
-    """Format entries of a column, with commas unless all of them may be years.
+    """Format the entries of a column, with thousands commas unless all look like years.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def entries(values: Sequence[float], digits: int = 4) -> list[str]:
 
 
 def entry(value: float, digits: int = 4) -> str:
-    """Format an entry of a column: a whole number that may be a year has no comma.
+    """Format one entry of a column, without a comma if it looks like a year.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def entry(value: float, digits: int = 4) -> str:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun.
+    """Format a count with its noun, such as "1 row" or "3 rows".
 
     Examples
     --------

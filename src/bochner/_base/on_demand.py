@@ -13,7 +13,7 @@ from types import ModuleType
 def on_demand(
     package: str, homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with names by their module.
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a lazily importing package.
 
     A module without names is public itself. Other modules of the package are attributes as well,
     which ``dir`` does not show.
@@ -28,16 +28,16 @@ def on_demand(
             value = getattr(import_module(module_of[name]), name)
         else:
             value = _submodule(package, name)
-        setattr(sys.modules[package], name, value)  # Found without this function from now on
+        setattr(sys.modules[package], name, value)  # later accesses bypass `attribute`
         return value
 
     return attribute, listed.copy, listed
 
 
 def _submodule(package: str, name: str) -> ModuleType:
-    """Import a module of a package; AttributeError if it or one that it needs is missing."""
+    """Import a submodule; raise AttributeError if it or one of its imports is missing."""
     missing = AttributeError(f"module {package!r} has no attribute {name!r}")
-    if name.startswith("_"):  # Python and other libraries ask for many such names
+    if name.startswith("_"):  # Python and other libraries look up many private names
         raise missing
     try:
         return import_module(f"{package}.{name}")

@@ -1,4 +1,4 @@
-"""Progress of a fit: records of its steps, for a function that may stop it."""
+"""Progress of a fit, which is passed to a callback that may stop it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class FitProgress:
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return a line of text."""
+        """Return the progress as one line of text."""
         count = "" if self.step is None else f" {self.step}/{self.total}"
         figures = ", ".join(f"{name} {value:.6g}" for name, value in self.figures.items())
         return f"{self.stage}{count}{': ' if figures else ''}{figures}"
@@ -50,7 +50,7 @@ Callback = Callable[[FitProgress], Any]
 
 
 class Progress:
-    """Reports the steps of one fit to a callback, and remembers whether it is to stop."""
+    """Reports the steps of a fit to a callback, and records whether the callback stopped it."""
 
     def __init__(self, callback: Callback | None = None) -> None:
         if callback is not None and not callable(callback):
@@ -68,16 +68,16 @@ class Progress:
         total: int | None = None,
         figures: Mapping[str, float] | None = None,
     ) -> None:
-        """Report a step."""
+        """Report one step of the fit to the callback."""
         if self._callback is None:
             return
         seconds = perf_counter() - self._began
         answer = self._callback(FitProgress(stage, step, total, seconds, dict(figures or {})))
-        # Many functions return what they do not mean: None, a number, an empty list.
+        # Only False stops the fit: callbacks may return None, a number or a list by accident.
         self.is_stopped |= isinstance(answer, bool | np.bool_) and not answer
 
     def relay(self, inner: FitProgress) -> bool:
-        """Report a step of a fit inside this one: the callback of that fit."""
+        """Report a step of an inner fit; this method serves as the inner fit's callback."""
         self(inner.stage, inner.step, inner.total, inner.figures)
         return not self.is_stopped
 

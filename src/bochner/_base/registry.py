@@ -16,7 +16,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """Facts about one registered class; the fields are the parameters of `register`."""
+    """What is registered for one class; the fields are the parameters of `register`."""
 
     closed_form: Callable[[Any, int], Any] | None = None
     law: Callable[[Any, int], Any] | None = None
@@ -126,7 +126,7 @@ def register(
             _claim(_KERNEL_NAMES, name, cls, "as a kernel's name")
         registration = Registration(closed_form, law, profile, shapes, arguments, allow_nan)
         new = {each.name: getattr(registration, each.name) for each in fields(registration)}
-        # Several calls add up: one module registers how a class is saved, another its measure.
+        # Calls accumulate, because different modules register saving and the spectral measure.
         _REGISTRATIONS[cls] = replace(
             _REGISTRATIONS.get(cls, Registration()), **{k: v for k, v in new.items() if v}
         )
@@ -137,24 +137,24 @@ def register(
 
 def _claim(table: dict[str, type], name: str, cls: type, where: str) -> None:
     registered = table.get(name, cls)
-    # A class that was defined once more, as in a notebook, replaces the older one.
+    # A class that is defined again, as in a notebook, replaces the earlier class.
     if (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
         raise ValueError(f"{name} {where} is already {registered!r}; rename {cls!r}.")
     table[name] = cls
 
 
 def reserve_kernel_names(names: Iterable[str]) -> None:
-    """Refuse names of the library as names of other kernels."""
+    """Reserve the library's kernel names, so that other kernels cannot use them."""
     _RESERVED_NAMES.update(names)
 
 
 def registration(cls: type) -> Registration | None:
-    """Return the registration of exactly this class, or ``None``."""
+    """Return the registration of a class, not of its bases; ``None`` if it is unregistered."""
     return _REGISTRATIONS.get(cls)
 
 
 def registered_class(name: str) -> type | None:
-    """Return the class with a name in model files, or ``None``.
+    """Return the class that a name in model files refers to, or ``None``.
 
     Public names of the package are imported until the class is registered.
     """
@@ -168,12 +168,12 @@ def registered_class(name: str) -> type | None:
 
 
 def is_registered(cls: type) -> bool:
-    """Return whether model files may hold objects of exactly this class."""
+    """Return whether model files may contain objects of this class (subclasses excluded)."""
     return _CLASSES.get(cls.__name__) is cls
 
 
 def fact(cls: type, *names: str) -> tuple[str, Callable[..., Any]] | None:
-    """Return the first function registered under one of some names, and its name.
+    """Return the first of the fields ``names`` that is registered for a class, and its value.
 
     The class is searched before its bases, as methods are.
     """
@@ -186,7 +186,7 @@ def fact(cls: type, *names: str) -> tuple[str, Callable[..., Any]] | None:
 
 
 def registered_kernel_names() -> dict[str, tuple[type, bool]]:
-    """Return registered kernel classes by name, and whether a length scale makes each of them."""
+    """Map names of registered kernels to the class and whether it has a length scale."""
     return {
         name: (cls, "length_scale" in inspect.signature(cls).parameters)
         for name, cls in _KERNEL_NAMES.items()
@@ -194,7 +194,7 @@ def registered_kernel_names() -> dict[str, tuple[type, bool]]:
 
 
 def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[str, Kind]) -> Kind:
-    """Return the choice with the given name, or an object of the class ``kind`` unchanged.
+    """Return the choice called by a name; an object of class ``kind`` is returned unchanged.
 
     Raises ``ValueError``, which names the ``parameter``, for anything else.
     """

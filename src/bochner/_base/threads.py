@@ -1,4 +1,4 @@
-"""Blocks of rows shared by threads, one thread each for the linear algebra inside."""
+"""Threads that share blocks of rows, while linear algebra uses one thread per block."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ _THREAD = local()
 
 
 class _OneThread:
-    """Limits linear algebra of the process to one thread while any thread holds it."""
+    """A shared limit of BLAS to one thread, which lasts while any thread holds it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -30,11 +30,11 @@ class _OneThread:
         self._limiter: Any = None
 
     def acquire(self) -> int:
-        """Leave linear algebra one thread, and return how many it had."""
+        """Limit BLAS to one thread, and return the previous number of BLAS threads."""
         with self._lock:
             if not self._n_holders:
                 pools = _blas().info()
-                # Dask limits the workers' threads of some libraries only.
+                # Dask limits the threads of only some libraries on its workers.
                 counts = [p["num_threads"] for p in pools if p["threading_layer"] != "disabled"]
                 self._n_threads = min(counts, default=1)
                 _take_over()
@@ -43,7 +43,7 @@ class _OneThread:
             return self._n_threads
 
     def release(self) -> None:
-        """Give linear algebra its threads back after the last holder, in any thread."""
+        """Restore the number of BLAS threads when the last holder releases the limit."""
         with self._lock:
             self._n_holders -= 1
             if not self._n_holders:
@@ -57,10 +57,11 @@ _ONE_THREAD = _OneThread()
 
 @contextmanager
 def single_threaded_blas() -> Iterator[int]:
-    """Give linear algebra one thread inside, and yield how many it had: to share blocks of rows.
+    """Limit BLAS to one thread in the context; yield how many threads may share blocks.
 
-    Environment variables such as ``OPENBLAS_NUM_THREADS``, :func:`threadpoolctl.threadpool_limits`
-    or the number of cores determine it. Inside a thread that shares blocks already it is one.
+    The number is the previous BLAS limit, from environment variables such as
+    ``OPENBLAS_NUM_THREADS``, :func:`threadpoolctl.threadpool_limits` or the number of cores; inside
+    a thread that already shares blocks it is one.
     """
     n_threads = _ONE_THREAD.acquire()
     try:
@@ -83,7 +84,7 @@ def checked_n_jobs(n_jobs: Any) -> int | None:
 
 
 def threads_for(n_jobs: int | None, n_threads: int) -> int:
-    """Return the number of threads of ``n_jobs``, at most one per core; None: ``n_threads``."""
+    """Return the number of threads for ``n_jobs``; ``None`` means ``n_threads``."""
     return n_threads if n_jobs is None else min(effective_n_jobs(n_jobs), cpu_count())
 
 
@@ -125,7 +126,7 @@ def _share_blocks() -> None:
 
 
 def _take_over() -> None:
-    """Let this thread set limits, and after it any other.
+    """Let the current thread set BLAS limits; later, any thread may do so.
 
     From version 3.8 on, threadpoolctl accepts limits of OpenBLAS from one thread only, until this
     thread has lifted its limit. Here the last holder lifts the limit, from any thread.
@@ -137,5 +138,5 @@ def _take_over() -> None:
 
 @cache
 def _blas() -> ThreadpoolController:
-    # Finding the libraries takes milliseconds; those of NumPy and SciPy are loaded by now.
+    # Cached, because finding the loaded libraries takes milliseconds.
     return ThreadpoolController().select(user_api="blas")

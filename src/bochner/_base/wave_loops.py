@@ -50,7 +50,7 @@ _SHIFTER = 6755399441055744.0
 _FRACTIONS = 65_536
 """Fractions of turns that are computed before their waves: 256 kB, within the second cache."""
 
-_QUARTER, _ZERO = np.float32(0.25), np.float32(0.0)  # Doubles would make the waves doubles
+_QUARTER, _ZERO = np.float32(0.25), np.float32(0.0)  # float64 would promote the waves
 
 _S1, _S3, _S5, _S7, _S9 = (
     np.float32(6.283185005187988),
@@ -68,7 +68,7 @@ LOOSE = {"contract", "nsz"}
 
 @inner(fastmath=LOOSE, inline="always")
 def _polynomials(r: float) -> tuple[float, float]:
-    """Return sine and cosine of a number within a quarter of pi."""
+    """Return sine and cosine of an angle in [-pi/4, pi/4]."""
     z = r * r
     p = -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10
     p = -1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * p)
@@ -81,7 +81,7 @@ def _polynomials(r: float) -> tuple[float, float]:
 
 @inner(fastmath=LOOSE, inline="always")
 def _wave(theta: float) -> tuple[float, float]:
-    """Return cosine and sine in float64."""
+    """Return cosine and sine of an angle in float64."""
     quarter = np.floor(theta * _QUARTERS + 0.5)
     sine, cosine = _polynomials((theta - quarter * _HIGH) - quarter * _LOW)
     k = np.int32(quarter)
@@ -93,14 +93,14 @@ def _wave(theta: float) -> tuple[float, float]:
 
 @inner(fastmath=LOOSE, inline="always")
 def _sine_of_turns(turn: np.float32) -> np.float32:
-    """Return the sine in float32 of at most a quarter of a turn."""
+    """Return the float32 sine of an angle of at most a quarter of a turn."""
     z = turn * turn
     p = z * (_S7 + z * _S9)
     return turn * _S1 + turn * z * (_S3 + z * (_S5 + p))
 
 
 def _at(values: float | Floats, j: int) -> float:
-    """Return entry ``j`` of an array, or a number that is the same for all entries."""
+    """Return entry ``j`` of an array, or the number itself if ``values`` is a scalar."""
     raise NotImplementedError
 
 
@@ -115,7 +115,7 @@ def _at_by_type(values: Any, j: int) -> Any:
     return entry if isinstance(values, types.Array) else number
 
 
-# Rows are arguments of functions: only then is it known that their entries are contiguous.
+# Rows are passed as arguments, so that the compiler knows that they are contiguous.
 @inner(fastmath=LOOSE)
 def _fill_row(
     angle: Floats, phase: float | Floats, amplitude: float | Floats, cosines: Floats, sines: Floats
@@ -162,7 +162,7 @@ def _sines_of_turns(
 
 
 def _fill(angle: Floats, phase: float | Floats, amplitude: float | Floats, out: Floats) -> int:
-    """Write cosines and sines; return the number of angles beyond ``FARTHEST``."""
+    """Write cosines and sines to ``out``; return the number of angles beyond ``FARTHEST``."""
     raise NotImplementedError
 
 
@@ -177,7 +177,7 @@ def _fill_by_type(
             size = min(rows, len(angle) - start)
             for i in range(size):
                 n_far += _fractions_of_turns(angle[start + i], phase, fractions[i])
-            # One after the other: processors fetch one stream a page of memory ahead of stores.
+            # First all cosines, then all sines, because processors prefetch one output stream best.
             for i in range(size):
                 _cosines_of_turns(fractions[i], amplitude, out[start + i, 0])
                 _sines_of_turns(fractions[i], amplitude, out[start + i, 1])
@@ -194,5 +194,5 @@ def _fill_by_type(
 
 @compiled(fastmath=LOOSE)
 def fill(angle: Floats, phase: float | Floats, amplitude: float | Floats, out: Floats) -> bool:
-    """Write cosines and sines; return whether every angle is a number of at most FARTHEST."""
+    """Write cosines and sines; return whether all angles are finite and at most ``FARTHEST``."""
     return _fill(angle, phase, amplitude, out) == 0

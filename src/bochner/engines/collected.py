@@ -15,7 +15,7 @@ from bochner.engines.partition_rows import Check, Names, PartitionedRows, refusa
 from bochner.features.chunks import Chunk, ChunkSum, Given, RowChunks, Total
 
 SAMPLE_ROWS = 100_000
-"""Number of rows copied to the client for computations that are not sums over rows, such as median
+"""Number of rows copied to the client for computations other than sums over rows, such as median
 distances and designed measures: 80 MB for a hundred columns."""
 
 Read = Callable[[Any], tuple[Any, Names]]
@@ -24,7 +24,7 @@ Read = Callable[[Any], tuple[Any, Names]]
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """Layout that all parts must share."""
+    """Names and number of columns, and number of targets, which all parts must share."""
 
     n_columns: int
     n_targets: int | None  # None for one target in one dimension
@@ -32,13 +32,13 @@ class PartitionLayout:
 
     @classmethod
     def of(cls, chunk: Any, names: Names) -> "PartitionLayout":
-        """Return the layout of rows."""
+        """Return the layout of a chunk of rows."""
         n_targets = None if chunk.y.ndim == 1 else chunk.y.shape[1]
         return cls(chunk.X.shape[1], n_targets, names)
 
     @classmethod
     def check(cls, layouts: Sequence[tuple[int, "PartitionLayout"]]) -> None:
-        """Raise ValueError if parts, given with their numbers, differ."""
+        """Raise ValueError if layouts, each paired with the index of its part, differ."""
         first, common = layouts[0]
         for index, layout in layouts:
             if layout != common:
@@ -55,7 +55,7 @@ class PartitionLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collected(RowChunks):
-    """Rows of the parts on an executor: a chunk in every part, the lengths of all, and a sample."""
+    """Rows on an executor: a chunk in every part, the lengths of all parts, and a sample."""
 
     executor: Executor
     parts: Any
@@ -73,7 +73,7 @@ class Collected(RowChunks):
         meta: Any = None,
         layouts: Any = PartitionLayout,
     ) -> "Collected":
-        """Return the rows of parts; raise ValueError if there are none or they do not fit."""
+        """Collect the rows of parts; raise ValueError if there are no rows or layouts differ."""
         described = _pass(executor, parts, partial(_described, read, layouts), add)
         lengths, each = zip(*described, strict=True) if described else ((), ())
         if not sum(lengths):
@@ -90,11 +90,11 @@ class Collected(RowChunks):
 
     @classmethod
     def of_partitioned(cls, rows: PartitionedRows, *, numeric: bool) -> "Collected":
-        """Return the checked rows that a user passes; ``numeric`` if targets are numbers."""
+        """Collect the checked rows of ``rows``; ``numeric`` means numeric targets."""
         return cls.of(rows.executor, rows.parts, Check(rows.split, numeric))
 
     def validated(self, check: Callable[[Any, Any, Any, bool], Chunk]) -> "Collected":
-        """Return the rows with their sample as an estimator's check returns it."""
+        """Return the rows with their sample validated by an estimator's ``check``."""
         sample = self.sample
         return replace(self, sample=check(self.frame(), sample.y, sample.weight, True))
 
@@ -125,7 +125,7 @@ class Collected(RowChunks):
         return total
 
     def rest(self, function: Callable[[Any, NDArray[np.intp]], Total]) -> Total | None:
-        """Return the sum of ``function(rows, indices)`` of the rows that are not in the sample."""
+        """Return the sum of ``function(rows, indices)`` over the rows outside the sample."""
         called = partial(_of_rest, self.read, function, _chosen(self.lengths))
         total: Total | None = _pass(self.executor, self.parts, called, add)
         return total
@@ -153,8 +153,7 @@ def _pass(
     function: Callable[[int, Any], Any],
     plus: Callable[..., object],
 ) -> Any:
-    """Return the sum of ``function(index, part)`` without ``None``; raise the error of a part."""
-    # The handles have no name here, so that engines can free them while they are added up.
+    """Return the sum over parts of ``function(index, part)``, skipping ``None``; raise errors."""
     handles = executor.map(partial(_guarded, function), parts)
     total = executor.tree_reduce(partial(_plus, plus), handles)
     if isinstance(total, Exception):
@@ -163,7 +162,7 @@ def _pass(
 
 
 def _guarded(function: Callable[[int, Any], Any], index: int, part: object) -> Any:
-    """Return the value, or the error of bad data: engines would run a failing task again."""
+    """Return the function's value or its error, because engines would retry a failing task."""
     try:
         with single_threaded_blas():
             return function(index, part)
@@ -186,7 +185,7 @@ def _described(read: Read, layouts: Any, index: int, part: object) -> tuple[tupl
 
 
 def _chosen(lengths: tuple[int, ...]) -> list[NDArray[np.intp]] | None:
-    """Return the sampled rows of every part, ``None`` for all rows."""
+    """Return the indices of the sampled rows of every part; ``None`` means all rows."""
     n, bounds = sum(lengths), np.cumsum([0, *lengths])
     if n <= SAMPLE_ROWS:
         return None
@@ -228,7 +227,7 @@ def _called(
     index: int,
     part: object,
 ) -> Any:
-    """Call a function of chunks, with the part's generators, if the chunk has weight."""
+    """Call a function of a chunk, with the part's generators, if the chunk has positive weight."""
     chunk, _ = read(part)
     if chunk is None or not chunk.weights.any():
         return None

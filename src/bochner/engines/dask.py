@@ -26,7 +26,7 @@ class DaskExecutor:
     """Executor for ``Delayed`` parts, which Dask recomputes in every pass unless persisted."""
 
     def map(self, function: Callable[[int, Any], Any], parts: Sequence[Delayed]) -> list[Delayed]:
-        """Return the values of the function at every part, not yet computed."""
+        """Return lazy values of the function at every part."""
         sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
         return [delayed(applied, pure=False)(sent, *numbered) for numbered in enumerate(parts)]
 

@@ -10,7 +10,7 @@ _FAN_IN = 4
 """Number of values that one task adds: it holds as many in memory."""
 
 _SPARK_FAN_IN = 8
-"""The same in Spark, where each level is a shuffle, which takes some tenths of a second."""
+"""Number of values that one Spark task adds; each level is a shuffle of tenths of a second."""
 
 
 class Executor(Protocol):

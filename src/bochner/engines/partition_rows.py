@@ -39,7 +39,7 @@ class PieceSplit:
     weight: str | None = None
 
     def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
-        """Return rows, targets and weights or ``None``; raise for other objects and names."""
+        """Return rows, targets and weights (or ``None``); raise for unsupported pieces."""
         if self.target is None:
             if not (isinstance(piece, tuple) and len(piece) in (2, 3)):
                 raise TypeError(
@@ -65,7 +65,7 @@ class PieceSplit:
         return _without(piece, self._named()), y, weight
 
     def inputs(self, part: Any) -> Any:
-        """Return the rows of a piece or list of pieces, which may lack targets; or ``None``."""
+        """Return the inputs of a piece or a list of pieces; ``None`` if there are no rows."""
         pieces = [self._inputs(piece) for piece in (part if isinstance(part, list) else [part])]
         pieces = [piece for piece in pieces if len(piece)]
         return reduce(stacked, pieces) if pieces else None
@@ -111,7 +111,7 @@ class Check:
 def checked_part_targets(
     y: object, X: InputRows, *, numeric: bool, single: bool
 ) -> NDArray[np.generic]:
-    """Return targets (n,) or, unless there is a ``single`` one, (n, t): numbers or labels."""
+    """Return checked targets: numbers or labels (n,), or (n, t) if not ``single``."""
     y = np.asarray(numbers(y) if numeric else labels(y))
     y = column_or_1d(y) if single or y.ndim == 1 else y
     _check_length("y", y, X)
@@ -165,7 +165,7 @@ class TablePiece:
         return len(self.y)
 
     def __getitem__(self, rows: NDArray[np.intp]) -> "TablePiece":
-        """Return some of the rows."""
+        """Return a piece with the selected ``rows``."""
         X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
         return TablePiece(X, self.y[rows], None if self.weight is None else self.weight[rows])
 
@@ -178,13 +178,13 @@ class TablePiece:
 
     @property
     def weights(self) -> Array:
-        """Weights of shape (n,), ones where none were given."""
+        """Weights of shape (n,), ones by default."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
 
 @dataclass(frozen=True, slots=True)
 class CheckTable:
-    """Reads the rows of weight of a part, a piece or a list of pieces, with their targets."""
+    """Reads the rows of positive weight, with targets, of a piece or a list of pieces."""
 
     split: PieceSplit
     numeric: bool  # Whether targets are numbers, not labels

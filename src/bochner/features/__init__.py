@@ -1,7 +1,7 @@
 """Features of kernels, and the sums over rows that linear models need.
 
-An estimator of your own draws frequencies with :class:`bochner.FourierFeatures`, computes the sums
-once with :func:`feature_sums`, which shows an example, and solves for its weights.
+To write an estimator, draw frequencies with :class:`bochner.FourierFeatures`, compute the sums once
+with :func:`feature_sums`, whose docstring has an example, and solve for the weights.
 """
 
 from bochner.features.nystroem import AsymmetricNystroem, KreinNystroem

@@ -34,7 +34,7 @@ from bochner.spectral.tails import sample_parts_with_tails
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """Rows whose distance from ``centre`` (d,) is from ``least`` to ``greatest``."""
+    """The region of inputs at distances ``least`` to ``greatest`` from ``centre`` (d,)."""
 
     centre: Array
     least: float
@@ -65,7 +65,7 @@ class Region:
 
 
 def check_rows(kernel: object, region: Region | None, X: InputRows, *, right: bool = False) -> None:
-    """Raise for rows of an argument outside a kernel's domain; warn of rows outside a region."""
+    """Raise ValueError for rows outside a kernel's domain; warn of rows outside the region."""
     if isinstance(kernel, Kernel):
         (kernel.check_right_inputs if right else kernel.check_inputs)(X)
     if region is not None:
@@ -91,7 +91,7 @@ _SCALE_ROWS = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Approximation:
-    """Frequencies that approximate a kernel on data, and bounds of their error."""
+    """Frequencies that approximate a kernel on data, with error bounds and check frequencies."""
 
     frequencies: Frequencies
     region: Region | None = None
@@ -147,7 +147,7 @@ def approximate(
 def _plain_measure(
     kernel: AnyKernel, X: InputRows, right: InputRows | None
 ) -> SpectralMeasure | None:
-    """Return the closed form of a kernel if it is positive and does not depend on the data."""
+    """Return a kernel's closed-form measure if it is positive and independent of the data."""
     if not isinstance(kernel, Kernel) or X.shape[1] >= LEAST_TRANSFORMED:
         return None
     kernel.check_widths(X.shape[1], (X if right is None else right).shape[1])
@@ -169,7 +169,7 @@ def _plain_measure(
 def _checks(
     measure: SpectralMeasure, m: int, n_checks: int, draw_rng: Generator, scheme: Scheme
 ) -> Frequencies | None:
-    """Return check frequencies of a positive measure, ``None`` if its features are exact."""
+    """Return check frequencies of a positive measure; ``None`` if its features are exact."""
     if _is_exact(measure, m):
         return None
     check_rng = draw_rng.spawn(2)[0]
@@ -177,7 +177,7 @@ def _checks(
 
 
 def _is_exact(measure: SpectralMeasure, m: int) -> bool:
-    """Return whether all parts have atoms, no more than ``m`` together."""
+    """Return whether ``m`` frequencies are enough to use all atoms of a discrete measure."""
     atoms = [n for part in measure.parts if (n := part.law.n_atoms) is not None]
     return len(atoms) == len(measure.parts) and sum(atoms) <= m
 
@@ -185,7 +185,7 @@ def _is_exact(measure: SpectralMeasure, m: int) -> bool:
 def _measure(
     kernel: AnyKernel, data: DesignData, decomposition: Decomposition, pairs: str
 ) -> SpectralMeasure | None:
-    """Return the measure of the kernel; with fitted weights ``None`` if there is no measure."""
+    """Return the measure of a kernel; ``None`` if it has none and weights are to be fitted."""
     if not isinstance(kernel, Kernel):
         if data.fitted:
             return None
@@ -217,7 +217,7 @@ def _designed(
     draw_rng: Generator,
     data_rng: Generator,
 ) -> Approximation:
-    """Return frequencies of a measure that may depend on the data, or with fitted weights."""
+    """Return frequencies of a designed measure, of fitted masses or of fitted weights."""
     m, region = data.n_frequencies, None if measure is None else _region(kernel, measure, data)
 
     def parts_of(count: int, rng: Generator, rows_rng: Generator) -> list[Frequencies]:
@@ -235,7 +235,7 @@ def _designed(
     def checks() -> Frequencies | None:
         if not n_checks or measure is None or not isinstance(kernel, Kernel):
             return None
-        # Weights of check frequencies are never fitted, so that their error has mean zero.
+        # Check frequencies keep their sampled weights, so that their error has mean zero.
         if measure.is_positive and measure.mass > 0.0 and not measure.is_two_sided:
             return _checks(measure, m, n_checks, draw_rng, scheme)
         if _is_exact(measure, m):

@@ -1,4 +1,4 @@
-"""Rows that are read only in sums over chunks, with their targets and the meaning of weights."""
+"""Rows with targets and weights, which are read chunk by chunk."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +17,7 @@ from bochner.features.approximation import Region, check_rows
 
 
 class Targets(ABC):
-    """The map from targets of any kind to columns of numbers to regress on."""
+    """Base of maps from targets, such as labels, to the columns (n, t) of a regression."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class Targets(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers(Targets):
-    """Numbers less an origin (t,): sums of squares about a distant origin would cancel."""
+    """Map numeric targets to numbers minus an origin (t,), which avoids cancellation."""
 
     origin: Array
 
@@ -42,14 +42,14 @@ class Numbers(Targets):
         return len(self.origin)
 
     def __call__(self, y: NDArray[Any]) -> Array:
-        """Return ``y`` (n,) or (n, t) less the origin."""
+        """Return ``y`` (n,) or (n, t) minus the origin."""
         columns: Array = y.reshape(len(y), -1).astype(np.float64, copy=False)
         return columns - self.origin if self.origin.any() else columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indicators(Targets):
-    """Indicators (n, c) of classes: one for labels of a column's class, minus one for others."""
+    """Map labels to indicators (n, c): one if the label is the column's class, else minus one."""
 
     classes: NDArray[Any]
 
@@ -82,7 +82,7 @@ products and quotients of whole numbers are off by some spacings of float64, 1e-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """Observations that rows represent, for leave-one-out predictions.
+    """The observations that each row stands for, which are left out one at a time.
 
     ``weights`` (n,) are precisions of each observation of a row, and ``counts`` (n,) the numbers of
     equal, independent observations that a row represents.
@@ -93,7 +93,7 @@ class Units:
 
     @classmethod
     def of(cls, sample_weight: Array | None, n: int) -> "Units":
-        """Return the units of ``n`` rows with checked weights (n,), ``None`` for ones."""
+        """Return the observations of ``n`` rows from weights (n,); ``None`` means ones."""
         if sample_weight is None:
             return cls(np.ones(n), np.ones(n))
         if are_whole(sample_weight).all():
@@ -110,7 +110,7 @@ class Units:
 
     @property
     def n_observations(self) -> float:
-        """Number of observations of all rows together."""
+        """Total number of observations."""
         return float(self.counts.sum())
 
     @property
@@ -120,7 +120,7 @@ class Units:
 
 
 def are_whole(weights: Array) -> Mask:
-    """Return which weights (n,) are whole numbers, up to rounding."""
+    """Return a mask (n,) of the weights that are whole numbers, up to rounding."""
     return np.asarray(np.abs(weights - np.rint(weights)) <= _WHOLE * weights)
 
 
@@ -155,7 +155,7 @@ class Chunk:
         return len(self.y)
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Chunk":
-        """Return some of the rows."""
+        """Return the chunk of the rows selected by a slice, mask or indices."""
         weight = None if self.weight is None else self.weight[rows]
         repeats = None if self.repeats is None else self.repeats[rows]
         return Chunk(self.X[rows], self.y[rows], weight, repeats, self.are_precisions)
@@ -169,7 +169,7 @@ class Chunk:
         return Chunk(stacked_rows(self.X, other.X), targets, weight, repeats, are_precisions)
 
     def aged(self, forgetting: float) -> "Chunk":
-        """Return the rows with ``forgetting`` to the power of their age as a factor of weights."""
+        """Return the rows with weights times ``forgetting ** age``; the last row has age 0."""
         if forgetting == 1.0:
             return self
         factors = as_array(forgetting ** np.arange(len(self))[::-1])
@@ -178,19 +178,19 @@ class Chunk:
 
     @property
     def weights(self) -> Array:
-        """Weights of shape (n,), ones where none were given."""
+        """Weights (n,) of the rows; ones if no weights were passed."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
     def row_weights(self) -> Array:
-        """Weights (n,) of single rows, before equal rows were merged."""
+        """Weights (n,) of the original rows, before equal rows were merged."""
         if self.repeats is None:
             return self.weights
         return as_array(self.weights / np.where(self.repeats > 0.0, self.repeats, 1.0))
 
     @property
     def units(self) -> Units:
-        """The observations that the rows represent, if there are no other chunks."""
+        """The observations that the rows stand for, if this chunk holds all rows."""
         weights = self.row_weights
         units = Units.of(weights, len(self))
         if self.are_precisions:
@@ -208,12 +208,12 @@ class Chunk:
 
     @property
     def weight_rms(self) -> float:
-        """Root mean square of the weights, one where none were given."""
+        """Root mean square of the weights; one if no weights were passed."""
         return 1.0 if self.weight is None else float(np.sqrt(np.mean(self.weight**2)))
 
 
 def _joined(first: Array | None, second: Array | None, n: int, m: int) -> Array | None:
-    """Concatenate two arrays where ``None`` means ones; ``None`` if both are ``None``."""
+    """Concatenate two arrays of weights; ``None`` stands for ones."""
     if first is None and second is None:
         return None
     filled = (np.ones(n) if first is None else first, np.ones(m) if second is None else second)
@@ -224,18 +224,18 @@ ChunkSum = Callable[Concatenate[Iterable[Chunk], Given], Total]
 
 
 class RowChunks(ABC):
-    """Rows with targets, read a chunk at a time, several times if :attr:`is_repeatable`."""
+    """Base of data sources: rows with targets, read chunk by chunk."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def head(self) -> Chunk:
-        """The rows on which kernels are chosen: all rows, or the first ones of many."""
+        """The rows used to choose a kernel: all rows in memory, or the first chunk of a stream."""
 
     @property
     def n_samples(self) -> int | None:
-        """Number of rows, ``None`` if it is unknown beforehand."""
+        """Number of rows; ``None`` if it is unknown before reading."""
         return None
 
     @property
@@ -247,12 +247,12 @@ class RowChunks(ABC):
     def total(
         self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
     ) -> Total:
-        """Return ``function(chunks, *args, **kwargs)`` of all chunks."""
+        """Return ``function(chunks, *args, **kwargs)`` for the iterator of all chunks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayChunks(RowChunks):
-    """Rows in memory, or mapped into it from a file: one chunk."""
+    """Rows of an array in memory or memory-mapped, as one chunk."""
 
     rows: Chunk
 
@@ -271,7 +271,7 @@ class ArrayChunks(RowChunks):
 
 
 class StreamChunks(RowChunks):
-    """Rows that arrive a chunk at a time."""
+    """Rows of an iterable of chunks."""
 
     def __init__(self, stream: Iterable[object], check: Callable[[Any], Chunk | None]) -> None:
         self._stream = stream
@@ -280,7 +280,7 @@ class StreamChunks(RowChunks):
 
     @property
     def head(self) -> Chunk:
-        """The first chunk with rows; raises ``ValueError`` if no chunk with rows is left."""
+        """The first nonempty chunk; ``ValueError`` if the stream has no more rows."""
         if self._first is None:
             checked = map(self._check, self._stream)
             chunks = (chunk for chunk in checked if chunk is not None)
@@ -306,7 +306,7 @@ class StreamChunks(RowChunks):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValidatedChunks(RowChunks):
-    """Rows that are checked for the domain of a kernel and the region of a design on reading."""
+    """Rows that are checked, when read, against a kernel's domain and a design's region."""
 
     rows: RowChunks
     kernel: Any
@@ -323,7 +323,7 @@ class ValidatedChunks(RowChunks):
     def total(
         self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
     ) -> Total:
-        # `total` of the rows is used because a cluster checks chunks on its workers.
+        # Delegates to `total` of the rows, so that a cluster checks chunks on its workers.
         check = partial(check_rows, self.kernel, self.region)
         return self.rows.total(_validated, check, function, args, kwargs)
 
@@ -342,7 +342,7 @@ def _validated(
 @register(shapes={"keys": "s"}, allow_nan=True)
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSample:
-    r"""Rows drawn by weight, without replacement; samples of disjoint sets of rows add up.
+    r"""Rows sampled by weight without replacement; samples of disjoint rows can be added.
 
     Every row of weight :math:`w > 0` has a key, an independent exponential variable of rate
     ``w``, and the ``size`` rows with the least ``keys`` (s,) are kept (bottom-k sampling: Cohen and
@@ -364,7 +364,7 @@ class RowSample:
 
     @property
     def unit_weights(self) -> Array:
-        """Weights (s,) of one observation of each kept row; see :class:`~.units.Units`."""
+        """Weights (s,) of one observation of each sampled row; see :class:`Units`."""
         if self.n_fractional:
             return self.rows.weights
         repeats = self.rows.repeats
@@ -372,7 +372,7 @@ class RowSample:
 
     @property
     def shares(self) -> Array:
-        r"""Weights of the kept rows in estimates of sums over all rows, of shape (s,).
+        r"""Inverse-probability weights (s,) of the sampled rows, to estimate sums over all rows.
 
         The weight over the probability :math:`1 - e^{-w \tau}` that the row is kept, where
         :math:`\tau` is ``limit``: sums over the sample with these weights are unbiased.
@@ -386,7 +386,7 @@ class RowSample:
         return float(np.sqrt(self.square / self.n_samples))
 
     def weighted(self, factor: float) -> "RowSample":
-        """Return the sample of the same rows with ``factor`` times their weights."""
+        """Return the same sample with all weights multiplied by ``factor``."""
         with np.errstate(over="ignore", divide="ignore"):
             keys, limit = self.keys / factor, float(np.float64(self.limit) / factor)
         weights = factor * self.rows.weights
@@ -415,7 +415,7 @@ class RowSample:
 
 
 def sample_rows(chunks: Iterable[Chunk], size: int, rng: np.random.Generator) -> RowSample:
-    """Return at most ``size`` rows of all chunks, drawn by weight without replacement."""
+    """Sample at most ``size`` rows of all chunks by weight, without replacement."""
     return reduce(add, (_sample(chunk, size, rng) for chunk in chunks))
 
 
@@ -432,7 +432,7 @@ def _sample(chunk: Chunk, size: int, rng: np.random.Generator) -> RowSample:
 
 
 def _least(keys: Array, size: int) -> tuple[NDArray[np.intp], float]:
-    """Return the sorted indices of the least keys, and the least of the remaining keys."""
+    """Return the sorted indices of the ``size`` least keys, and the least remaining key."""
     if len(keys) <= size:
         return np.arange(len(keys)), np.inf
     order = np.argpartition(keys, size)

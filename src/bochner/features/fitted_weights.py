@@ -1,4 +1,4 @@
-"""Weights and phases of drawn frequencies, fitted to the kernel on rows of the data."""
+"""Least-squares weights and phases of sampled frequencies, fitted to kernel values on data."""
 
 import numpy as np
 from numpy.random import Generator
@@ -64,7 +64,7 @@ def fitted_frequencies(
         drawn = measure.sample(data.n_frequencies, draw_rng, scheme, symmetric=symmetric)
     phases = not (seems_symmetric and drawn.is_symmetric)
     fit, held_out = _split(left, right, gram)
-    # Least squares does not constrain the features far from the data: they are bounded there.
+    # Least squares does not constrain values far from the data, so a bound is set there.
     far = _far_rows(kernel, left, rng)
     far_right = far if right is left else _far_rows(kernel, right, rng)
     greatest = max(
@@ -112,7 +112,7 @@ def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
 def _proposed(
     left: Array, right: Array, m: int, draw_rng: Generator, scheme: Scheme, rng: Generator
 ) -> Frequencies:
-    """Return frequencies of weight zero from a broad proposal, for a kernel without a measure."""
+    """Return zero-weight frequencies from a broad proposal, for a kernel without a measure."""
     if left.shape[1] != right.shape[1]:
         raise ValueError(
             f"The spectrum of this kernel is not known, so all rows must have one width, but they "
@@ -126,7 +126,7 @@ def _proposed(
 
 
 def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bool]:
-    """Return the Gram matrix, and whether it and the kernel are symmetric."""
+    """Return the exact Gram matrix, and whether the kernel is symmetric."""
     values = exact_values(kernel, left, right)
     greatest = float(np.abs(values).max(initial=0.0))
     if greatest > LARGEST_ENTRY:
@@ -143,7 +143,7 @@ def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bo
 
 
 def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
-    """Return rows far from all data; ``None`` for a kernel on the unit sphere."""
+    """Return points far from all data rows; ``None`` for a kernel on the unit sphere."""
     kernel_profile = profile(kernel)
     domain = None if kernel_profile is None else kernel_profile.domain
     if isinstance(domain, UnitSphere):
@@ -159,7 +159,7 @@ def _far_rows(kernel: AnyKernel, rows: Array, rng: Generator) -> Array | None:
 
 
 def _accepts(kernel: AnyKernel, rows: Array) -> bool:
-    """Return whether a kernel is defined on rows; a plain function always counts as defined."""
+    """Return whether rows lie in the kernel's domain; always true for a plain function."""
     if isinstance(kernel, Kernel):
         try:
             kernel.check_inputs(rows)
@@ -169,12 +169,12 @@ def _accepts(kernel: AnyKernel, rows: Array) -> bool:
 
 
 def _greatest(kernel: AnyKernel, left: Array | None, right: Array | None) -> float:
-    """Return the greatest absolute kernel value; zero without rows or for a function."""
+    """Return the greatest absolute kernel value on rows; zero for a plain function."""
     if left is None or right is None or not isinstance(kernel, Kernel):
         return 0.0
     try:
         return float(np.abs(kernel(left, right)).max())
-    except ValueError:  # not defined at such distances
+    except ValueError:  # the kernel is undefined at such distances
         return 0.0
 
 

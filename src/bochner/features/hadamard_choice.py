@@ -1,4 +1,4 @@
-"""The choice of Hadamard blocks for isotropic kernels of many inputs."""
+"""Decides whether isotropic kernels of many inputs use Hadamard blocks."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def hadamard_parts(
     rng: Generator,
     data_rng: Generator,
 ) -> list[Frequencies] | None:
-    """Return ``m`` frequencies in Hadamard blocks if they are faster and about as accurate."""
+    """Return ``m`` frequencies in Hadamard blocks, or ``None`` if slower or less accurate."""
     law = measure.parts[0].law
     if len(measure.parts) > 1 or not (isinstance(law, Isotropic) and _may_pay(data.left, m)):
         return None
@@ -43,7 +43,7 @@ def hadamard_parts(
 
 
 def _may_pay(X: Any, m: int) -> bool:
-    """Return whether Hadamard blocks are faster, and there are rows to test them on."""
+    """Return whether Hadamard blocks are predicted to be faster and there are rows for a test."""
     n, dim = X.shape
     is_sparse: bool = sparse.issparse(X)
     return n > 1 and transforms_pay(X.nnz / n if is_sparse else dim, dim, m)
@@ -52,7 +52,7 @@ def _may_pay(X: Any, m: int) -> bool:
 def _is_accurate(
     kernel: Kernel, law: Isotropic, frequencies: Frequencies, data: DesignData, rng: Generator
 ) -> bool:
-    """Return whether the error on pairs of rows is about that expected of orthogonal blocks."""
+    """Return whether the kernel error on row pairs is about that of orthogonal blocks."""
     left, other = _pairs(data, rng)
     error = frequencies.gram(left, other) - kernel(left, other)
     scale = as_array(law.length_scale)
@@ -92,12 +92,12 @@ def orthogonal_variance(radius: Array, lag: Array, dim: int, m: int) -> Array:
 
 
 def _sphere_mean(a: Array, dim: int) -> Array:
-    r"""Return :math:`\varphi_s` from :math:`a = s^2 / d`: Rayleigh's series of its logarithm."""
+    r"""Return :math:`\varphi_s` from :math:`a = s^2 / d` by Rayleigh's series."""
     return np.exp(-a / 2.0 - a**2 / (4.0 * (dim + 2)) - a**3 / (3.0 * (dim + 2) * (dim + 4)))
 
 
 def _pairs(data: DesignData, rng: Generator) -> tuple[Array, Array]:
-    """Return rows of the left and of the right argument, disjoint if these have the same rows."""
+    """Return pairs of left and right rows; disjoint samples if both arguments share the rows."""
     if data.right is not None:
         return some_rows(data.left, _ROWS, rng), some_rows(data.right, _ROWS, rng)
     chosen = rng.permutation(data.left.shape[0])

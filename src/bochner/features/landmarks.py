@@ -1,4 +1,4 @@
-"""Landmarks for low-rank approximations, and features that are exact at them."""
+"""Landmarks for low-rank kernel approximations, and features that are exact at landmarks."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -29,10 +29,10 @@ Spectrum = Callable[[], tuple[Array, Array]]
 
 LANDMARKS = ("uniform", "leverage", "pivoted")
 
-# Rows whose exact Gram matrix the tolerance is chosen on: 125,000 pairs, 2 MiB.
+# Number of rows for the Gram matrix that selects the tolerance: 125,000 pairs, 2 MiB.
 _N_PROBES = 500
 
-# Tolerances tried: one for each decade down to about the rounding error of a Gram matrix.
+# Candidate tolerances, by decades down to the rounding error of a Gram matrix.
 _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
 NEGLIGIBLE_SHARE = 1e-8
@@ -85,13 +85,13 @@ def nonzero(values: Array) -> int:
 
 
 def count_kept(values: Array, tol: float) -> int:
-    """Return the number of sorted eigenvalues or singular values above the relative tolerance."""
+    """Return how many sorted eigenvalues or singular values exceed the relative tolerance."""
     size = np.abs(values)
     return int(np.count_nonzero(size > tol * size[0]))
 
 
 def checked_tol(tol: object) -> float | None:
-    """Return the tolerance, or ``None`` for an automatic one."""
+    """Return the validated tolerance; ``None`` means that it is chosen automatically."""
     if isinstance(tol, str) and tol == "auto":
         return None
     if isinstance(tol, bool) or not isinstance(tol, Real) or not 0.0 <= float(tol) < 1.0:
@@ -100,14 +100,14 @@ def checked_tol(tol: object) -> float | None:
 
 
 def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
-    """Return rows for the choice of the tolerance, landmarks only if there are too few others."""
+    """Return rows to select the tolerance on, preferring rows that are not landmarks."""
     non_landmarks = np.setdiff1d(np.arange(len(X)), landmarks)
     order = np.concatenate([rng.permutation(non_landmarks), rng.permutation(landmarks)])
     return np.asarray(X[order[:_N_PROBES]])
 
 
 def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
-    """Return the tolerance whose features (n, p) and (n2, p), sorted, best approximate a matrix."""
+    """Return the tolerance whose truncated features best approximate the matrix ``exact``."""
     errors, residual, n_used = [], exact.copy(), 0
     for tol in _TOLERANCES:
         keep = count_kept(values, tol)
@@ -118,13 +118,13 @@ def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
 
 
 def leverage_scores(eigenvalues: Array, vectors: Array, ridge: float) -> Array:
-    r"""Return the diagonal (n,) of :math:`|K| (|K| + \lambda I)^{-1}` for a ridge."""
+    r"""Return ridge leverage scores (n,), the diagonal of :math:`|K| (|K| + \lambda I)^{-1}`."""
     size = np.abs(eigenvalues)
     return np.asarray(vectors**2 @ (size / (size + ridge)))
 
 
 def tail_ridge(eigenvalues: Array, m: int) -> float:
-    r"""Return :math:`\sum_{j > m} |\lambda_j| / m`, but at least a rounding error."""
+    r"""Return the ridge :math:`\sum_{j > m} |\lambda_j| / m`, at least a rounding error."""
     size = np.sort(np.abs(eigenvalues))[::-1]
     rounding = len(size) * FLOAT64_EPS * float(size[0])
     return max(float(size[m:].sum()) / m, rounding, float(np.finfo(np.float64).tiny))
@@ -153,7 +153,7 @@ def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
 def chosen_rows(
     rule: str, spectrum: Spectrum, n: int, m: int, ridge: float | None, rng: Generator
 ) -> Rows:
-    """Return ``m`` of ``n`` rows by a rule of ``LANDMARKS``, given their Gram matrix's spectrum."""
+    """Return the indices of ``m`` of ``n`` rows, chosen by a rule of ``LANDMARKS``."""
     if rule == "uniform":
         return rng.choice(n, size=m, replace=False)
     eigenvalues, vectors = spectrum()
@@ -173,24 +173,24 @@ def cleared(values: Array, greatest: float) -> Array:
 def candidate_rows(
     X: InputRows, n_landmarks: int, rng: Generator, limit: int | None = None
 ) -> Array:
-    """Return distinct rows among which landmarks are chosen, a random subset of very many rows."""
+    """Return distinct candidate rows for landmarks, a random subset within the memory limit."""
     n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
     size = max(n_landmarks, n_bytes // (8 * max(n_landmarks, X.shape[1])))
-    # The choice must not depend on repeated rows or on the order of rows.
+    # Sorted and distinct, so that the choice does not depend on repeats or order of rows.
     some_rng, first_rng = rng.spawn(2)
     candidates = np.unique(dense_rows(X, some_rng.permutation(X.shape[0])[:size]), axis=0)
     return np.asarray(first_rng.permutation(candidates))
 
 
 def landmark_features(kernel: Any, landmarks: Array, lower: Array, X: Array) -> Array:
-    """Return the features (q, n) at landmarks, whose products are the kernel between them."""
+    """Return the landmark features (q, n) of rows ``X`` (n, d), by a triangular solve."""
     greatest = float(lower.max())
     values = cleared(kernel(landmarks, X), greatest**2)
     return cleared(solve_triangular(lower, values, lower=True, check_finite=False), greatest)
 
 
 def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
-    """Return at most ``count`` rows (q, d), and the Cholesky factor of the kernel between them."""
+    """Return at most ``count`` pivot rows (q, d), and the Cholesky factor of their Gram matrix."""
     left = kernel.diag(X).astype(np.float64)
     greatest = float(left.max())
     floor = NEGLIGIBLE_SHARE * greatest
@@ -221,11 +221,11 @@ def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
 
 
 def _predicted_pivots(kernel: Any, X: Array, factor: Array, left: Array, most: int) -> Rows:
-    """Return the next pivots among the rows of greatest variance ``left`` (n,), at least one."""
+    """Return one or more next pivots among the rows of greatest residual variance ``left`` (n,)."""
     size, best = min(_LIKELY, len(X)), int(np.argmax(left))
     order = np.argpartition(-left, size - 1)
     rows = np.concatenate(([best], order[:size][order[:size] != best]))
-    # A pivot whose variance is below that of a row elsewhere is likely to be wrong.
+    # Stop once another row has more residual variance than the next pivot.
     least = _AGREEMENT * float(left[order[size:]].max()) if size < len(X) else 0.0
     remaining, variance = kernel(X[rows]) - factor[:, rows].T @ factor[:, rows], left[rows]
     local, chosen = np.zeros((most, len(rows))), [0]
@@ -245,7 +245,7 @@ def _predicted_pivots(kernel: Any, X: Array, factor: Array, left: Array, most: i
 @register(shapes={"landmarks": "qd", "lower": "qq"})
 @dataclass(frozen=True, slots=True, eq=False)
 class LandmarkFeatures:
-    """The features of a positive definite kernel at ``q`` landmarks; ``lower`` is ``R``."""
+    """Nyström features of a positive definite kernel at ``q`` landmarks."""
 
     kernel: Kernel
     landmarks: Array  # (q, d)
@@ -264,7 +264,7 @@ class LandmarkFeatures:
 
     @classmethod
     def at(cls, kernel: Kernel, landmarks: Array) -> "LandmarkFeatures":
-        """Return features at given landmarks (q, d), with the least variance of residuals there."""
+        """Return features at landmarks (q, d), with the least jitter that Cholesky needs."""
         values = kernel(landmarks)
         jitter = NEGLIGIBLE_SHARE * float(np.diagonal(values).max())
         return cls(kernel, landmarks, jittered_cholesky(values, jitter))
@@ -282,7 +282,7 @@ class LandmarkFeatures:
         return values
 
     def products(self, X: Any, weights: Array) -> Array:
-        """Return the products (n, s) of features with weights (q, s), without the features."""
+        """Return the products (n, s) of features with weights (q, s), block by block."""
         solved = solve_triangular(self.lower, weights, lower=True, trans=1)
         products = np.empty((X.shape[0], weights.shape[1]))
         for rows, block in self._blocks(X):
@@ -290,7 +290,7 @@ class LandmarkFeatures:
         return products
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of rows and dense rows, whose kernel values are few."""
+        """Yield slices of rows and the dense rows, in blocks that bound memory."""
         for rows in row_blocks(X.shape[0], 8 * (X.shape[1] + 2 * self.n_features)):
             yield rows, X[rows] if isinstance(X, np.ndarray) else X[rows].toarray()
 
@@ -300,7 +300,7 @@ LatentFeatures = Frequencies | LandmarkFeatures
 
 
 def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
-    """Return the variances (n,) that features ``Z`` of rows leave out: zero for random features."""
+    """Return the kernel variances (n,) not explained by features ``Z``; zero for random ones."""
     if isinstance(features, Frequencies):
         return np.zeros(X.shape[0])
     variance = np.empty(X.shape[0])
@@ -315,7 +315,7 @@ def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
 @register(shapes={"landmarks": "qd", "lower": "qq", "projected": "qp"})
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualFeatures:
-    r"""The features :math:`[\tilde z, \phi]` of a kernel, ``p`` random ones and ``q`` of landmarks.
+    r"""Joint features :math:`[\tilde z, \phi]`: ``p`` random ones and ``q`` of landmarks.
 
     With random features ``z``, landmarks ``L`` and :math:`R R^\top = k(L, L)`,
 
@@ -353,7 +353,7 @@ class ResidualFeatures:
                 f"residual=None, or use a positive definite kernel."
             )
         candidates = candidate_rows(X, n_landmarks, rng, limit)
-        # Pivots keep the factor well conditioned, and cover the rows (docs/adr/0034).
+        # Greedy pivots cover the rows and keep the factor well conditioned (docs/adr/0034).
         landmarks, lower = greatest_pivots(kernel, candidates, n_landmarks)
         projected = solve_triangular(lower, frequencies.features(landmarks), lower=True)
         return cls(frequencies, kernel, landmarks, lower, projected)
@@ -365,7 +365,7 @@ class ResidualFeatures:
 
     @property
     def signature(self) -> Array:
-        """Signs of the features: all positive."""
+        """Signs of the features, all of them one."""
         return np.ones(self.n_features)
 
     @property
@@ -383,20 +383,20 @@ class ResidualFeatures:
             out = np.empty((X.shape[0], self.n_features), dtype=feature_dtype)
         dense = X if isinstance(X, np.ndarray) else X.toarray()
         near = landmark_features(self.kernel, self.landmarks, self.lower, dense)
-        # The random features keep the part that landmarks do not determine, so that the kernel
-        # between a landmark and any row is exact.
+        # The landmarks' share is subtracted from random features, so that the kernel between a
+        # landmark and any row is exact.
         out[:, :p] = self.frequencies.features(dense, np.float64) - near.T @ self.projected
         out[:, p:] = near.T
         return out
 
     def with_frequencies(self, frequencies: Frequencies) -> "ResidualFeatures":
-        """Return the features of other frequencies and the same landmarks."""
+        """Return a copy with other frequencies and the same landmarks."""
         waves = frequencies.features(self.landmarks)
         projected = solve_triangular(self.lower, waves, lower=True)
         return replace(self, frequencies=frequencies, projected=projected)
 
     def split(self, coef: Array) -> tuple[Array, Array]:
-        r"""Return weights of waves (p, s) and of kernel values at landmarks (q, s).
+        r"""Convert feature weights to weights of waves (p, s) and of landmark kernel values (q, s).
 
         The functions :math:`[\tilde z(x), \phi(x)] \cdot c` with weights ``coef`` (p + q, s) are
         :math:`z(x) \cdot w + k(x, L)\, b`.

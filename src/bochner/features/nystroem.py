@@ -1,4 +1,4 @@
-"""Nyström features of kernels, definite or not, symmetric or not."""
+"""Nyström features of kernels, including indefinite and asymmetric ones."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -36,8 +36,8 @@ from bochner.features.parameters import KernelParameters
 from bochner.kernels import Kernel
 from bochner.kernels.kernel_names import kernel_called, native
 
-# Largest asymmetry, relative to the largest kernel value, that counts as rounding: that of a
-# function evaluated in single precision.
+# Largest asymmetry, relative to the largest kernel value, that counts as rounding error: it allows
+# for functions evaluated in single precision.
 _SYMMETRIC = 1e-6
 
 
@@ -47,7 +47,7 @@ class KernelFeatures(
     TransformerMixin,
     BaseEstimator,
 ):
-    """A transformer whose signed inner products approximate a kernel."""
+    """Base of transformers whose signed inner products of features approximate a kernel."""
 
     signature_: Array
 
@@ -229,7 +229,7 @@ class KreinNystroem(KernelFeatures):
         return np.asarray(values @ self._projection)
 
     def _choose(self, X: Array, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return the rows that are landmarks."""
+        """Return the rows chosen as landmarks."""
         rule = check_choice("landmarks", self.landmarks, LANDMARKS)
         ridge = None if self.ridge is None else as_positive_scalar("ridge", self.ridge)
         n_candidates = max(as_count("n_candidates", self.n_candidates), 2 * self.n_components)
@@ -366,7 +366,7 @@ class AsymmetricNystroem(KernelFeatures):
     def _choose(
         self, X: Array, right: Array | None, rng: np.random.Generator
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows that are left and right landmarks, equally many."""
+        """Return equally many left and right rows as landmarks."""
         rule = check_choice("landmarks", self.landmarks, LANDMARKS)
         n_candidates = max(as_count("n_candidates", self.n_candidates), 2 * self.n_components)
         Y = X if right is None else right
@@ -383,7 +383,7 @@ class AsymmetricNystroem(KernelFeatures):
 
 
 def resolved_kernel(kernel: object, dim: int, names: Sequence[str] | None = None) -> Any:
-    """Return the kernel with a name, or a kernel with columns resolved by ``names``."""
+    """Return the kernel called by a name, or a kernel object with column names resolved."""
     if isinstance(kernel, str):
         return kernel_called(kernel, dim)
     kernel = native(kernel, dim)
@@ -402,14 +402,14 @@ def _symmetric_gram(kernel: object, rows: Array) -> Array:
 
 
 def _by_size(gram: Array) -> tuple[Array, Array]:
-    """Return the nonzero eigenvalues and their vectors, from large to small in size."""
+    """Return nonzero eigenvalues and eigenvectors, in descending order of absolute value."""
     eigenvalues, vectors = eigh(gram, driver="evd")
     order = np.argsort(-np.abs(eigenvalues), kind="stable")[: nonzero(eigenvalues)]
     return eigenvalues[order], vectors[:, order]
 
 
 def _nonzero_svd(matrix: Array) -> tuple[Array, Array, Array]:
-    """Return ``U``, the nonzero singular values, descending, and ``V``."""
+    """Return the reduced SVD: ``U``, nonzero singular values in descending order, ``V``."""
     U, values, Vt = svd(matrix, full_matrices=False)
     keep = nonzero(values)
     return U[:, :keep], values[:keep], Vt[:keep].T

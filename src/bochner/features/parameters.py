@@ -36,7 +36,7 @@ AnyKernel = Kernel | Callable[[Array, Array], Any]
 
 
 class KernelParameters:
-    """A mixin of estimators: parameters of their kernels have names, ``kernel__length_scale``."""
+    """Mixin that gives estimators access to kernel parameters, as ``kernel__length_scale``."""
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, including parameters of a kernel: ``kernel__length_scale=2.0``.
@@ -65,7 +65,7 @@ class KernelParameters:
 
 
 def count_frequencies(n_components: object, name: str = "n_components") -> int:
-    """Return the number of frequencies behind ``n_components`` features: half of it."""
+    """Return the number of frequencies, half of the number ``n_components`` of features."""
     if isinstance(n_components, bool) or not isinstance(n_components, Integral):
         raise TypeError(f"{name} must be an even positive integer, got {n_components!r}.")
     count = int(n_components)
@@ -87,7 +87,7 @@ def resolve_kernel(
     *,
     names: Sequence[str] | None = None,
 ) -> AnyKernel:
-    """Return the kernel of a name with its ``length_scale`` for ``X``; a kernel object is kept."""
+    """Return the kernel called by a name, with a length scale chosen on ``X`` if needed."""
     if not isinstance(kernel, Kernel | str):
         kernel = native(kernel, X.shape[1])
     if isinstance(kernel, str):
@@ -111,34 +111,34 @@ Check = Callable[[str, Any], object]
 
 
 class Parametrised(Protocol):
-    """An estimator."""
+    """Protocol of an estimator with ``get_params``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
 
 
 def check_each(model: Parametrised, checks: Mapping[str, Check]) -> None:
-    """Raise ``TypeError`` or ``ValueError`` for the first unusable parameter of an estimator."""
+    """Raise ``TypeError`` or ``ValueError`` for the first invalid parameter of an estimator."""
     for name, value in model.get_params(deep=False).items():
         checks[name](name, value)
 
 
 def optional(check: Check) -> Check:
-    """Return a check that also takes ``None``."""
+    """Return a version of ``check`` that also accepts ``None``."""
     return lambda name, value: None if value is None else check(name, value)
 
 
 def one_of(choices: Collection[str]) -> Check:
-    """Return a check for a parameter whose values are some names."""
+    """Return a check that a parameter is one of the names ``choices``."""
     return partial(check_choice, choices=choices)
 
 
 def unchecked(name: str, value: object) -> None:
-    """Take any value: for a parameter that is only printed, or whose check needs the rows."""
+    """Accept any value, for a parameter without a check or with a check that needs the rows."""
 
 
 def check_kernel(name: str, value: object) -> None:
-    """Raise an error unless a value is a kernel, the name of one, or a function."""
+    """Raise an error unless a value is a kernel, a kernel name, or a function."""
     if isinstance(value, str):
         kernel_called(value, 1)
     elif isinstance(value, type) or not (callable(value) or isinstance(value, Kernel)):
@@ -150,7 +150,7 @@ def check_kernel(name: str, value: object) -> None:
 def check_length_scale(
     name: str, value: ArrayLike, choices: Collection[str] = ("auto", "median")
 ) -> None:
-    """Raise an error unless a length scale is positive numbers or one of some names."""
+    """Raise an error unless a length scale is positive numbers or a name in ``choices``."""
     if not isinstance(value, str):
         as_positive(name, value)
     elif value not in choices:
@@ -162,7 +162,7 @@ def check_length_scale(
 
 
 def length_scale_check(*names: str) -> Check:
-    """Return a check of length scales, which are positive numbers or one of some names."""
+    """Return a check that a length scale is positive numbers or the name of a rule."""
     return partial(check_length_scale, choices=names)
 
 
@@ -212,7 +212,7 @@ def kernel_name(kernel: AnyKernel) -> str:
 
 
 def exact_values(kernel: AnyKernel, X: Array, Y: Array) -> NDArray[Any]:
-    """Return the Gram matrix (n, n2) of real numbers; ``ValueError`` if the kernel returns none."""
+    """Return the Gram matrix (n, n2); ``ValueError`` unless the kernel returns real numbers."""
     values = np.asarray(kernel(X, Y))
     name = kernel_name(kernel)
     if values.shape != (len(X), len(Y)):
@@ -234,13 +234,13 @@ def exact_values(kernel: AnyKernel, X: Array, Y: Array) -> NDArray[Any]:
 
 
 def rounding_of(values: NDArray[Any], least: float) -> float:
-    """Return a hundred rounding errors of the number type, but at least ``least``."""
+    """Return 100 times the machine epsilon of the values' type, but at least ``least``."""
     precision = np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0.0
     return max(least, _ROUNDINGS * float(precision))
 
 
 def is_symmetric(gram: Array, tolerance: float) -> bool:
-    """Return whether a Gram matrix is symmetric up to a share of its greatest entry."""
+    """Return whether a Gram matrix is symmetric up to ``tolerance`` times its greatest entry."""
     return bool(np.abs(gram - gram.T).max() <= tolerance * np.abs(gram).max())
 
 
@@ -273,7 +273,7 @@ def median_distance(
     distance = (
         euclidean_distances(sampled_rows)[i, j] if issparse(sampled_rows) else pdist(sampled_rows)
     )
-    # Many equal rows would make the median zero.
+    # Repeated rows are removed, because they could make the median zero.
     distinct = distance > _EQUAL * distance.max(initial=0.0)
     if not distinct.any():
         return 1.0

@@ -139,7 +139,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, right: Any = None) -> Self:
-        """Draw frequencies, and fit their weights.
+        """Draw frequencies for queries and keys, and fit their weights.
 
         Raises ``ValueError`` if a parameter or the data are invalid, or queries and keys have
         different widths.
@@ -180,7 +180,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self
 
     def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for an invalid parameter; also called for a model loaded from a file."""
         check_each(self, _CHECKS)
 
     def transform(self, X: MatrixLike) -> Floats:
@@ -209,7 +209,7 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self.frequencies_.gram(queries, self._checked_keys(X if Y is None else Y))
 
     def attention(self, queries: Any, keys: Any, values: Any) -> Array:
-        r"""Return the values (n2, t) of keys averaged for each query, of shape (n, t).
+        r"""Return attention outputs (n, t): values (n2, t) of keys averaged for each query.
 
         The weights are :math:`\hat k(q_i, k_j) / \sum_l \hat k(q_i, k_l)`; no matrix of queries
         and keys is formed.
@@ -265,7 +265,7 @@ def _exponential(logs: Array, dtype: DTypeLike) -> Floats:
 def _fitted(
     sampled: PositiveFrequencies, candidates: PositiveFrequencies, X: Array, Y: Array
 ) -> tuple[PositiveFrequencies, float | None]:
-    """Return the better of sampled frequencies and fitted candidates, and its error."""
+    """Return sampled or fitted frequencies, whichever has the smaller error, and this error."""
     cuts = [3 * len(rows) // 4 for rows in (X, Y)]
     if min(cuts) < 4:
         return sampled, None
@@ -280,7 +280,7 @@ def _fitted(
 
 
 def attention_error(frequencies: PositiveFrequencies, X: Array, Y: Array) -> float:
-    """Return the error of attention weights relative to the exact ones, in the Frobenius norm."""
+    """Return the relative Frobenius error of the attention weights."""
     exact = exact_attention(frequencies, X, Y)
     approximate = frequencies.attention(X, Y, np.eye(len(Y)))
     return float(np.linalg.norm(approximate - exact) / np.linalg.norm(exact))
@@ -295,7 +295,7 @@ def exact_attention(frequencies: PositiveFrequencies, X: Array, Y: Array) -> Arr
 def fitted_weights(
     candidates: PositiveFrequencies, X: Array, Y: Array, n_features: int
 ) -> PositiveFrequencies | None:
-    r"""Return at most ``n_features`` of the candidates with weights fitted to attention.
+    r"""Return at most ``n_features`` candidates, with weights fitted to exact attention.
 
     Exact rows :math:`A_{ij} = k(x_i, y_j) / s_i`, with :math:`s_i` the exact sum, are fitted by
 
@@ -310,7 +310,7 @@ def fitted_weights(
     sums = logsumexp(logits, axis=1, keepdims=True)
     logs = candidates.log_features(X) - sums, candidates.log_features_right(Y)
     exact = np.exp(logits - sums)
-    # The greatest entry of each factor becomes one, and then the norm: neither overflows.
+    # Scale the greatest entry of each factor to one before the norm, to avoid overflow.
     tops = [side.max(axis=0) for side in logs]
     factors = [np.exp(side - top) for side, top in zip(logs, tops, strict=True)]
     norms = [np.linalg.norm(factor, axis=0) for factor in factors]
@@ -340,5 +340,5 @@ def _nonnegative(H: Array, g: Array) -> Array:
     """Return the nonnegative minimiser of :math:`b^T H b - 2 b^T g` with a ridge."""
     lower = cholesky(H + _RIDGE * np.eye(len(H)), lower=True)
     whitened = solve_triangular(lower, g, lower=True)
-    # The default of three iterations per unknown is too few for terms as similar as these.
+    # SciPy's default of three iterations per unknown is too few for such correlated columns.
     return as_array(nnls(lower.T, whitened, maxiter=50 * len(g))[0])

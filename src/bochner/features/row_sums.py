@@ -1,4 +1,4 @@
-"""Sums over rows: all that linear heads need of the data."""
+"""Sums over rows from which linear models are fitted."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ _RECENT_ROWS = 16_384
 @register(shapes={"gram": "pp", "cross": "pt", "square": "t", "features": "p", "targets": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureSums:
-    r"""Weighted sums over rows of features ``z`` (p of them) and targets ``y`` (t of them).
+    r"""Weighted sums over rows of ``p`` features ``z`` and ``t`` targets ``y``.
 
     Sums of disjoint sets of rows add, so chunks, batches and workers can be merged in any
     order and give the sums of all rows. Whether weights are counts or precisions, see
@@ -75,19 +75,19 @@ class FeatureSums:
 
     @property
     def are_of_rows(self) -> bool:
-        """Whether there can be rows with such a number, total weight and squares."""
+        """Whether the number of rows, total weight and sums of squares are consistent."""
         counts = self.weight > 0 and 0 <= self.n_fractional <= self.n_samples
         squares = np.append(self.square, np.diagonal(self.gram))
         return counts and self.n_samples > 0 and bool((squares >= 0.0).all())
 
     @property
     def n_observations(self) -> float:
-        """Number of observations: the total weight if all weights are counts, else of rows."""
+        """Number of observations: the total weight if weights are counts, else of rows."""
         return self.n_remembered if self.n_fractional else self.weight
 
     @property
     def log_precision(self) -> float:
-        """Sum over observations of the logarithms of their precisions; zero if all are counts."""
+        """Sum of log precisions over observations; zero if weights are counts."""
         return self.log_weight if self.n_fractional else 0.0
 
     @classmethod
@@ -122,10 +122,10 @@ class FeatureSums:
         )
 
     def __sub__(self, other: "FeatureSums") -> "FeatureSums":
-        """Subtract the sums of some of the rows; raise if these rows cannot be among the rows."""
+        """Subtract the sums of some rows; raise if these rows cannot be part of the sums."""
         if not isinstance(other, FeatureSums):
             return NotImplemented
-        # Weights of rows that are gone may leave rounding.
+        # Removed weights may leave rounding errors.
         weight_left = self.weight - other.weight
         if self.n_samples <= other.n_samples or weight_left <= _ROUNDING * self.weight:
             raise ValueError(
@@ -157,7 +157,7 @@ class FeatureSums:
         return as_array(self.square + slope + intercept * level + _ROUNDING * squares)
 
     def weighted(self, factor: float) -> "FeatureSums":
-        """Return the sums of the same rows with ``factor`` times their weights."""
+        """Return the sums of the same rows with all weights multiplied by ``factor``."""
         sums = {
             name: factor * getattr(self, name)
             for name in FeatureSums.__slots__
@@ -181,7 +181,7 @@ class FeatureSums:
         )
 
     def at(self, columns: NDArray[np.intp]) -> "FeatureSums":
-        """Return the sums of some of the features, by their indices."""
+        """Return the sums restricted to the features with indices ``columns``."""
         return replace(
             self,
             gram=self.gram[np.ix_(columns, columns)],
@@ -190,7 +190,7 @@ class FeatureSums:
         )
 
     def thinned(self, step: int) -> "FeatureSums":
-        """Return the sums for every ``step``-th frequency, with as many times its weight."""
+        """Return the sums for every ``step``-th frequency, with ``step`` times its weight."""
         half = len(self.gram) // 2
         places = np.concatenate([np.arange(start, start + half, step) for start in (0, half)])
         return replace(
@@ -223,7 +223,7 @@ def chunk_sums(
 def feature_sums(
     frequencies: Frequencies, X: object, Y: Array, weight: Array | None = None
 ) -> FeatureSums:
-    """Return the sums over rows that a linear model on features needs, in blocks of rows.
+    """Return the sums over rows from which a linear model on features is fitted.
 
     Memory holds one block of features (32 MiB) at a time, next to the ``p`` by ``p`` sums. Sums of
     disjoint sets of rows add up with ``+``.
@@ -250,7 +250,7 @@ def feature_sums(
 
 
 def _counted(rows: Chunk) -> dict[str, Any]:
-    """Return the counts of rows that are stored with sums, by name."""
+    """Return, by field name, the row counts that ``FeatureSums`` stores."""
     if rows.weight is None and rows.repeats is None:
         return {"n_samples": len(rows), "n_remembered": float(len(rows))}
     weights = rows.row_weights
@@ -268,7 +268,7 @@ class RunningSums:
     """Sums over ``p`` features and ``t`` targets, to which blocks of rows are added in place."""
 
     def __init__(self, p: int, t: int) -> None:
-        # The lower triangle of the Gram matrix only, in the order of LAPACK.
+        # Only the lower triangle of the Gram matrix is computed, in Fortran order for LAPACK.
         self._gram = np.zeros((p, p), order="F")
         self._outer = np.zeros((p, t + 1))
         self._recent: Array | None = None
@@ -298,7 +298,7 @@ class RunningSums:
             self._counted[name] = self._counted.get(name, 0) + number
 
     def sums(self) -> FeatureSums:
-        """Return the sums, after which no rows can be added; ``ValueError`` without any rows."""
+        """Return the sums and end the accumulation; ``ValueError`` if no rows were added."""
         if not self._counted["n_samples"]:
             raise ValueError(_NO_ROWS)
         gram, outer = self._products()
@@ -321,7 +321,7 @@ class RunningSums:
             self._settle()
 
     def _settle(self) -> None:
-        """Add the products in float32 to the sums in float64."""
+        """Add the float32 products accumulated so far to the float64 sums."""
         if self._recent is not None and self._n_recent:
             for part in row_blocks(len(self._gram), 8 * len(self._gram)):
                 self._gram[part.start :, part] += self._recent[part.start :, part]

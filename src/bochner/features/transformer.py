@@ -189,7 +189,7 @@ class FourierFeatures(
 
     @classmethod
     def of(cls, frequencies: Frequencies, kernel: Kernel) -> "FourierFeatures":
-        """Return the fitted transformer of given frequencies, which approximate ``kernel``."""
+        """Return a fitted transformer with the frequencies ``frequencies`` of ``kernel``."""
         features = cls(kernel, 2 * frequencies.n_frequencies)
         features.kernel_ = kernel
         features.frequencies_ = frequencies
@@ -201,7 +201,7 @@ class FourierFeatures(
         return features
 
     def fit(self, X: Any, y: ArrayLike | None = None, right: Any = None) -> Self:
-        """Draw the frequencies.
+        """Draw the frequencies for the kernel on rows ``X``.
 
         Raises ``ValueError`` if ``n_components`` is odd or not positive, or not a multiple of 4 if
         that is needed; if the data are invalid or outside the kernel's domain, or its function is
@@ -224,7 +224,7 @@ class FourierFeatures(
         n_frequencies = count_frequencies(self.n_components)
         if right is not None:
             right = check_rows_given(right, "right", accept_sparse="csr", dtype=FLOATS)
-        # Separate generators: the choice of a length scale must not change the frequencies.
+        # Separate random generators, so that a length-scale rule does not change the frequencies.
         scale_rng, draw_rng, data_rng = generators(self.random_state, 3)
         is_common = right is not None and right.shape[1] == X.shape[1]
         rows = stacked_rows(X, right) if is_common else X
@@ -262,7 +262,7 @@ class FourierFeatures(
         return self
 
     def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for an invalid parameter; also called for a model loaded from a file."""
         check_each(self, _CHECKS)
 
     def transform(self, X: MatrixLike) -> Floats:
@@ -293,7 +293,7 @@ class FourierFeatures(
         return gram
 
     def _others(self) -> NDArray[np.intp]:
-        """Return the right features that the output adds to the left ones."""
+        """Return the indices of the right features to concatenate with the left features."""
         if self.output == "left":
             return np.empty(0, dtype=np.intp)
         # Phases cancel in linear models, so that the right features of a one-sided frequency would

@@ -1,4 +1,4 @@
-"""Tables from files, and model files."""
+"""Reading of tables from files, and saving and loading of model files."""
 
 from typing import TYPE_CHECKING
 

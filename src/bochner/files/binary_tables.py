@@ -1,4 +1,4 @@
-"""Tables of Parquet, Feather, Excel and SQLite files."""
+"""Reading of tables from Parquet, Feather, Excel and SQLite files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_LISTED = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """The unconverted table of a file, notes, and the lines of names of a spreadsheet."""
+    """An unconverted table, notes for the user, and the number of header lines of a spreadsheet."""
 
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ def read_frame(path: Path, ending: str, options: ReadOptions) -> Frame:
 
 
 def _chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) -> str | None:
-    """Return the requested table, None for the default choice; raise if a table is missing."""
+    """Return the name of the requested table, or None for the default; raise if it is missing."""
     if options.table is None or options.table in names:
         return options.table
     if options.recorded:
@@ -67,7 +67,7 @@ def _chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) -
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return the first names of tables or sheets."""
+    """Return the first few names of tables or sheets as text for a message."""
     return ", ".join(map(repr, names[:_MOST_LISTED])) + ", ..." * (len(names) > _MOST_LISTED)
 
 
@@ -84,7 +84,7 @@ def _read_feather(path: Path, options: ReadOptions) -> Frame:
 
 
 def _read_arrow(path: Path, format_name: str, read: Callable[[Any], Any]) -> pd.DataFrame:
-    """Return a table that Arrow reads. An index without a name numbers the rows: it is dropped."""
+    """Return a table read by Arrow, without an unnamed index, which only numbers the rows."""
     import pyarrow as pa
 
     try:
@@ -127,7 +127,7 @@ def _read_excel(path: Path, options: ReadOptions) -> Frame:
         ) from None
     except (InputError, MemoryError):
         raise
-    except Exception as error:  # of any type, by the place of the damage and the engine
+    except Exception as error:  # The error type depends on the damage and on the engine
         raise InputError(
             f"{path} cannot be read as a spreadsheet ({_one_line(error)}): is it damaged, "
             "encrypted, or of another format? Save it again, or as CSV."
@@ -139,7 +139,7 @@ def _read_excel(path: Path, options: ReadOptions) -> Frame:
     if engine == "openpyxl" and contents.frame.isna().any(axis=None):
         _refuse_lost_formulas(path, sheet or names[0], contents.frame)
     frame = contents.frame.reset_index(drop=True).infer_objects()
-    for name in frame.columns[frame.dtypes == np.float64]:  # Excel has no other numbers
+    for name in frame.columns[frame.dtypes == np.float64]:  # Excel stores integers as floats
         if bool(((frame[name] % 1 == 0) & (frame[name].abs() <= LARGEST_EXACT)).all()):
             frame[name] = frame[name].astype(np.int64)
     contents = replace(contents, frame=frame)
@@ -153,7 +153,7 @@ def _read_excel(path: Path, options: ReadOptions) -> Frame:
 
 
 def _rows_of_cells(cells: pd.DataFrame, options: ReadOptions) -> Frame:
-    """Return the rows of a sheet, without titles, names and blank rows.
+    """Return the data rows of a sheet, without titles, header lines and blank rows.
 
     The index has the places of the rows in the sheet.
     """
@@ -182,14 +182,14 @@ def _texts(cells: pd.DataFrame) -> list[list[str]]:
 
 
 def _refuse_lost_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> None:
-    """Raise InputError for columns of formulas without stored results, which would be missing.
+    """Raise InputError for columns whose formulas have no stored results, read as missing entries.
 
     Programs that write formulas without computing them store no results.
     """
     from openpyxl import load_workbook
 
     absent = dict(zip((frame.index + 1).tolist(), frame.isna().to_numpy(), strict=True))
-    counts = np.zeros((2, frame.shape[1]), dtype=np.int64)  # Formulas with and without results
+    counts = np.zeros((2, frame.shape[1]), dtype=np.int64)  # Formulas with results, and without
     with closing(load_workbook(path, read_only=True)) as book:
         for number, row in enumerate(book[sheet].iter_rows(max_col=frame.shape[1]), start=1):
             for j, cell in enumerate(row if number in absent else ()):
@@ -203,7 +203,7 @@ def _refuse_lost_formulas(path: Path, sheet: str, frame: pd.DataFrame) -> None:
 
 
 def _read_sqlite(path: Path, options: ReadOptions) -> Frame:
-    import sqlite3  # which some builds of Python lack
+    import sqlite3  # Some builds of Python lack sqlite3
 
     import pandas as pd
 
@@ -239,7 +239,7 @@ def _sqlite_table(path: Path, connection: sqlite3.Connection, options: ReadOptio
 
 
 def _exact(entry: object) -> Any:
-    """Return an entry, as text if it is a whole number that float64 would round."""
+    """Return an entry unchanged, or as text if it is an integer that float64 would round."""
     return str(entry) if isinstance(entry, int) and abs(entry) > LARGEST_EXACT else entry
 
 

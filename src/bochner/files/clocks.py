@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 Stamps = NDArray[np.datetime64]
 
 _QUARTER = np.timedelta64(15, "m")
-"""Fifteen minutes: offsets of zones change at full quarters of an hour since 1972, and zones had
-other rules only before; the offset is looked up once for each quarter."""
+"""Fifteen minutes: since 1972 offsets of zones change only at full quarters of an hour, so that the
+offset is looked up once for each quarter."""
 
 _FIXED = re.compile(r"UTC([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
 """Names of fixed offsets, as `datetime.timezone` has them."""
@@ -33,10 +33,10 @@ def zone_name(zone: tzinfo | str | None) -> str | None:
     """
     if zone is None or isinstance(zone, str):
         return zone
-    # The key of zoneinfo, and the name that pytz has.
+    # zoneinfo stores the name as ``key``, pytz as ``zone``.
     name = getattr(zone, "key", None) or getattr(zone, "zone", None)
     if name is None and (path := re.search(r"zoneinfo/([\w/+-]+)", repr(zone))):
-        name = path[1]  # dateutil reads files of the database
+        name = path[1]  # dateutil shows the path of a zone's file
     if name is not None:
         return str(name)
     offset = zone.utcoffset(None)
@@ -95,13 +95,13 @@ def entry_in_utc(entry: object) -> Any:
 
 
 def series_zone(series: pd.Series) -> str | None:
-    """Return the name of the zone that the type of a pandas or polars series has, else None."""
+    """Return the name of the time zone in the type of a pandas or polars series, or None."""
     dtype = getattr(series, "dtype", None)
     return zone_name(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
 
 
 def series_in_utc(series: pd.Series) -> Stamps:
-    """Return the dates (n,) of a pandas or polars series with a zone in UTC, NaT if missing."""
+    """Convert dates (n,) of a pandas or polars series with a time zone to UTC; NaT if missing."""
     if hasattr(series, "dt") and hasattr(series.dt, "convert_time_zone"):  # Polars
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
     return np.asarray(series, dtype="datetime64[us]")

@@ -1,4 +1,4 @@
-"""Types of columns of texts, and the conventions of the file: decimal mark and order of dates."""
+"""Guesses of the types of text columns, and of the decimal mark and date order of a file."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ MISSING = (
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 )  # fmt: skip
-"""Words that are missing among numbers and dates, as for `pandas.read_csv`. Among text they are
-text: a class None, or the country code NA."""
+"""Words for missing entries in columns of numbers or dates, as for `pandas.read_csv`. In text
+columns they are text, such as a class None or the country code NA."""
 
 MARKERS = (
     *dict.fromkeys(map(str.lower, MISSING)), "n.a.", "missing", "-", "--", "---", "\u2013",
@@ -58,7 +58,7 @@ _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": 
 """Patterns of dates that are tried, by `ReadOptions.dates`."""
 
 _FORCED_FAMILIES: tuple[Family, ...] = (*_COMMON_FAMILIES, "compact")
-"""Patterns in a column that is said to hold dates: 20211231 would be a number elsewhere."""
+"""Patterns in a column whose requested kind is dates: 20211231 is a number in other columns."""
 
 _TRUTHS: Mapping[str, bool] = {
     "True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False,
@@ -66,18 +66,17 @@ _TRUTHS: Mapping[str, bool] = {
 """Truth values, as `pandas.read_csv` reads them."""
 
 _SAMPLE_SIZE = 1000
-"""Entries that are looked at first: columns of other text fail within them at little cost."""
+"""Entries that are tested first, because most columns of other text fail within them."""
 
 _LEAST_SAMPLE_SHARE = 0.8
-"""Share of numbers in the sample below which the column has hardly nine tenths of numbers."""
+"""Share of numbers in the sample below which a share of 0.9 in the column is unlikely."""
 
 _MOST_WORDS = 20
-"""Most distinct entries that count as missing because nearly all other ones are numbers or dates:
-a column with more is not one of numbers with a few remarks."""
+"""Most distinct entries that count as missing in a column that nearly only holds numbers or dates:
+a column with more such entries is text."""
 
 _FEWEST_NUMBERS = 20
-"""Distinct whole numbers from which a column with a few words is one of numbers: 1, 2, 3 and X are
-codes."""
+"""Fewest distinct integers in a numeric column that also has words: 1, 2, 3 and X are codes."""
 
 
 _FEWEST_DATES = 5
@@ -89,7 +88,7 @@ BY_ENTRIES, BY_OPTION = "by the entries", "by an option"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlainNumbers:
-    """Numbers (n,) as programs write them, an Arrow array.
+    """Numbers (n,) in the notation of programming languages, as an Arrow array.
 
     ``too_long`` is for whole numbers whose digits float64 would lose, and ``code`` for codes with
     their first row, as `code_rule` returns it.
@@ -109,7 +108,7 @@ class Truths:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IsoDates:
-    """Times (n,) in UTC of ISO 8601, NaT where missing.
+    """Times (n,) in UTC, parsed from ISO 8601 texts; NaT where missing.
 
     ``clock`` (n,) is the local time; None if the texts have no offset from UTC.
     """
@@ -139,7 +138,7 @@ class Guess:
     words: tuple[str, ...] = field(default=())
 
     def markers(self) -> dict[str, int]:
-        """Return how often each of the `MARKERS` occurs in the texts."""
+        """Return the number of occurrences of each of the `MARKERS` in the texts."""
         import pyarrow.compute as pc
 
         if self.cleaned is self.texts:
@@ -178,7 +177,7 @@ def guess(name: str, texts: pa.Array, kind: str | None, options: ReadOptions) ->
 
 
 def _plain_with_gaps(texts: pa.Array, options: ReadOptions) -> tuple[pa.Array, PlainNumbers] | None:
-    """Return plain numbers among the usual words for missing ones, of which no more is asked."""
+    """Return texts without the word for missing entries, and their plain numbers; else None."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -186,7 +185,7 @@ def _plain_with_gaps(texts: pa.Array, options: ReadOptions) -> tuple[pa.Array, P
     words = _WORDS.intersection(pc.unique(sample).to_pylist())
     if len(words) != 1 or plain_numbers(_without(sample, MISSING)) is None:
         return None
-    # A comparison with one word takes a tenth of the time of a search among all.
+    # Comparing with one word takes a tenth of the time of searching for all words.
     cleaned = pc.if_else(pc.equal(texts, *words), pa.scalar(None, pa.string()), texts)
     guessed = _plain(cleaned, options)
     return None if guessed is None else (cleaned, guessed)
@@ -202,7 +201,7 @@ def _is_complete(guessed: ColumnType, texts: pa.Array) -> bool:
 def _without_words(
     texts: pa.Array, guessed: ColumnType | None, options: ReadOptions
 ) -> tuple[pa.Array, ColumnType | None, tuple[str, ...]]:
-    """Return texts with null in place of a few words among numbers or dates, and the words."""
+    """Return texts with null for words such as NA among numbers or dates, and these words."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -230,7 +229,7 @@ def _without_words(
 
 
 def _are_codes(texts: pa.Array) -> bool:
-    """Return whether numbers (n,) are few distinct whole ones, as codes are."""
+    """Return whether the numbers (n,) are a few distinct non-negative integers, as codes are."""
     import pyarrow.compute as pc
 
     levels = pc.unique(texts.drop_null())
@@ -268,7 +267,7 @@ def _decimals(options: ReadOptions) -> Sequence[str]:
 
 
 def _plain(texts: pa.Array, options: ReadOptions) -> PlainNumbers | None:
-    """Return numbers that programs write, unless they have points where commas are expected."""
+    """Return plain numbers, or None if they have decimal points where commas are expected."""
     numbers = plain_numbers(texts)
     if numbers is None or (options.decimal == "," and has_mark(texts)):
         return None
@@ -281,7 +280,7 @@ def _truths(texts: pa.Array) -> Truths | None:
     def are_truths(some: object) -> bool:
         return set(pc.unique(some).to_pylist()) <= {*_TRUTHS, None}
 
-    # Columns of other text differ within a few entries.
+    # A column of other text shows within a few entries that it holds no truth values.
     if not (are_truths(texts.slice(0, len(_TRUTHS))) and are_truths(texts)):
         return None
     values = [text if text is None else _TRUTHS[text] for text in texts.to_pylist()]
@@ -289,7 +288,7 @@ def _truths(texts: pa.Array) -> Truths | None:
 
 
 def _without(texts: pa.Array, markers: Sequence[str], keys: pa.Array | None = None) -> pa.Array:
-    """Return texts with null in place of those whose keys are markers."""
+    """Return texts with null where the key (by default the text itself) is a marker."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -300,7 +299,7 @@ def _without(texts: pa.Array, markers: Sequence[str], keys: pa.Array | None = No
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """The decimal mark and the order of dates of a file; no order if it has no such dates.
+    """Decimal mark of a file, and order of days and months; None if no column needs the order.
 
     ``orders`` has the order of each column with days and months as numbers, and the reason.
     """
@@ -313,7 +312,7 @@ class Conventions:
 def decide_conventions(
     guesses: Sequence[Guess], options: ReadOptions, *, has_semicolons: bool
 ) -> tuple[list[Guess], Conventions]:
-    """Return the conventions of a file, and the guesses for its columns that agree with them.
+    """Return the guesses revised to one decimal mark and date order, and these conventions.
 
     ``has_semicolons`` is True if semicolons separate the fields, as is usual in countries with
     decimal commas.
@@ -323,7 +322,7 @@ def decide_conventions(
         guesses = _with_points(guesses, has_semicolons=has_semicolons)
         votes = Counter(g.type.decimals for g in guesses if isinstance(g.type, LocalNumbers))
         decimal = "," if votes[",",] > votes[".",] else "."
-    # With points as decimal marks, slashes are more often American than not.
+    # In files with decimal points, dates with slashes are more often American (month first).
     american = decimal == "." and not has_semicolons
     orders = _orders(guesses, options, american=american)
     counts = Counter(order for order, _ in orders.values())
@@ -333,7 +332,7 @@ def decide_conventions(
 
 
 def _with_points(guesses: list[Guess], *, has_semicolons: bool) -> list[Guess]:
-    """Return guesses in which points of plain numbers may separate thousands.
+    """Return guesses in which a point in plain numbers may be a thousands separator.
 
     Points may group thousands if semicolons separate the fields, or if a column may have decimal
     commas.
@@ -357,7 +356,7 @@ def _explicit(dates: str | None) -> Order | None:
 def _orders(
     guesses: Sequence[Guess], options: ReadOptions, *, american: bool
 ) -> dict[str, tuple[Order, str]]:
-    """Return the order of days and months of each column that has them as numbers, and why."""
+    """Return, for each column with numeric days and months, their order and the reason for it."""
     orders: dict[str, tuple[Order, str]] = {}
     open_columns: list[tuple[str, LocalDates]] = []
     for some in guesses:
@@ -369,7 +368,7 @@ def _orders(
         if requested := _explicit(kind) or _explicit(options.dates):
             orders[some.name] = requested, BY_OPTION
         elif not some.type.reads(n_present):
-            continue  # text, perhaps with a remark
+            continue  # The column stays text, with or without a remark
         elif len(possible) == 1:
             orders[some.name] = possible[0], BY_ENTRIES
         else:
@@ -383,7 +382,7 @@ def _orders(
 def _open_order(
     dates: LocalDates, decided: Sequence[tuple[Order, str]], *, american: bool
 ) -> tuple[Order, str]:
-    """Return the order of dates that have a meaning in both, and the reason."""
+    """Return the order, and its reason, for dates that are valid in both orders."""
     if decided:
         counts = Counter(order for order, _ in decided)
         order = max(ORDERS, key=lambda some: counts[some])

@@ -1,4 +1,4 @@
-"""Values of columns of texts by the conventions of the file, with remarks on oddities."""
+"""Conversion of text columns to values by the conventions of the file, with remarks."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _MOST_WORDS = 3
 """Words that a note lists: a note stays within a few lines."""
 
 _HALF = 0.5
-"""Share of numbers or dates from which text is not an identifier, but a column with errors."""
+"""Smallest share of numbers or dates at which text is a column with errors, not an identifier."""
 
 _SAMPLE_SIZE = 1000
-"""Entries of a text column that are looked at first, for that share and for its levels."""
+"""Entries of a text column that are tested first for numbers, dates and levels."""
 
 _MOST_LEVELS = 256
 """Levels of a text column up to which they are compared, the most that `TableEncoder` encodes."""
@@ -55,7 +55,7 @@ _KINDS_BY_MARK = {".": "decimal point", ",": "decimal comma"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """A column (n,), and the kind to record, since another file might not show it.
+    """Values (n,) of a column, and its kind, recorded because a later file might not show it.
 
     ``is_mixed`` is for text that seems to hold numbers or dates with errors. ``unit`` is that of
     quantities, "" without a unit, and None for other columns. ``words`` are entries that count as
@@ -104,7 +104,7 @@ def column_values(
 def _by_type(
     column: Guess, conventions: Conventions, options: ReadOptions, remarks: Remarks
 ) -> Values | None:
-    """Return the values by the guessed type of a column; None if they stay text."""
+    """Return values of the guessed type of a column, or None if the column stays text."""
     match column.type:
         case PlainNumbers() as plain:
             return _plain_numbers(column, plain, conventions, options, remarks)
@@ -124,7 +124,7 @@ def _present(column: Guess) -> NDArray[np.bool_]:
 
 
 def _first(column: Guess) -> str:
-    """Return the first entry of a column for a note."""
+    """Return the first entry of a column as shown in a note."""
     present = column.cleaned.drop_null()
     return shown(present[0]) if len(present) else "no entry"
 
@@ -136,7 +136,7 @@ def _values(values: NDArray[np.generic], kind: str | None, unit: str | None = No
 
 
 def _refuse_other_unit(column: Guess, options: ReadOptions) -> None:
-    """Raise InputError if a column of a later file has another unit than it had at the fit."""
+    """Raise InputError if the numbers of a column have another unit than at the fit."""
     unit, some = options.units.get(column.name), column.type
     if unit is None or not options.recorded or not len(column.cleaned.drop_null()):
         return
@@ -158,7 +158,7 @@ def _plain_numbers(
     options: ReadOptions,
     remarks: Remarks,
 ) -> Values | None:
-    is_free = column.kind is None and not options.recorded  # Else the decision would be recorded
+    is_free = column.kind is None and not options.recorded  # A recorded decision stands
     if plain.too_long and is_free:
         words = "has whole numbers with more digits than floating-point numbers hold: read as text"
         remarks.add(column.name, words)
@@ -244,7 +244,7 @@ def _local_dates(
 
 
 def _zoned(utc: NDArray[np.datetime64], clock: NDArray[np.datetime64] | None) -> Any:
-    """Return times (n,) in UTC as a pandas series whose clocks show ``clock`` (n,).
+    """Return times (n,) in UTC as a pandas series that shows the local times ``clock`` (n,).
 
     Without a clock, or if it shows UTC itself, dates have no zone. A single offset becomes the zone
     of the series; several become a series of objects, each with its own offset.
@@ -269,7 +269,7 @@ def _zoned(utc: NDArray[np.datetime64], clock: NDArray[np.datetime64] | None) ->
 
 
 def _text(column: Guess, options: ReadOptions, remarks: Remarks) -> Values:
-    """Return a column of text, as categories if the encoder would take it for something else."""
+    """Return a text column, as categories if the encoder would misread its texts."""
     import pandas as pd
 
     if column.kind not in (None, "text"):
@@ -309,7 +309,7 @@ def _are_excluded(column: Guess, options: ReadOptions, remarks: Remarks) -> bool
 
 
 def _orders_mix(column: Guess, dates: LocalDates) -> bool:
-    """Return whether all entries are dates, but in different orders of day and month."""
+    """Return whether all entries are dates, some day first and some month first."""
     if dates.family != "numeric":
         return False
     absent = [np.isnat(dates.times(order)) for order in ORDERS]
@@ -319,7 +319,7 @@ def _orders_mix(column: Guess, dates: LocalDates) -> bool:
 
 
 def _has_errors(column: Guess, remarks: Remarks) -> bool:
-    """Check whether half of a text column are numbers or dates, and add a remark if most are."""
+    """Return whether at least half of the texts are numbers or dates; add a remark if most are."""
     texts = column.cleaned
     if isinstance(column.type, LocalDates):
         what, good = "dates", ~np.isnat(column.type.times(column.type.orders()[0]))
@@ -337,14 +337,14 @@ def _has_errors(column: Guess, remarks: Remarks) -> bool:
 
 
 def _others(column: Guess, good: NDArray[np.bool_]) -> tuple[int, str]:
-    """Return the number of present entries that are not good, and the first one with its row."""
+    """Return the number of present entries outside the mask ``good``, and the first such entry."""
     bad = _present(column) & ~good
     row = int(np.argmax(bad))
     return int(bad.sum()), f"row {row + 1}: {shown(column.cleaned[row])!r}"
 
 
 def _refusal(column: Guess, options: ReadOptions) -> InputError:
-    """Return the error for entries that are not of the requested kind."""
+    """Return the error for entries that do not have the requested kind of the column."""
     kind, some = str(column.kind), column.type
     if kind in NUMBER_KINDS:
         decimal = NUMBER_KINDS[kind] or options.decimal

@@ -94,7 +94,7 @@ class Column:
         return f"row {row + 1}: {shown(self.raw[row])}"
 
     def first(self, kind: Kind | None = None) -> str:
-        """Return :meth:`at` of the first present entry, or of the first entry of one kind."""
+        """Return the text "row i: entry" of the first present entry, or the first of a kind."""
         for row in np.flatnonzero(self.present):
             if kind is None or kind_of(type(self.raw[row])) == kind:
                 return self.at(row)
@@ -157,7 +157,7 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
 def _times_of_day(
     name: str, raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
 ) -> Column:
-    """Return the column of `datetime.time` entries."""
+    """Convert `datetime.time` entries to a numeric column of hours since midnight."""
     hours = np.full(raw.shape[0], np.nan)
     hours[present] = hours_of(raw[present])
     clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
@@ -172,12 +172,12 @@ def rows_of(X: object, rows: npt.NDArray[np.intp]) -> Any:
 
 
 def unmasked(X: Any) -> Any:
-    """Replace masked entries by missing values; other tables are returned unchanged."""
+    """Replace masked entries of a table by missing values; return other tables unchanged."""
     if not np.ma.is_masked(X):
         return X
     if X.dtype.kind in "mM":
         return X.filled(np.array("NaT", X.dtype))
-    # Whole numbers and text have no entry of their type for a missing one.
+    # Integer and text arrays cannot hold a missing value of their type.
     return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
 
 
@@ -195,7 +195,7 @@ def labels(raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]) -> npt.
 
 
 def kind_of(entry_type: type) -> Kind:
-    """Return the kind of entries of a type."""
+    """Return the `Kind` of entries of a Python type."""
     kinds = (kind for types, kind in _KIND_OF_TYPE if issubclass(entry_type, types))
     return next(kinds, "unsupported")
 
@@ -216,7 +216,7 @@ def _as_array(series: pd.Series) -> npt.NDArray[Any]:
     if _may_have_zone(series) and series_zone(series) is not None:
         return series_in_utc(series)
     raw = np.asarray(series)
-    if raw.ndim != 1 or raw.dtype.names:  # entries are arrays or records, as those of polars
+    if raw.ndim != 1 or raw.dtype.names:  # Entries are arrays or records, such as polars structs
         raw = np.fromiter(series, dtype=object, count=len(series))
     if raw.dtype.kind == "m":
         return raw / np.timedelta64(1, "D")
@@ -249,7 +249,7 @@ def _iso_dates(
     try:
         read = {text: _read_iso(text) for text in distinct}
         in_utc = {text: entry_in_utc(entry) for text, entry in read.items()}
-    except (ValueError, OverflowError):  # no such date, as 2021-02-30: the column stays text
+    except (ValueError, OverflowError):  # No such date: the column stays text
         return None
     dates = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
     dates[present] = [in_utc[text] for text in raw[present]]
@@ -281,7 +281,7 @@ def _present(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
 
 
 def _is_missing(entry: object) -> bool:
-    # A comparison with pandas' NA is NA, which has no truth value: the type's name identifies it.
+    # Comparing pandas' NA gives NA, which has no truth value: compare the type's name instead.
     return (
         entry is None
         or type(entry).__name__ in ("NAType", "NaTType")

@@ -1,5 +1,5 @@
-"""The error of input that cannot be used."""
+"""InputError, raised for files and tables that cannot be used."""
 
 
 class InputError(ValueError):
-    """A file or a table that cannot be used; the message says what to do."""
+    """Error for a file or a table that cannot be used; the message says what to do."""

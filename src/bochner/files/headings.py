@@ -1,4 +1,4 @@
-"""Lines of a file that are no rows: titles, column names, repeated names, totals."""
+"""Detection of lines that are not data rows: titles, column names and totals."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from bochner._base.names import shown
 Rows = Sequence[Sequence[str]]
 
 LOOKED_AT = 200
-"""Records at the beginning of a file that are looked at: a table shows its kind within them."""
+"""Number of first records of a file in which titles and column names are searched."""
 
 _FEWEST_BELOW = 2
 """Fewest records below a first line that is taken for data, or for a title."""
 
 _FEWEST_STEPS = 3
-"""Fewest numbers whose equal steps make them names, such as wavelengths."""
+"""Fewest equally spaced numbers in a first line that count as column names, such as wavelengths."""
 
 _NUMERIC = 0.9
-"""Share of numbers from which a column is one of numbers."""
+"""Smallest share of numbers in a numeric column."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -31,7 +31,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Records before the first row: ``n_titles``, then ``n_names``, with the names and notes."""
+    """Numbers of title and header records above the first data row, with column names and notes."""
 
     n_titles: int
     n_names: int
@@ -46,7 +46,7 @@ def find_heading(
     n_names: int | None = None,
     is_recorded: bool = False,
 ) -> Heading:
-    """Return the heading of the first records of a file, texts that are empty where missing.
+    """Return the heading of the first records of a file; entries are texts, empty where missing.
 
     ``n_titles`` and ``n_names`` are given, or None. If they are those of an earlier file, the lines
     of names are as many unless the file shows that they are not.
@@ -83,7 +83,7 @@ def find_heading(
 
 
 def _count_titles(rows: Rows) -> int:
-    """Return the number of records before the names that have one entry only."""
+    """Return the number of title records, which have a single entry, above the column names."""
     if not rows:
         return 0
     width = max(map(len, rows))
@@ -97,7 +97,7 @@ def _count_titles(rows: Rows) -> int:
     below = rows[count:]
     if not count or len(below) <= _FEWEST_BELOW:
         return 0
-    # The names, not a row that has gaps, come after a title.
+    # A title is followed by the column names, not by a row with gaps.
     widths = [len(row) for row in below]
     typical = max(set(widths), key=widths.count)
     has_names = sum(map(bool, below[0])) > 1 and len(below[0]) == typical
@@ -131,7 +131,7 @@ def _is_data(first: Sequence[str], below: Rows) -> bool:
             return False
         else:
             n_repeated += 1
-    if not numbers:  # Text alone repeats in every column
+    if not numbers:  # Without numbers, every text must repeat
         return n_repeated > 1 and n_repeated == len(first)
     if len(set(numbers)) < len(numbers):
         return True
@@ -146,21 +146,21 @@ def _is_data(first: Sequence[str], below: Rows) -> bool:
 
 
 def _value(number: str) -> float:
-    """Return a number for comparisons of its size; separators count as decimal marks."""
+    """Return a number for comparisons of magnitude; every separator counts as a decimal mark."""
     digits = number.replace(" ", "").replace("'", "").replace(",", ".")
     head, *rest = digits.split(".")
     return float(f"{head}.{''.join(rest)}" if rest else head)
 
 
 def _joined(rows: Rows) -> list[str]:
-    """Return the names of several lines: the first one, or all joined if it has gaps or repeats."""
+    """Return column names: the first header line, or all lines joined if it has gaps or repeats."""
     first = [name.strip() for name in rows[0]]
     if all(first) and len(set(first)) == len(first):
         return first
     lines = []
     for row in rows[:-1]:
         line: list[str] = []
-        for cell in row:  # A name stands over all columns up to the next one
+        for cell in row:  # A name applies to all columns up to the next name
             line.append(cell.strip() or (line[-1] if line else ""))
         lines.append(line)
     lines.append([cell.strip() for cell in rows[-1]])
@@ -181,7 +181,7 @@ _SUMMARY = re.compile(
 
 
 def without_summaries(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return columns without last rows that labels call sums or means, and a note on these rows.
+    """Return columns without last rows labelled as sums or means, and a note on these rows.
 
     Columns are Arrow arrays of texts, or pandas Series. A label occurs nowhere above.
     """
@@ -230,7 +230,7 @@ def _above(column: Any, n_rows: int) -> Any:
 
 
 def without_repeated_names(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return columns without rows that repeat the names, as in joined files, and a note on them."""
+    """Return columns without rows that repeat the column names, and a note on these rows."""
     import pyarrow.compute as pc
 
     is_name = None

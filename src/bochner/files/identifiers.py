@@ -22,8 +22,8 @@ _FEWEST_INDEX_ROWS = 2
 """Fewest rows for the detection of an index: one row, numbered 0 or 1, is not evidence."""
 
 _FEWEST_ROWS = 20
-"""Fewest rows of other identifiers and of constant columns: few rows count, differ or are equal by
-chance."""
+"""Fewest rows of other identifiers and of constant columns: a few rows may be
+consecutive, distinct or equal by chance."""
 
 _FEWEST_LEFT = 2
 """Columns that must remain if a column of row numbers is left out: an input and a target."""
@@ -37,19 +37,19 @@ _IDENTIFIER_WORD = re.compile(
     "parcel|property|house|student|player|device|sample|account|acct|invoice|ticket|doc|document|"
     "image|file|event|session|visit|encounter|claim|policy|loan|listing|object)?ids?"
 )
-"""A word such as id, PID or customerid; humid and acid are none."""
+"""A word such as id, PID or customerid, but not humid or acid."""
 
 _NUMBERING_NAMES = frozenset(
     ("number", "no", "num", "nr", "nbr", "code", "ref", "reference", "serial", "barcode", "ean",
      "account", "invoice", "ticket", "order", "phone")
 )  # fmt: skip
-"""Last words of names of identifiers, and of some quantities: they are noted and stay."""
+"""Last words of names of identifiers or quantities; such columns stay, with a remark."""
 
 _TIME_NAMES = frozenset(
     ("year", "month", "week", "day", "date", "hour", "minute", "second", "time", "t", "period",
      "quarter", "step", "age")
 )  # fmt: skip
-"""Words of names of quantities that often count by one."""
+"""Words in names of quantities that often increase by one, such as years."""
 
 _NEARLY_UNIQUE = 0.95
 """Share of distinct texts from which a column of at least 20 rows is an identifier."""
@@ -58,7 +58,7 @@ _MANY_LEVELS = 256
 """Levels above which `TableEncoder` regards text as an identifier, if they are more than half."""
 
 _IDENTIFIER_SHARE = 0.5
-"""Share of distinct texts above which it does so, since most of them have a single row."""
+"""Share of distinct texts above which `TableEncoder` regards text as an identifier."""
 
 _SAMPLE_SIZE = 1000
 """Rows, spread over the table, in which distinct texts are counted first."""
@@ -74,7 +74,7 @@ def is_index(name: str) -> bool:
 
 
 def may_identify(name: str, values: NDArray[np.generic]) -> bool:
-    """Return whether numbers (n,) may be identifiers: nearly all differ, and their name says so."""
+    """Return whether numbers (n,) may be identifiers: nearly all are distinct and the name fits."""
     present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     if present.size < _FEWEST_ROWS or bool((present != np.round(present)).any()):
         return False
@@ -83,7 +83,7 @@ def may_identify(name: str, values: NDArray[np.generic]) -> bool:
     words = _words(name)
     if _names_identifiers(words):
         return True
-    # A number alone is a count as often as not.
+    # A single word such as "number" may as well name a count.
     return (len(words) > 1 and words[-1] in _NUMBERING_NAMES) or words == ["code"]
 
 
@@ -94,7 +94,7 @@ def _names_identifiers(words: Sequence[str]) -> bool:
 def leave_out(
     columns: Mapping[str, pd.Series], keep: Collection[str], remarks: Remarks, only_index: bool
 ) -> list[str]:
-    """Return the names of columns to leave out, with a remark on each and on constant columns.
+    """Return the names of columns to drop, and add remarks on these and on constant columns.
 
     Constant columns stay, because a part of a table may have some: the encoder leaves them out.
     With ``only_index``, only a saved index and unnamed columns without entries are left out.
@@ -122,19 +122,19 @@ def leave_out(
 
 
 def _is_constant(series: pd.Series) -> bool:
-    """Return whether all rows have one entry, as `TableEncoder` finds it.
+    """Return whether all rows have the same entry, by the rule of `TableEncoder`.
 
     Tables of a few rows are often rows to predict, which are equal by chance.
     """
     if len(series) < _FEWEST_ROWS or series.isna().any():
         return False
     if series.dtype.kind == "O" and any(kind.__hash__ is None for kind in set(map(type, series))):
-        return False  # Lists of a Parquet file, which cannot be counted
+        return False  # Lists of a Parquet file cannot be counted
     return series.nunique() == 1
 
 
 def _reason(name: str, series: pd.Series, remaining: int, *, only_index: bool) -> str:
-    """Return the remark on a column that is to be left out, or an empty text."""
+    """Return the remark on a column to be dropped, or an empty text to keep the column."""
     if remaining < 1:
         return ""
     if is_index(name) and name.lower().startswith("unnamed") and series.isna().all():
@@ -179,7 +179,7 @@ def _is_text(series: pd.Series) -> bool:
 
 
 def _without_words(series: pd.Series) -> pd.Series:
-    """Return the present texts (k,) that are not among the words for missing ones, such as NA."""
+    """Return the present texts (k,) that are not words for missing entries, such as NA."""
     present = series.dropna().astype(str)
     return present[~present.str.lower().isin(MARKERS)]
 

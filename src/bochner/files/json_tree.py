@@ -1,4 +1,4 @@
-"""A model as a tree of JSON and named tensors, and back; a tree from a file is not trusted."""
+"""Conversion of models to JSON trees with named tensors, and back from untrusted files."""
 
 import inspect
 import math
@@ -37,16 +37,16 @@ from bochner.files.stored_classes import (
 from bochner.kernels import KernelAdapter
 
 _GENERATORS = (np.random.Generator, np.random.RandomState)
-"""What ``random_state`` may hold besides a number; files have None instead."""
+"""Types of ``random_state`` that files replace by None."""
 
 _LONG_LIST = 64
-"""Numbers from which a list is a tensor: as text they take two and a half times the space."""
+"""Fewest numbers of a list that is stored as a tensor: text takes 2.5 times the space."""
 
 _SMALL = 2**14
 """Bytes up to which arrays are not compressed, because other parts of a file take more."""
 
 _MOST_EXPANDED = 1032
-"""Bytes of an array for each compressed byte, at most: the limit of zlib's format."""
+"""Most bytes of an array per compressed byte: the limit of zlib's format."""
 
 _MOST_COLUMNS = 2**20
 """Most inputs of a kernel that is evaluated once, so that a changed file cannot ask for memory."""
@@ -64,12 +64,12 @@ PROCESS_KERNELS: Mapping[str, type] = {
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """Turns values into JSON; numeric arrays become tensors, named by their place."""
+    """Converts values to JSON; numeric arrays become tensors named by their path in the tree."""
 
     tensors: Tensors = field(default_factory=dict)
 
     def encode(self, value: Any, path: Path = ()) -> Any:
-        """Return the JSON of a value found at ``path``.
+        """Return the JSON of the value at ``path`` in the model.
 
         Raises ``TypeError`` if the value, or a value inside it, is of a type that model files do
         not hold, and ``ModelFileError`` if it holds a function. Raises ``ValueError`` if an array
@@ -173,7 +173,7 @@ class Encoder:
             "parameters": self._members(parameters, path),
             "attributes": self._members(attributes, path),
         }
-        _check_parameters(value, attributes)  # After values that no file holds
+        _check_parameters(value, attributes)  # After errors of unstorable values
         return node
 
     def _kernel(self, value: Any, path: Path) -> Node:
@@ -202,7 +202,7 @@ _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Any]] = {
 
 
 def decode(tree: object, tensors: Tensors) -> Any:
-    """Return the value of a tree from ``json.loads``, which uses every one of the tensors.
+    """Return the value of a tree from ``json.loads``; every tensor must be used.
 
     ``ValueError``, ``TypeError`` or ``OverflowError`` if it is not as the encoder makes it.
     """
@@ -327,7 +327,7 @@ _DECODERS: Mapping[str, Callable[[_Decoder, Node, Path], Any]] = {
 def _unpacked(
     packed: NDArray[np.generic], dtype: np.dtype[Any], shape: tuple[int, ...], name: str
 ) -> NDArray[np.generic]:
-    """Return a compressed array; ``ValueError`` if it has another size than its file states."""
+    """Decompress an array; raise ``ValueError`` unless its size matches the stated shape."""
     size = math.prod(shape) * dtype.itemsize
     if min(shape, default=0) < 0 or not 0 <= size <= _MOST_EXPANDED * packed.nbytes:
         raise ValueError(f"{name} of shape {list(shape)} is far beyond its {packed.nbytes} bytes")
@@ -341,7 +341,7 @@ def _unpacked(
 
 
 def _least_columns(kernel: Any) -> int:
-    """Return the least number of inputs that a kernel takes, by its positions of columns."""
+    """Return the smallest number of input columns of a kernel, from its column positions."""
     params = kernel.get_params(deep=True).items()
     columns = [
         each for name, value in params if name.split("__")[-1] == "columns" for each in value
@@ -368,7 +368,7 @@ def _class_named(name: str, is_of_kind: Callable[[type], bool]) -> type:
 
 
 def _check_parameters(estimator: BaseEstimator, attributes: Mapping[str, object]) -> None:
-    """Check the parameters of a fitted estimator as its fit does."""
+    """Validate the parameters of a fitted estimator with the checks of its ``fit``."""
     if attributes and hasattr(estimator, "_check_parameters"):
         estimator._check_parameters()
 

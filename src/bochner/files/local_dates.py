@@ -1,4 +1,4 @@
-"""Dates and times as people write them: days or months first, names of months, AM and PM."""
+"""Dates and times in local notation: day or month first, names of months, AM and PM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Times = NDArray[np.datetime64]
 Family = Literal["iso", "month", "compact", "numeric", "named"]
 
 ORDERS: Mapping[Order, str] = {"dayfirst": "days before months", "monthfirst": "months before days"}
-"""Orders of dates, and how notes call them."""
+"""Orders of days and months, with their names in notes."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH_NAMES = (
@@ -66,10 +66,10 @@ _ISO_OFFSET = r"^(.{10}[T ].*?)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 """An ISO 8601 time with its offset from UTC last; the date before it has ten characters."""
 
 _SAMPLE_SIZE = 1000
-"""Entries by which the pattern is chosen: other text fails within them at little cost."""
+"""Number of first entries from which the pattern is chosen."""
 
 _FIRST_YEAR_OF_TWO_DIGITS = 69
-"""Two digits from here on are of the twentieth century, as POSIX has it."""
+"""Two-digit years from 69 on are in the twentieth century, as in POSIX."""
 
 _LEAST_SHARE = 0.5
 """Share of the sample that must match a pattern for a column of dates; some may be wrong."""
@@ -79,13 +79,13 @@ _FRACTION_DIGITS = 6
 
 
 def other_order(order: Order) -> Order:
-    """Return the other order of days and months."""
+    """Return the opposite order: month first for day first, and vice versa."""
     return "monthfirst" if order == "dayfirst" else "dayfirst"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalDates:
-    """Dates (n,) of one pattern, in parts; ``matched`` (n,) is a mask of texts with the pattern.
+    """Parsed parts of dates (n,) of one pattern; ``matched`` (n,) marks the texts that have it.
 
     ``first`` and ``second`` are the day and the month; in the family "numeric" the order may be
     month and day. ``time`` is the time in microseconds since midnight in UTC, NaT if it is not
@@ -106,11 +106,11 @@ class LocalDates:
     span: str = ""
 
     def clock(self, times: Times) -> Times | None:
-        """Return the local times of times (n,) in UTC, or None if no text has an offset."""
+        """Return the local times for times (n,) in UTC, or None if no text has an offset."""
         return None if self.offset is None else times + self.offset
 
     def times(self, order: Order = "dayfirst") -> Times:
-        """Return the times (n,) in UTC, NaT where texts have another pattern or no such date."""
+        """Return the times (n,) in UTC, NaT for texts without the pattern and for invalid dates."""
         swapped = self.family == "numeric" and order == "monthfirst"
         day, month = (self.second, self.first) if swapped else (self.first, self.second)
         valid = self.matched & ~np.isnat(self.time) & (month >= 1) & (month <= len(_MONTHS))
@@ -125,19 +125,19 @@ class LocalDates:
         return times
 
     def orders(self) -> tuple[Order, ...]:
-        """Return the orders that make most of the matched texts dates; both if equally many."""
+        """Return the order in which most matched texts are valid dates, or both orders in a tie."""
         if self.family != "numeric":
             return ("dayfirst",)
         counts = [np.count_nonzero(~np.isnat(self.times(order))) for order in ORDERS]
         return tuple(o for o, count in zip(ORDERS, counts, strict=True) if count == max(counts))
 
     def reads(self, n_present: int) -> bool:
-        """Return whether the first order reads all ``n_present`` present texts as dates."""
+        """Return whether all ``n_present`` present texts are valid dates in the first order."""
         return bool((~np.isnat(self.times(self.orders()[0]))).sum() == n_present)
 
 
 def iso_times(texts: pa.Array) -> tuple[Times, Times | None] | None:
-    """Return texts (n,) as times, NaT for null, if all are ISO 8601 of the usual form.
+    """Parse texts (n,) as UTC and local times, NaT for null; None unless all are ISO 8601.
 
     The first times are in UTC, the second ones are local times, or None without offsets.
     """
@@ -167,7 +167,7 @@ def _iso_clock(texts: pa.Array) -> Times:
 
 
 def find_dates(texts: pa.Array, families: Sequence[Family]) -> LocalDates | None:
-    """Parse texts (n,), null or not, as dates of the most frequent pattern, or return None."""
+    """Parse texts (n,), some null, as dates of the most frequent pattern, or return None."""
     import pyarrow.compute as pc
 
     sample = texts.drop_null().slice(0, _SAMPLE_SIZE)
@@ -181,7 +181,7 @@ def find_dates(texts: pa.Array, families: Sequence[Family]) -> LocalDates | None
 
 
 def dates_among(texts: pa.Array) -> NDArray[np.bool_]:
-    """Return a mask of the texts (n,), null or not, with a pattern of dates, valid or not."""
+    """Return a mask (n,) of texts, some null, that have the pattern of a date, valid or not."""
     import pyarrow.compute as pc
 
     is_date = np.zeros(len(texts), dtype=bool)
@@ -193,7 +193,7 @@ def dates_among(texts: pa.Array) -> NDArray[np.bool_]:
 
 def are_dates(texts: Sequence[str]) -> bool:
     """Return whether texts have the same pattern of dates in common notation."""
-    # ISO 8601 texts are already read as dates, so other texts with its hyphens are not dates.
+    # ISO 8601 texts are already read as dates, so other texts with hyphens are not dates.
     local = [pattern for family, pattern in _PATTERNS.values() if family in ("numeric", "named")]
     local += [_PATTERNS["2021-12-31"][1].replace("[-/.]", "[/.]")]
     return any(all(re.match(pattern, text) for text in texts) for pattern in local)
@@ -206,7 +206,7 @@ def _parse(texts: pa.Array, family: Family, pattern: str) -> LocalDates:
     names = list(re.compile(pattern).groupindex)
     fields = {name: pc.struct_field(parts, i) for i, name in enumerate(names)}
     matched = _as_numpy(pc.is_valid(parts))
-    if "mark_2" in fields:  # 31/12-2021 is no date
+    if "mark_2" in fields:  # 31/12-2021 is not a date
         matched &= _as_numpy(pc.equal(fields["mark"], fields["mark_2"]).fill_null(False))
     year = _integers(fields["year"])
     short = _as_numpy(pc.equal(pc.binary_length(fields["year"]), 2).fill_null(False))
@@ -287,7 +287,7 @@ def _months(names: pa.Array) -> NDArray[np.int64]:
 
 
 def _integers(field: pa.Array) -> NDArray[np.int64]:
-    """Return digits as numbers, zero for empty and null."""
+    """Convert texts of digits to integers, zero for empty and null texts."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -305,7 +305,7 @@ _MINUTES = 60.0
 
 
 def hours_of(entries: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Return times of day (k,), `datetime.time` each, as hours since midnight."""
+    """Convert times of day (k,), `datetime.time` each, to hours since midnight."""
     seconds = [
         (time.hour * _MINUTES + time.minute) * _MINUTES + time.second + 1e-6 * time.microsecond
         for time in entries

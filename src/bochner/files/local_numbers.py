@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal commas, thousands, currencies and units."""
+"""Numbers in local notation: decimal commas, thousands separators, currencies and units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MARKS = {".": "points", ",": "commas"}
-"""Decimal marks, and how notes call them."""
+"""Decimal marks, with their names in notes."""
 
 _THOUSANDS = {".": ",", ",": "."}
 """Separator of thousands by decimal mark."""
@@ -32,14 +32,14 @@ _MEASURES = (
 """Units of measurement that may stand after numbers."""
 
 LARGEST_EXACT = 2**53
-"""Whole number up to which all are exact in float64, in which tables are encoded."""
+"""Largest integer up to which all integers are exact in float64, the type of encoded tables."""
 
 SHARE_READ = 0.9
-"""Share of the present entries of a column of text from which they are numbers or dates with a few
-other entries among them, not text."""
+"""Smallest share of numbers or dates among the present entries at which a column of text is read as
+numbers or dates."""
 
 _SAMPLE_SIZE = 1000
-"""Entries that are looked at first: columns of other text fail within them at little cost."""
+"""Entries that are tested first, because most columns of other text fail within them."""
 
 
 def _pattern(decimal: str) -> str:
@@ -64,7 +64,7 @@ _WITH_UNIT = (
 
 @dataclass(frozen=True, slots=True)
 class LocalNumbers:
-    """Texts (n,) of numbers, without their unit, and the decimal marks that read all of them.
+    """Texts (n,) of numbers without their unit, and the decimal marks that can read all texts.
 
     With two marks, the numbers depend on the choice of the decimal mark; without marks, no text has
     one. ``rows`` has the first row with a point and the first row with a comma, where they exist.
@@ -76,7 +76,7 @@ class LocalNumbers:
     rows: Mapping[str, int]
 
     def read(self, decimal: str) -> pa.Array:
-        """Return the numbers (n,) as an Arrow array, null where the texts are."""
+        """Return the numbers (n,) as an Arrow array, null where the texts are null."""
         import pyarrow.compute as pc
 
         texts, mark = self.texts, _THOUSANDS[decimal]
@@ -90,20 +90,20 @@ class LocalNumbers:
 
 
 def present_sample(texts: pa.Array) -> pa.Array:
-    """Return the first present texts (k,), without a copy of all rows unless many are missing."""
+    """Return the first present texts (k,); copies all rows only if many are missing."""
     head = texts.slice(0, 10 * _SAMPLE_SIZE).drop_null()
     return (head if len(head) else texts.drop_null()).slice(0, _SAMPLE_SIZE)
 
 
 def plain_numbers(texts: pa.Array) -> pa.Array | None:
-    """Return texts (n,) as whole numbers or floats, if each is a number as programs write it."""
+    """Return texts (n,) as integers or floats if all are in the notation of programs, else None."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     sample = texts.slice(0, _SAMPLE_SIZE)
     for kind in (pa.int64(), pa.float64()):
         try:
-            pc.cast(sample, kind)  # which may fail, and then in a short time
+            pc.cast(sample, kind)  # Fails early for most texts
             numbers = pc.cast(texts, kind)
         except pa.ArrowInvalid:
             continue
@@ -114,11 +114,11 @@ def plain_numbers(texts: pa.Array) -> pa.Array | None:
 
 
 _FEWEST_WIDE_CODES = 3
-"""Digits from which numbers of one width with leading zeros are codes: 01 to 12 are months."""
+"""Fewest digits of codes with leading zeros and equal width: 01 to 12 may be months."""
 
 
 def code_rule(texts: pa.Array, numbers: pa.Array) -> tuple[str, int] | None:
-    """Return why plain numbers (n,) are codes, and the first such row, or None.
+    """Return the reason why plain numbers (n,) are codes, and the first such row, or None.
 
     The rule is "zeros" for leading zeros that tell entries apart, "padded" for two digits with a
     leading zero, which numbers lose without harm, and "exponents" if all entries are such as 7E10.
@@ -146,7 +146,7 @@ def has_mark(texts: pa.Array, mark: str = ".") -> bool:
 
 
 def loses_digits(texts: pa.Array, numbers: pa.Array) -> bool:
-    """Return whether texts are integers, some of them too large for exact float64."""
+    """Return whether texts are integers of which some are too large to be exact in float64."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -157,7 +157,7 @@ def loses_digits(texts: pa.Array, numbers: pa.Array) -> bool:
 
 
 def find_numbers(texts: pa.Array, decimals: Sequence[str]) -> LocalNumbers | None:
-    """Return texts (n,) as numbers, if one of the decimal marks reads all of them."""
+    """Parse texts (n,) as numbers if one decimal mark can read all of them, else return None."""
     import pyarrow.compute as pc
 
     for bodies, unit in _bodies(texts):
@@ -173,7 +173,7 @@ def find_numbers(texts: pa.Array, decimals: Sequence[str]) -> LocalNumbers | Non
 def numbers_among(
     texts: pa.Array, decimals: Sequence[str] = (".", ","), unit: str = ""
 ) -> NDArray[np.bool_]:
-    """Return a mask of numbers in texts (n,), null or not, by the decimal mark that fits most."""
+    """Return a mask (n,) of texts that are numbers with the decimal mark that fits most texts."""
     import pyarrow.compute as pc
 
     if unit:
@@ -192,14 +192,14 @@ def may_hold_numbers(texts: pa.Array) -> bool:
 
 
 def written_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Return a mask of numbers among texts (n,), by the decimal mark that fits most texts."""
+    """Return a mask (n,) of texts that are numbers with the decimal mark that fits most texts."""
     patterns = map(re.compile, _PATTERNS.values())
     masks = [[pattern.match(text) is not None for text in texts] for pattern in patterns]
     return np.array(max(masks, key=sum), dtype=bool)
 
 
 def are_decimals(texts: Sequence[str]) -> bool:
-    """Return whether texts are numbers with the same decimal mark, and not only integers."""
+    """Return whether all texts are numbers with the same decimal mark, and not all integers."""
     return not all(map(str.isdigit, texts)) and bool(written_numbers(texts).all())
 
 
@@ -213,12 +213,12 @@ def _all_match(texts: pa.Array, pattern: str) -> bool:
 
 
 def _bodies(texts: pa.Array) -> Iterator[tuple[pa.Array, str]]:
-    """Yield texts unchanged, and then without their unit if all texts with a unit share it."""
+    """Yield the texts unchanged, then without their unit if they share a single unit."""
     import pyarrow.compute as pc
 
     yield texts, ""
     for some in (texts.slice(0, _SAMPLE_SIZE), texts):
-        plain = pc.replace_substring(some, "\u2212", "-")  # the sign of typeset numbers
+        plain = pc.replace_substring(some, "\u2212", "-")  # Typographic minus sign
         if not _all_match(plain, _WITH_UNIT):
             return
     parts = pc.extract_regex(plain, _WITH_UNIT)
@@ -227,10 +227,10 @@ def _bodies(texts: pa.Array) -> Iterator[tuple[pa.Array, str]]:
     counts = {some["values"]: some["counts"] for some in pc.value_counts(units).to_pylist()}
     named = [unit for unit in counts if unit]
     if len(named) > 1 or (named and "" in counts and not is_currency(named[0])):
-        return  # quantities that differ by more than their number
+        return  # Entries have different units
     yield pc.binary_join_element_wise(sign, body, ""), named[0] if named else ""
 
 
 def is_currency(unit: str) -> bool:
-    """Return whether a unit is one of money, which amounts may lack."""
+    """Return whether a unit is a currency, which amounts of money may omit."""
     return re.fullmatch(_CURRENCIES, unit) is not None

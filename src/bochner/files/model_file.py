@@ -1,4 +1,4 @@
-"""Saving a model, loading it, and the one row that a loaded model is tried on."""
+"""Saving and loading of models; a loaded model is tested on one row."""
 
 import os
 import sys
@@ -66,7 +66,7 @@ def save(model: object, path: str | os.PathLike[str]) -> None:
     tree = encoder.encode(model)
     try:
         try_out(decode(tree, encoder.tensors), sys.maxsize)
-    except Exception as problem:  # any kind, as in load
+    except Exception as problem:  # Any exception type, as in load
         reason = " ".join(str(problem).split())
         raise ModelFileError(f"The model would not load, so it is not saved: {reason}") from problem
     write(target, tree, encoder.tensors)
@@ -102,7 +102,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = decode(tree, tensors)
         try_out(model, file.stat().st_size)
-    except Exception as problem:  # any kind: nothing of the file is trusted
+    except Exception as problem:  # Any exception type: the file is not trusted
         reason = " ".join(str(problem).split())
         raise ModelFileError(f"{path} is not a sound model file: {reason}") from problem
     if not (is_estimator(type(model)) or is_value(type(model))):
@@ -117,13 +117,13 @@ _WARNINGS = Lock()
 
 
 def try_out(model: object, n_bytes: int) -> None:
-    """Raise ``ValueError`` unless a fitted estimator of bochner answers one row.
+    """Raise ``ValueError`` unless a fitted estimator of bochner can process one row.
 
     The method ``_try_out()`` of a class checks what a row does not need. ``n_bytes`` is the size of
     the file, which bounds the memory of the row.
     """
     if not isinstance(model, BaseEstimator) or not type(model).__module__.startswith("bochner."):
-        return  # A user's class may take any rows
+        return  # Valid rows of a user's class are unknown
     with _WARNINGS, warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # The row may be far from the training rows
         try:
@@ -136,14 +136,14 @@ def try_out(model: object, n_bytes: int) -> None:
                 _answer(model, _row(model, n_bytes))
             if hasattr(model, "_try_out"):
                 model._try_out()
-        except Exception as problem:  # Any kind: nothing of the file is trusted
+        except Exception as problem:  # Any exception type: the file is not trusted
             raise ValueError(f"its parts do not fit together ({problem})") from problem
 
 
 def _row(model: BaseEstimator, n_bytes: int) -> Any:
-    """Return a row (1, d) that a fitted estimator takes."""
+    """Return a row (1, d) of valid input for a fitted estimator."""
     n_features = model.n_features_in_
-    # Every fitted estimator holds a number for each feature at least.
+    # Every fitted estimator stores at least one number per feature.
     if not 0 < n_features <= n_bytes:
         raise ValueError(f"{n_features} features")
     names = getattr(model, "feature_names_in_", None)
@@ -151,7 +151,7 @@ def _row(model: BaseEstimator, n_bytes: int) -> Any:
         raise ValueError(f"{np.size(names)} names of {n_features} features")
     if get_tags(model).input_tags.allow_nan:
         return np.full((1, n_features), None)
-    return np.eye(1, n_features)  # On the unit sphere, where some kernels are defined
+    return np.eye(1, n_features)  # A unit vector: some kernels are defined on the sphere
 
 
 def _answer(model: BaseEstimator, row: Any) -> None:
@@ -161,7 +161,7 @@ def _answer(model: BaseEstimator, row: Any) -> None:
             kernel.check_inputs(row)
             kernel.check_right_inputs(row)
         except ValueError:
-            return  # The kernel is defined elsewhere
+            return  # The row is outside the domain of the kernel
     for name in _METHODS:
         if not hasattr(model, name):
             continue

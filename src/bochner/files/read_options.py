@@ -1,4 +1,4 @@
-"""Options for reading a file: given by a user, or decided by an earlier reading."""
+"""Options for reading a file, set by a user or recorded from an earlier file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DATE_KINDS: Mapping[str, str | None] = {
 """Kinds of dates, with an order if it overrides the order of the file."""
 
 _MOST_LINES = 100
-"""Most lines of titles or of names; the lines that are looked at are somewhat more."""
+"""Most lines of titles or of column names, fewer than the lines that are searched for them."""
 
 KINDS = (*NUMBER_KINDS, *DATE_KINDS, "text", "ignore")
 
@@ -55,7 +55,7 @@ class ReadOptions:
     delimiter: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse other values, and copy the types."""
+        """Raise for invalid options, and copy the mapping of types."""
         for name, choices in (("decimal", DECIMALS), ("dates", DATES)):
             value = getattr(self, name)
             if value not in choices:
@@ -87,12 +87,12 @@ class ReadOptions:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return the layout of a record by `to_record`."""
+        """Return the options stored in a record of `to_record`."""
         return cls(**record, recorded=True)
 
 
 def check_kind(kind: str, place: str) -> None:
-    """Raise InputError unless the kind of a column is valid."""
+    """Raise InputError unless ``kind`` is a valid kind of column."""
     if kind not in KINDS:
         near = nearest(str(kind), KINDS)
         hint = f" Did you mean {near!r}?" if near else ""
@@ -100,7 +100,7 @@ def check_kind(kind: str, place: str) -> None:
 
 
 def check_names(types: Mapping[str, str], names: Collection[str]) -> None:
-    """Raise InputError if there are types of columns that a table does not have."""
+    """Raise InputError if ``types`` has names of columns that the table lacks."""
     for name in types:
         if name not in names:
             near = nearest(name, names)
@@ -109,7 +109,7 @@ def check_names(types: Mapping[str, str], names: Collection[str]) -> None:
 
 
 def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Return the kinds of columns that a small file lists.
+    r"""Return the kinds of columns listed in a small file, by column name.
 
     The file is CSV with the lines "column,type", or a JSON object, in UTF-8. If there is no such
     file, a text such as "zip,text;size,number" lists them.
@@ -139,7 +139,7 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _rows(text: str) -> list[list[str]]:
-    """Return the rows of CSV, without white space and without a heading."""
+    """Return the rows of a CSV text without surrounding white space and without a header."""
     rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     filled = [[cell.strip() for cell in row] for row in rows if any(map(str.strip, row))]
     return filled[1:] if filled and filled[0][-1].casefold() in ("type", "kind") else filled

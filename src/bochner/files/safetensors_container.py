@@ -31,7 +31,7 @@ _KINDS: Mapping[bytes, str] = {
     b"\x93NUMPY": "a NumPy array",
     b"PAR1": "a Parquet table",
 }
-"""First bytes of files that are taken for models."""
+"""First bytes of other files that users may mistake for models, with their names."""
 
 
 class ModelFileError(ValueError):
@@ -39,7 +39,7 @@ class ModelFileError(ValueError):
 
 
 def write(path: Path, tree: object, tensors: Tensors) -> None:
-    """Write a model file: to a temporary name, flushed to the disk, and renamed.
+    """Write a model file atomically: to a temporary file, flushed to disk and then renamed.
 
     ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays of the dtypes in
     :mod:`bochner.files.stored_classes`. An existing file is replaced, or left unchanged after an
@@ -136,7 +136,7 @@ def _tensor(path: Path, file: Any, name: str) -> NDArray[np.generic]:
         raise ModelFileError(f"{path} has a tensor {name!r} of dtype {dtype}, which none has.")
     try:
         tensor: NDArray[Any] = file.get_tensor(name)
-    except (ValueError, OverflowError) as problem:  # shapes beyond NumPy's, such as (0, 2**62)
+    except (ValueError, OverflowError) as problem:  # Too large for NumPy, such as (0, 2**62)
         raise ModelFileError(f"{path} has an unusable tensor {name!r}: {problem}.") from problem
     return tensor
 

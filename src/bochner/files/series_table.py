@@ -1,4 +1,4 @@
-"""Series in the columns of a table: times, values, known inputs and rows to forecast."""
+"""Extraction of time series, known inputs and rows to forecast from the columns of a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ONE = "y"
-"""Name of the series of a table that has only one."""
+"""Name of the series in a table with a single series."""
 
 _MOST_NAMES = 3
 """Most columns that the title of a report names."""
@@ -25,7 +25,7 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableSeries:
-    """One series of a table, in order of time.
+    """One time series of a table, sorted by time.
 
     ``values`` (n,) end with the last known value, and have NaN for unknown ones; their index has
     the times. ``inputs`` (n + h, d) are known at the h rows after the last known value, too, whose
@@ -40,7 +40,7 @@ class TableSeries:
 
 @dataclass(frozen=True, slots=True)
 class SeriesColumns:
-    """The columns of a table that hold times, values, names of series and known inputs."""
+    """Names of the columns of a table with times, values, series names and known inputs."""
 
     time: str
     target: str
@@ -51,7 +51,7 @@ class SeriesColumns:
 def series_columns(
     frame: pd.DataFrame, target: str, time: str | None, series: str | None, inputs: Sequence[str]
 ) -> SeriesColumns:
-    """Return the checked names of the columns of a table.
+    """Validate and return the columns of a table that hold its time series.
 
     Without the name of a column of times it is the only column of dates. Raises InputError if the
     table lacks a column, or a column has two roles.
@@ -87,7 +87,7 @@ def stacked(
     columns: SeriesColumns,
     later: pd.DataFrame | None = None,
 ) -> tuple[pd.DataFrame, SeriesColumns]:
-    """Return a table with the series of several columns below each other, and its columns.
+    """Stack several value columns of a table as separate series; return the table and its columns.
 
     Times and known inputs are those of all series. ``later`` is a table of rows to forecast, which
     are added. Raises InputError for a target that the table lacks, that is named twice, that has
@@ -122,7 +122,7 @@ def stacked(
 def table_series(
     frame: pd.DataFrame, columns: SeriesColumns, later: pd.DataFrame | None = None
 ) -> tuple[list[TableSeries], dict[str, str]]:
-    """Return the series of a table, in the order of their first rows, and those it refuses.
+    """Return the series of a table by first row, and the reasons to refuse each other series.
 
     Series with a time that occurs twice, or without known values, are refused if there are others:
     the dictionary has the reasons by their names.
@@ -163,7 +163,7 @@ def _one_series(
     inputs: pd.DataFrame | None,
     columns: SeriesColumns,
 ) -> TableSeries:
-    """Return the series in some rows; InputError for a time that occurs twice, or no values."""
+    """Return the series in some rows; InputError if a time repeats or no value is present."""
     import pandas as pd
 
     rows = rows[np.argsort(times[rows], kind="stable")]
@@ -216,14 +216,14 @@ def _times(frame: pd.DataFrame, name: str) -> pd.Index[Any]:
             f"The time {name!r} holds {KIND_NAMES[column.kind]} ({column.examples()}): expected "
             "dates or numbers."
         )
-    if frame[name].dtype == object:  # Dates with several offsets from UTC keep their clock
+    if frame[name].dtype == object:  # Dates with several offsets from UTC keep their local times
         stamps: pd.Index[Any] = pd.Index(frame[name].tolist(), dtype=object)
         return stamps
     return pd.DatetimeIndex(frame[name])
 
 
 def _inputs(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame | None:
-    """Return known inputs as numbers, with an indicator for each level of text but the commonest.
+    """Return known inputs as numbers; text as indicators of all levels except the most common.
 
     Missing entries are refused, as every input must be known at every time.
     """
@@ -261,7 +261,7 @@ def _names(frame: pd.DataFrame, series: str | None) -> NDArray[np.generic]:
 def _check_different(
     times: pd.Index[Any], rows: NDArray[np.intp], columns: SeriesColumns, name: str
 ) -> None:
-    """Raise InputError for a time that occurs twice in a series, in order of time."""
+    """Raise InputError if a time occurs twice in a series that is sorted by time."""
     twice = np.flatnonzero(times[1:] == times[:-1])
     if not len(twice):
         return

@@ -1,4 +1,4 @@
-"""Dates as stamps in UTC and by the clock, and as numbers of days or months since 1970."""
+"""Conversion of dates to UTC and local time, and to days or months since 1970."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Dates(NamedTuple):
 
 
 def read_dates(times: Any) -> Dates:
-    """Return times (n,), a pandas index, a series, text or ``datetime64``, as dates.
+    """Convert times (n,), such as a pandas index, a series, texts or ``datetime64``, to `Dates`.
 
     Raises TypeError if the entries are not dates, and ValueError if they are out of range in
     nanoseconds.
     """
     times = times.array if hasattr(times, "iloc") else times
     if hasattr(getattr(times, "dtype", None), "categories"):
-        times = np.asarray(times)  # Codes of categories are not times
+        times = np.asarray(times)  # Category codes are not times
     if hasattr(times, "to_timestamp"):
         times = times.to_timestamp()
     zone = getattr(times, "tz", None)
@@ -125,7 +125,7 @@ def _nanoseconds(times: object) -> Stamps:
             f"Times must be numbers, datetime64 or a pandas index of these or of periods, got "
             f"{str(np.asarray(times)[0])!r} first."
         ) from error
-    # NumPy lets nanoseconds overflow without a word.
+    # NumPy does not report an overflow of nanoseconds.
     if (outside := (stamps.astype("M8[us]") != coarse) & ~np.isnat(coarse)).any():
         raise ValueError(
             f"Dates must lie between the years 1678 and 2262, got {coarse[outside][0]}. Pass times "
@@ -140,21 +140,21 @@ def days_of(stamps: Stamps) -> Array:
 
 
 def month_offset(stamps: Stamps) -> float | None:
-    """Return days after the first of a month, minus one for its last day, if dates are months."""
+    """Return the offset of monthly dates in days: 0 for the first of a month, -1 for the last."""
     if len(stamps) < 2 or np.median(np.diff(stamps) / _DAY) < _SHORTEST_MONTH:
         return None
     for shift in (0 * _DAY, _DAY):
         shifted = stamps + shift
         after = (shifted - shifted.astype("M8[M]").astype("M8[ns]")) / _DAY
-        # The last days of months have different numbers, the days after them have not.
+        # Last days of months differ in number, so they are shifted to the first of the next month.
         if np.ptp(after) == 0.0 and (shift == 0 * _DAY or after[0] < 1.0):
             return float(after[0]) - float(shift / _DAY)
     return None
 
 
 def months_of(stamps: Stamps, offset: float) -> Array:
-    """Return months since 1970, with their fractions, for dates shifted back by some days."""
-    shifted = stamps - np.timedelta64(round(offset * 86_400), "s")  # Seconds of a day
+    """Return fractional months since 1970 of dates, after shifting them back by some days."""
+    shifted = stamps - np.timedelta64(round(offset * 86_400), "s")  # 86,400 seconds per day
     first = shifted.astype("M8[M]")
     length = (first + 1).astype("M8[ns]") - first.astype("M8[ns]")
     fraction: Array = (shifted - first.astype("M8[ns]")) / length
@@ -178,7 +178,7 @@ _WEEK = 7
 
 
 def as_text(offset: Any) -> str | None:
-    """Serialise an offset to a text that `from_text` reads, or return None if this is impossible.
+    """Return the text of an offset that `from_text` reads, or None if there is no such text.
 
     The text is the pandas alias, such as "ME", or JSON for offsets with holidays or other hours.
     """
@@ -188,7 +188,7 @@ def as_text(offset: Any) -> str | None:
     try:
         if to_offset(name) == offset:
             return name
-    except ValueError:  # pandas does not read what it writes
+    except ValueError:  # pandas cannot parse its own text of this offset
         pass
     if type(offset).__name__ not in _CLASSES:
         return None
@@ -227,7 +227,7 @@ def _restored(value: object) -> object:
 
 
 def from_text(text: str) -> Any:
-    """Return the offset of a text; raises ValueError if there is none."""
+    """Parse the text of an offset; raise ValueError if the text is invalid."""
     import pandas as pd
     from pandas.tseries.frequencies import to_offset
 
@@ -245,21 +245,21 @@ def from_text(text: str) -> Any:
 
 
 def weekly(days: object) -> str:
-    """Return the text of the offset to the next of some days of the week, Monday being 0."""
+    """Return the text of an offset to the next of some weekdays, numbered from Monday = 0."""
     import pandas as pd
 
     return _text_of(pd.offsets.CustomBusinessDay(weekmask=_mask(days)))
 
 
 def opening_hours(first: int, end: int, after: np.timedelta64, days: object) -> str:
-    """Return the text of the offset to the next hour from ``first`` to ``end`` on some days.
+    """Return the text of an offset to the next hour from ``first`` to ``end`` on some weekdays.
 
     Hours begin ``after`` the full ones.
     """
     import pandas as pd
 
     minutes = int(after / np.timedelta64(1, "m"))
-    made: Any = pd.offsets.CustomBusinessHour  # Its stubs do not know the days
+    made: Any = pd.offsets.CustomBusinessHour  # The type stubs lack ``weekmask``
     offset = made(
         start=f"{first:02d}:{minutes:02d}", end=f"{end:02d}:{minutes:02d}", weekmask=_mask(days)
     )
@@ -287,7 +287,7 @@ def is_clockwork(offset: object) -> bool:
 
 
 def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex:
-    """Return ``pandas.date_range`` from a date, at the same time of the day where a zone allows.
+    """Return ``pandas.date_range`` from a date, at the same local time where the zone allows.
 
     Times that clocks leave out move forward, and of times that come twice it is the earlier one.
     """
@@ -308,13 +308,13 @@ def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex
 
 
 def localised(shown: pd.DatetimeIndex, zone: Any) -> pd.DatetimeIndex:
-    """Return dates of the clocks of a zone as dates with the zone, as `dates_from` does."""
+    """Attach a time zone to local times, by the rules of `dates_from` for clock changes."""
     twice = np.ones(len(shown), dtype=bool)
     return shown.tz_localize(zone, ambiguous=twice, nonexistent="shift_forward")
 
 
 def next_dates(last: pd.Timestamp, offset: object, count: int) -> pd.DatetimeIndex:
-    """Return the dates after the last one, which need not lie on the calendar itself."""
+    """Return ``count`` dates of an offset after the last date, which may lie off the calendar."""
     index = dates_from(last, offset, periods=count + 1)
     return index[index > last][:count]
 
@@ -336,11 +336,11 @@ of the next month; empty for the same offset."""
 
 
 def monthly_offset(frequency: str | None) -> Any:
-    """Return the offset to the day of the next month, if the number of that day varies.
+    """Return the offset to the same kind of day in the next month, if its number varies.
 
     This holds for the last business day of a month or a quarter. Returns None for all other dates.
     """
-    if frequency is None or frequency.startswith("<"):  # What pandas writes and does not read
+    if frequency is None or frequency.startswith("<"):  # Text that pandas writes but cannot parse
         return None
     offset = from_text(frequency)
     month = _BY_MONTH.get(type(offset).__name__)
@@ -350,7 +350,7 @@ def monthly_offset(frequency: str | None) -> Any:
 
 
 def own_frequency(times: Any) -> str | None:
-    """Return the text of the frequency that an index of pandas has, or None."""
+    """Return the text of the frequency of a pandas index, or None without a frequency."""
     if hasattr(times, "to_timestamp"):
         return str(times.freqstr) if hasattr(times, "get_indexer") else None
     offset = getattr(times, "freq", None)

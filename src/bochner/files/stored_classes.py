@@ -1,4 +1,4 @@
-"""Content of model files: types of values, fields of registered classes, and checks."""
+"""Types of values and fields of registered classes that model files may hold, with checks."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ Node = dict[str, Any]
 """An object of the tree, ``{"$": tag, ...}``; numbers, text and lists are stored directly."""
 
 Path = tuple[str, ...]
-"""Where in the model: the names of attributes and keys, and indices as text."""
+"""Position in the model: names of attributes and keys, and indices as text."""
 
 NUMERIC = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -49,14 +49,14 @@ DTYPES = (*NUMERIC, "object")
 
 _DEPTH = 100  # of nested values: two for each of 40 nested kernels, far from 1000 calls
 _WIDEST = 256
-"""Characters of an array of fixed-width text for each one that its items hold.
+"""Most reserved characters of a fixed-width text array per character that its items use.
 
 A file then takes at most a fixed multiple of its size in memory; columns of text of very different
 lengths are objects, which have no width."""
 
 
 def where(path: Path) -> str:
-    """Show a path: ``posterior_.coef`` for ``("posterior_", "coef")``."""
+    """Return a path as text: ``posterior_.coef`` for ``("posterior_", "coef")``."""
     return ".".join(path) or "the model"
 
 
@@ -73,7 +73,7 @@ def check_finite(array: NDArray[np.generic], name: str) -> None:
 
 
 def check_texts(items: list[Any], width: int, name: str) -> None:
-    """Raise ``ValueError`` unless items are text, with a width not far above their mean length."""
+    """Raise ``ValueError`` unless items are text, with a mean length not far below ``width``."""
     if not all(isinstance(item, str) and len(item) <= width for item in items):
         raise ValueError(f"{name} should be text of at most {width} characters")
     n_held = sum(map(len, items)) + len(items)
@@ -85,7 +85,7 @@ def check_texts(items: list[Any], width: int, name: str) -> None:
 
 
 def conforms(value: object, hint: Any) -> bool:
-    """Tell whether a value and its elements conform to an annotated type.
+    """Return whether a value and its elements conform to an annotated type.
 
     ``hint`` is a class, ``Any``, a union, a literal, a typed dictionary, ``list[T]``, ``tuple[T,
     ...]``, ``dict[str, T]`` or ``NDArray[T]``. A ``float`` is a finite number, an ``int`` is no
@@ -151,7 +151,7 @@ _INSIDE: Mapping[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
     Union: _is_one_of,
     UnionType: _is_one_of,
     Literal: _is_literal,
-    Callable: lambda value, arguments: False,  # model files hold no code
+    Callable: lambda value, arguments: False,  # Model files do not store functions
     list: partial(_is_sequence, list),
     tuple: partial(_is_sequence, tuple),
     dict: _is_dict,
@@ -168,12 +168,12 @@ _FROM_SCIKIT_LEARN: Mapping[str, Any] = {
 
 
 def is_value(cls: type) -> bool:
-    """Tell whether model files may hold objects of a dataclass."""
+    """Return whether model files may hold objects of a dataclass."""
     return is_registered(cls) and not issubclass(cls, BaseEstimator)
 
 
 def is_estimator(cls: type) -> bool:
-    """Tell whether model files may hold estimators of a class."""
+    """Return whether model files may hold estimators of a class."""
     return is_registered(cls) and issubclass(cls, BaseEstimator)
 
 
@@ -193,13 +193,13 @@ def not_saved(value: object) -> str:
 
 
 def holds_function(cls: type) -> bool:
-    """Tell whether a value class has a function for a field, which is code and not data."""
+    """Return whether a value class has a field that is a function, which is code and not data."""
     return any(get_origin(hint) is Callable for hint in get_type_hints(cls).values())
 
 
 def _registration(cls: type) -> Registration:
     entry = registration(cls)
-    assert entry is not None  # callers ask about registered classes only
+    assert entry is not None  # Callers pass registered classes only
     return entry
 
 
@@ -225,7 +225,7 @@ def fitted_attributes(cls: type[BaseEstimator]) -> dict[str, object]:
 
 
 def _of_data(hint: object) -> Any:
-    """Return a union without its functions, which model files do not hold."""
+    """Return a union type without function types, which model files do not hold."""
     storable = [kind for kind in get_args(hint) if get_origin(kind) is not Callable]
     is_union = get_origin(hint) in (Union, UnionType)
     return reduce(or_, storable) if is_union and len(storable) < len(get_args(hint)) else hint
@@ -296,7 +296,7 @@ def _shown(hint: object) -> str:
 
 
 def found(value: object) -> str:
-    """Return a value in brief, with its type, or the type and shape of an array."""
+    """Return a short description of a value with its type, or the type and shape of an array."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
     text = repr(value)

@@ -1,4 +1,4 @@
-"""Reading of tables from files of many programs."""
+"""Reading of tables from files, with guesses of formats and column types."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """The table of a file, notes on oddities and guesses, and the layout to read later files."""
+    """A table read from a file, notes on guesses, and the layout for reading later files."""
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
@@ -56,7 +56,7 @@ class TableRead:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _RawColumns:
-    """Columns (n,) by name, Arrow arrays of texts or pandas Series of anything else.
+    """Columns (n,) by name before conversion: Arrow arrays of texts, or pandas Series.
 
     ``delimiter`` is that of a text file, and ``n_names`` the number of lines of names.
     """
@@ -73,7 +73,7 @@ def read(
     text: Collection[str] = (),
     keep: Collection[str] = (),
 ) -> TableRead:
-    r"""Read a table from a file, as `read_table` does, and return its layout as well.
+    r"""Read a table from a file as `read_table` does, and return its notes and layout as well.
 
     ``path`` may also be "-", for CSV from standard input. ``options`` may be the layout of an
     earlier reading. Columns of ``keep``, such as the target, stay even if they seem to be
@@ -122,7 +122,7 @@ def read(
         raise InputError(f"{source} has no rows or no columns: expected at least one of each.")
     if index is not None:
         frame.index = index
-    # A recorded kind keeps a column that is named like an index when the next file is read.
+    # A recorded kind keeps a column with the name of an index when later files are read.
     stay = {name: "number" for name, column in table.columns.items()
             if is_index(name) and column.dtype.kind in "iuf"}  # fmt: skip
     order = "none" if options.dates == "none" else table.conventions.order or "iso"
@@ -154,7 +154,7 @@ def read_table(
     skip: int | None = None,
     header: int | None = None,
 ) -> pd.DataFrame:
-    r"""Return the table of a file or frame; a warning lists what was odd or guessed.
+    r"""Return the table of a file or data frame; a warning lists oddities and guesses.
 
     Delimited text may have any of the usual encodings, delimiters, decimal marks and dates, and
     may be compressed. Options that are not given are decided by all entries of the file. A
@@ -227,7 +227,7 @@ def read_table(
 
 
 def _refuse_broken_names(names: Collection[str]) -> None:
-    """Raise InputError for a name that is no Unicode, as of a file read in another encoding."""
+    """Raise InputError for invalid Unicode in a column name, as after a wrong encoding."""
     for name in names:
         try:
             name.encode()
@@ -256,7 +256,7 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Converted:
-    """Converted columns, and kinds, units and missing words to record, by name.
+    """Converted columns, with the kinds, units and missing words to record, by column name.
 
     ``mixed`` has the names of columns of text that seem to hold numbers or dates with errors.
     """
@@ -276,9 +276,9 @@ def _convert(
     text: Collection[str],
     remarks: Remarks,
 ) -> _Converted:
-    """Return converted columns by the conventions of the file."""
+    """Convert the columns of a file by its decimal mark and date order."""
     if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
-        # Fields between commas have no decimal commas, and those between semicolons often do.
+        # Commas between fields exclude decimal commas; semicolons often accompany decimal commas.
         options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
     columns, guesses = {}, []
@@ -307,7 +307,7 @@ def _convert(
         if isinstance(some.type, PlainNumbers) and hasattr(raw[some.name], "iloc"):
             _remark_on_stored_text(some, values.series, remarks)
     numbers = []
-    for word in options.missing:  # Numbers are missing however a column writes them
+    for word in options.missing:  # A missing number may be written in several ways
         with suppress(ValueError):
             numbers.append(float(word))
     for name, series in columns.items() if numbers else ():
@@ -317,14 +317,14 @@ def _convert(
 
 
 def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:
-    """Note numbers that a spreadsheet or another typed table holds as text."""
+    """Add a remark on numbers that a spreadsheet or other typed table stores as text."""
     if series.dtype.kind in "iuf" and some.kind is None and not series.isna().all():
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
         remarks.add(some.name, f"{words} keeps them", shown(some.cleaned.drop_null()[0]))
 
 
 def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:
-    """Return a typed column (n,) for a requested kind, or for a guess if None; text as Arrow array.
+    """Return a typed column (n,) converted to a kind, guessed if None; text as an Arrow array.
 
     Dates keep their zone. Numbers among text become text, because spreadsheets may hold both.
     Raises InputError if numbers are requested and the column holds dates.

@@ -1,4 +1,4 @@
-"""Text of a table: its file, compression, encoding and delimiter, and its columns as texts."""
+"""Text files of tables: compression, encoding, delimiter and the texts of each column."""
 
 from __future__ import annotations
 
@@ -38,14 +38,13 @@ _MOST_LISTED = 5
 """Files of a directory or of an archive that an error message lists."""
 
 _DELIMITERS = (",", ";", "\t", "|")
-"""Delimiters that are tried; the earlier one is taken if two fit equally well."""
+"""Candidate delimiters; the first of two delimiters is used if both fit equally well."""
 
 _SAMPLE_LENGTH = 1 << 16
 """Bytes of the file, or a few more, in which the delimiter is counted: hundreds of lines."""
 
 _SAMPLE_RECORDS = 200
-"""Most records in which the delimiter and the names are looked for: a wrong delimiter disagrees
-within a few, and a table shows its kind."""
+"""Number of first records in which the delimiter and the column names are searched."""
 
 _BLOCK_SIZE = 1 << 24
 """Bytes that Arrow parses at once, which bounds the length of a row: 16 MiB."""
@@ -78,7 +77,7 @@ _EXCEL_HINT = re.compile(rb"\s*\"?sep=(.)\"?\r?\n")
 
 
 def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
-    """Return a path and the ending of its format, which is ".csv" for standard input.
+    """Return the path of a file and the ending of its format, ".csv" for standard input.
 
     Raises FileNotFoundError, IsADirectoryError, and InputError for an unknown ending.
     """
@@ -107,13 +106,13 @@ def _is_known(path: Path) -> bool:
 
 
 def _ending(path: Path) -> str:
-    """Return the ending below that of a compression; "data.gz" has that of text."""
+    """Return the file ending before a compression suffix; "data.gz" counts as text."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() or ".csv" if suffix in _OPENERS else suffix
 
 
 def place(path: Path) -> Path:
-    """Return the path for a message."""
+    """Return the path as shown in messages."""
     return Path("standard input") if str(path) == _STANDARD_INPUT else path
 
 
@@ -133,7 +132,7 @@ def content_of(path: Path) -> bytes:
         return _OPENERS[compression](path)
     except (InputError, MemoryError, PermissionError):
         raise
-    except Exception as error:  # Of any type, by the format and the damage
+    except Exception as error:  # The exception type depends on the format and the damage
         raise InputError(
             f"{path} is not a whole {_NAMES[compression]} file ({error}): copy it again, or "
             "decompress it first."
@@ -142,7 +141,7 @@ def content_of(path: Path) -> bytes:
 
 def _open_zip(path: Path) -> bytes:
     with zipfile.ZipFile(path) as archive:
-        # macOS adds a folder of its own to archives.
+        # macOS adds an extra folder to archives.
         names = [name for name in archive.namelist()
                  if not (name.endswith("/") or name.startswith("__MACOSX/"))]  # fmt: skip
         if len(names) != 1:
@@ -162,7 +161,7 @@ def _open_zstandard(path: Path) -> bytes:
 
 
 def _open_by(module: str, path: Path) -> bytes:
-    """Return the content by a module of Python, which some builds lack."""
+    """Decompress a file with a Python module that some builds of Python lack."""
     with import_module(module).open(path) as file:
         return cast(bytes, file.read())
 
@@ -180,7 +179,7 @@ _NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard", ".zi
 
 @dataclass(frozen=True, slots=True)
 class DelimitedText:
-    """A text in UTF-8, its delimiter, and the names of its columns, which may be empty.
+    """A UTF-8 text, its delimiter, and its column names, some of which may be empty.
 
     Rows begin after ``start`` bytes, or ``n_head`` records, ``n_names`` of them with names.
     """
@@ -195,11 +194,11 @@ class DelimitedText:
 
 
 def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions) -> DelimitedText:
-    """Return the layout of a text file, with ``preferred`` as delimiter unless others fit better.
+    """Find the delimiter and header of a text file; ``preferred`` wins unless another fits better.
 
     Raises InputError if the content is empty, not text, or of another format.
     """
-    from bochner.files.headings import find_heading  # With NumPy, which --help needs not
+    from bochner.files.headings import find_heading  # Imports NumPy, which --help does not need
 
     for mark, format_name, advice in _OTHER_FORMATS:
         if content.startswith(mark):
@@ -237,7 +236,7 @@ def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions
 
 
 def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the first records, stripped, and the number of lines up to the end of each."""
+    """Return the first records, stripped, and for each the number of lines up to its end."""
     rows: list[list[str]] = []
     lines: list[int] = []
     reading = _reader(sample, delimiter)
@@ -247,13 +246,13 @@ def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[i
             lines.append(reading.line_num)
             if len(rows) > _SAMPLE_RECORDS:
                 break
-    except csv.Error:  # The careful reader names the line
+    except csv.Error:  # `_checked_rows` reports the line
         pass
     return rows, lines
 
 
 def _records(rows: Iterable[list[str]], width: int = 0) -> Iterator[list[str]]:
-    """Yield the records of a reader, without lines of white space, as pandas does.
+    """Yield the records of a CSV reader without blank lines, as pandas does.
 
     In a file of one column, a blank line below the first one is a row without an entry.
     """
@@ -296,7 +295,7 @@ def _utf8(path: Path, content: bytes) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _delimiter(sample: str, preferred: str) -> str:
-    """Return the delimiter with which most lines have equally many fields.
+    """Return the delimiter for which most lines have the same number of fields.
 
     If several do, it is the preferred one, or the one with more fields.
     """
@@ -305,9 +304,9 @@ def _delimiter(sample: str, preferred: str) -> str:
         try:
             some = islice(_records(_reader(sample, delimiter)), _SAMPLE_RECORDS)
             sizes = [len(record) for record in some]
-        except csv.Error:  # A field that is too long
+        except csv.Error:  # A field is too long
             continue
-        # Titles before the names have other sizes.
+        # Titles above the names have other numbers of fields.
         counts = Counter(sizes)
         size = max(counts, key=lambda size: (counts[size], size == sizes[0]), default=0)
         score = (counts[size] / max(len(sizes), 1), delimiter == preferred, size)
@@ -342,19 +341,19 @@ def read_columns(path: Path, layout: DelimitedText) -> dict[str, pa.Array]:
 
 def _unnamed(position: int, names: Sequence[str]) -> str:
     name = f"Unnamed: {position}"
-    while name in names:  # The table has been saved with its index before
+    while name in names:  # The table was saved with its index before
         name += ".1"
     return name
 
 
 def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
-    """Return the columns below the header, or None if the text is not regular."""
+    """Return the columns below the header, or None if the text needs the slower parser."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     content, start, end = layout.content, layout.start, len(layout.content)
     n_quotes = content.count(b'"', start, end)
-    if n_quotes % 2 or content.count(b'"', 0, start) % 2:  # One may be open
+    if n_quotes % 2 or content.count(b'"', 0, start) % 2:  # A quotation mark may be unclosed
         return None
     if _FILLED.search(content, start, end) is None:
         return None
@@ -386,7 +385,7 @@ def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
 
 def _checked_rows(path: Path, layout: DelimitedText, width: int) -> Iterator[list[str]]:
     """Yield the rows of a text that Arrow refuses, or raise an error that names the line."""
-    # With one more line end, a field that ends with it has a quotation mark that is never closed.
+    # With the extra line end, a field that ends with a line end has an unclosed quotation mark.
     text = layout.content.decode()
     rows = _reader((text.rstrip() if width == 1 else text) + "\n", layout.delimiter)
     row: list[str] = []

@@ -39,7 +39,7 @@ _DISPERSION_GUESS = 0.1
 
 
 class CountLikelihood(NumberLikelihood):
-    r"""Counts with mean :math:`e^f`, where ``f`` includes the logarithm of the exposure."""
+    r"""Base of counts with mean :math:`e^f`; ``f`` includes the logarithm of the exposure."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Covariances as kernels of scikit-learn, and exact processes in the memory of their covariance."""
+"""Covariances from scikit-learn kernels, and exact processes by one Cholesky factor."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, cho_solve, lapack
 from bochner._base.arrays import Array, as_array, steps, upper_triangle
 
 _SQUARE_ROWS = 64
-"""Rows of a square block whose diagonal is taken: 64 values are computed for each that is used,
+"""Rows of a square block whose diagonal is taken: 64 values are computed per value in use,
 and a call of a kernel takes as long as some thousand values."""
 
 _BLOCK_VALUES = 2**24
@@ -35,7 +35,7 @@ class ObservedRows(NamedTuple):
     noise: Array
 
     def part(self, places: NDArray[np.intp]) -> "ObservedRows":
-        """Return some of the rows."""
+        """Return the rows at ``places``."""
         return ObservedRows(*(values[places] for values in self))
 
 
@@ -43,7 +43,7 @@ class ObservedRows(NamedTuple):
 class Covariance:
     """The covariance of a function, and of observations of it with white noise."""
 
-    kernel: Any  # Of scikit-learn, on rows of numbers
+    kernel: Any  # Kernel of scikit-learn on numeric rows
 
     def __call__(self, X: Array, Y: Array | None = None) -> Array:
         """Return covariances (n, n2) of the function."""
@@ -55,7 +55,7 @@ class Covariance:
         return np.concatenate([np.diagonal(self(X[rows])) for rows in blocks])
 
     def noise(self, X: Array) -> Array:
-        """Return variances (n,) of the kernel's noise."""
+        """Return variances (n,) of the kernel's white noise."""
         return np.maximum(as_array(self.kernel.diag(X)) - self.diag(X), 0.0)
 
     def __repr__(self) -> str:
@@ -100,7 +100,7 @@ def _losses(
 
 
 def _half_loss(lag: Array, loss: Array) -> float:
-    """Return the least lag at which the mean loss of near lags is half of the largest one."""
+    """Return the least lag at which the smoothed loss reaches half of its maximum."""
     moved = lag > 0.0
     if not moved.any() or loss[moved].max() < _FLAT:
         return np.inf
@@ -112,11 +112,11 @@ def _half_loss(lag: Array, loss: Array) -> float:
 
 
 MOST_EXACT = 16_500
-"""Rows up to which a process is exact, as for tables: the factor takes 2.2 GB and some 20 s."""
+"""Largest number of rows of an exact process: the factor takes 2.2 GB and about 20 s."""
 
 
 def covariance_factor(covariance: Covariance, X: Array, noise: Array) -> Array:
-    """Return the Cholesky factor (n, n) of the covariance of observations, zeros above."""
+    """Return the Cholesky factor (n, n) of the covariance of observations, lower triangular."""
 
     def values(block: slice) -> Array:
         return covariance(X[block], X[block.start :])
@@ -134,7 +134,7 @@ def covariance_factor(covariance: Covariance, X: Array, noise: Array) -> Array:
 
 
 def exact_solution(lower: Array, given: ObservedRows) -> tuple[Array, float]:
-    """Return the coefficients (n, t) of the mean, and the log evidence summed over targets."""
+    """Return the posterior mean's coefficients (n, t), and log evidence summed over targets."""
     coef = cho_solve((lower, True), given.Y)
     n, n_targets = given.Y.shape
     constant = np.sum(np.log(np.diagonal(lower))) + 0.5 * n * np.log(2.0 * np.pi)

@@ -1,9 +1,9 @@
-r"""Gaussian processes on very many rows: landmarks, and nearest neighbours for what they miss.
+r"""Gaussian processes on very many rows: landmarks, and nearest neighbours for the residuals.
 
 With features :math:`\phi(x) = R^{-1} k(L, x)`, :math:`R R^\top = k(L, L)`, of landmarks ``L``, a
 function is :math:`f(x) = \phi(x) \cdot u + r(x)`, where :math:`u` is standard normal. Residuals
 with their noise, :math:`e_i = r(x_i) + \varepsilon_i` of covariance :math:`S`, are conditioned on
-the near ones among earlier rows:
+near neighbours among the earlier rows:
 
 .. math:: e_i \mid e_N \sim N(a_i^\top e_N, d_i), \quad a_i = S_{NN}^{-1} S_{Ni}, \quad
           d_i = S_{ii} - a_i^\top S_{Ni}.
@@ -39,11 +39,11 @@ from bochner.gaussian_process.covariance import Covariance, ObservedRows, rates,
 Places = NDArray[np.intp]
 
 _GROWTH = 1.25
-"""Factor by which the rows that a row can have as neighbours grow: its neighbours are among at
+"""Growth factor of the rows among which neighbours are searched: a row's neighbours are among at
 least four fifths of the rows before it."""
 
 _TREE_COLUMNS = 8
-"""Most columns for which trees are faster than all distances, with some ten thousand rows."""
+"""Largest number of columns for which trees are faster than all distances, at 10,000 rows."""
 
 
 def nearest(points: Array, queries: Array, count: int) -> Places:
@@ -55,7 +55,7 @@ def nearest(points: Array, queries: Array, count: int) -> Places:
 
 
 def nearest_earlier(points: Array, count: int) -> list[Places]:
-    """Return, for each row of points (n, d), positions of near rows among earlier ones."""
+    """Return for each row of ``points`` (n, d) the positions of near neighbours in earlier rows."""
     n, first = len(points), min(len(points), 2 * count)
     neighbours: list[Places] = [np.arange(min(i, count)) for i in range(min(n, count + 1))]
     for i in range(len(neighbours), first):
@@ -69,24 +69,24 @@ def nearest_earlier(points: Array, count: int) -> list[Places]:
 
 
 _BLOCK_ROWS = 64
-"""Rows that a thread takes at a time: some ten milliseconds."""
+"""Rows that a thread takes at a time, which need about ten milliseconds."""
 
 _LEAST_VARIANCE = 1e-12
-"""Least variance given neighbours, relative to the prior variance: rounding."""
+"""Least variance given neighbours, relative to the prior variance; less is rounding error."""
 
 _CHECKED, _MORE_NEIGHBOURS = 128, 4
 """Rows on which the divergence is estimated, and the factor of the numbers of their neighbours."""
 
 
 class Conditional(NamedTuple):
-    """Weights (k,) of neighbours, and the variance of a residual given theirs."""
+    """Conditional distribution of a residual: weights (k,) of its neighbours, and its variance."""
 
     weights: Array
     variance: float
 
 
 class Residuals(NamedTuple):
-    """The residual process of landmarks (q, d), with the Cholesky factor of their covariance."""
+    """Residual process given landmarks (q, d), with the Cholesky factor of their covariance."""
 
     covariance: Covariance
     landmarks: Array
@@ -104,10 +104,10 @@ class Residuals(NamedTuple):
     def conditionals(
         self, X: Array, near: Places, given: ObservedRows
     ) -> tuple[list[Conditional], Array, Array]:
-        """Return laws of the residual function at rows (n, d), given neighbours (n, k) of each.
+        """Return distributions of residuals at rows (n, d), given their neighbours (n, k).
 
-        The other results are the means (n, t) of the neighbours, and the features of the rows less
-        those of the neighbours (n, q).
+        The other results are the conditional means (n, t), and the features of the rows less
+        the weighted features of their neighbours (n, q).
         """
         used, inverse = np.unique(near, return_inverse=True)
         places, given = inverse.reshape(near.shape), given.part(used)
@@ -121,7 +121,7 @@ class Residuals(NamedTuple):
     def whitened(
         self, given: ObservedRows, earlier: Sequence[Places]
     ) -> tuple[Array, Array, Array]:
-        """Return transformed features (n, q) and targets (n, t), and variances (n,)."""
+        """Return whitened features (n, q) and targets (n, t), and residual variances (n,)."""
         phi = self.features(given.X)
         U, V, variance = phi.copy(), given.Y.copy(), np.empty(len(phi))
         laws = self._laws((given.X, phi, given.noise), earlier, given, phi)
@@ -140,10 +140,10 @@ class Residuals(NamedTuple):
         earlier: Sequence[Places],
         rng: Generator,
     ) -> float:
-        """Return an estimate of the divergence of the density from that with more neighbours.
+        """Estimate the Kullback-Leibler divergence from the density with more neighbours.
 
-        It is half the sum of log ratios of ``variance`` (n,) and those given four times as many of
-        the ``earlier`` rows, estimated on some rows; ``points`` (n, d) tell which are near.
+        It is half the sum of log ratios of ``variance`` (n,) and the variances given four times as
+        many ``earlier`` rows, estimated on some rows; distances are between ``points`` (n, d).
         """
         rows = np.sort(rng.permutation(len(points))[:_CHECKED])
         more = list[Places]()
@@ -161,9 +161,9 @@ class Residuals(NamedTuple):
     def joint(
         self, X: Array, laws: Sequence[Conditional], near: Places, given: ObservedRows
     ) -> Array:
-        """Return covariances (n, n) of residual functions less their means given neighbours.
+        """Return covariances (n, n) of residuals minus their conditional means.
 
-        With features less those of neighbours ``p`` (n, q), this is the covariance less
+        With ``p`` (n, q), features less weighted features of neighbours, it is the covariance less
         :math:`p p^T`, which depends on the kernel between all the neighbours.
         """
         used, inverse = np.unique(near, return_inverse=True)
@@ -186,7 +186,7 @@ class Residuals(NamedTuple):
         given: ObservedRows,
         of_given: Array,
     ) -> Iterator[Conditional]:
-        """Yield the law of each of the ``rows``: inputs, features and variances of noise."""
+        """Yield each row's residual distribution; ``rows`` are inputs, features and noise."""
         X, phi, noise = rows
         prior = self.covariance.diag(X)
         total = prior - np.einsum("ij,ij->i", phi, phi) + noise
@@ -207,7 +207,7 @@ class Residuals(NamedTuple):
     def _law(
         self, x: Array, phi: Array, total: float, given: ObservedRows, of_given: Array
     ) -> Conditional:
-        """Return the law of a residual of variance ``total`` given residuals of neighbours."""
+        """Return the distribution of a residual of variance ``total``, given its neighbours."""
         if not len(given.X):
             return Conditional(np.empty(0), total)
         across = self.covariance(given.X, x[None])[:, 0] - of_given @ phi
@@ -225,8 +225,8 @@ _CANDIDATES = 8192
 """Rows among which landmarks are chosen: their factor with 256 landmarks takes 16 MiB."""
 
 _EARLIER_SHARE = 4
-"""A fit takes one of so many neighbours of a prediction. Coefficients hardly depend on more;
-predictions do: in five inputs, errors were .88 of those with a quarter of 256."""
+"""Ratio of neighbours of a prediction to neighbours of a fit. Coefficients hardly depend on more;
+predictions do: with five inputs, errors with 256 were 0.88 times the errors with 64."""
 
 
 @register(shapes={"landmarks": "qd", "lower": "qq", "root": "qq", "coef": "qt", "rate": "d"})
@@ -238,16 +238,16 @@ class FullScaleProcess:
     lower: Array  # (q, q): R
     root: Array  # (q, q): Cholesky factor of the posterior precision
     coef: Array  # (q, t): Posterior mean
-    rate: Array  # (d,): Factors of the columns in distances to neighbours
+    rate: Array  # (d,): Column factors in distances to neighbours
     n_neighbors: int
     log_likelihood: float  # Summed over targets
-    log_likelihood_error: float  # Estimate of what it lacks
+    log_likelihood_error: float  # Estimated deficit of log_likelihood
 
     @classmethod
     def of(
         cls, covariance: Covariance, given: ObservedRows, sizes: tuple[int, int], seed: int
     ) -> "FullScaleProcess":
-        """Return the posterior, with numbers of landmarks and of neighbours of predictions."""
+        """Return the posterior; ``sizes`` are numbers of landmarks and of prediction neighbours."""
         n_landmarks, n_neighbors = sizes
         order_rng, rate_rng, check_rng = np.random.default_rng(seed).spawn(3)
         given = given.part(order_rng.permutation(len(given.X)))

@@ -116,7 +116,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     }
     _exact_class = gaussian_process.GaussianProcessClassifier
     _new_parameters = ("solver", "n_landmarks")
-    _most_exact: ClassVar[int] = _MOST_LEARNED  # Rows up to which solver="auto" is scikit-learn's
+    _most_exact: ClassVar[int] = _MOST_LEARNED  # Rows up to which solver="auto" uses scikit-learn
 
     classes_: NDArray[Any]
     n_classes_: int
@@ -126,7 +126,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     _rows: Any
     _numbers: NDArray[np.intp]
     _seed: int
-    _base = None  # A loaded model fits it again: files do not hold models of scikit-learn
+    _base = None  # Fitted again on loading, because files do not store models of scikit-learn
     _recomputed = ("_base",)
 
     def __init__(
@@ -199,7 +199,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         return self
 
     def _is_by_features(self, kernel: sk.Kernel | None, rows: Array) -> bool:
-        """Tell whether landmarks are asked for, or needed and possible."""
+        """Return whether landmarks are used: on request, or for many rows if possible."""
         if self.solver == "exact" or (self.solver == "auto" and len(rows) <= self._most_exact):
             return False
         try:
@@ -218,19 +218,19 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         return True
 
     def _is_small(self, rows: Array, classes: NDArray[Any]) -> bool:
-        """Tell whether solver="auto" fits all rows exactly, after it has learned from some."""
+        """Return whether rows are few enough for solver="auto" to fit all of them exactly."""
         n_processes = 1 if len(classes) == 2 else len(classes)
         return self.solver == "auto" and len(rows) ** 2 * n_processes <= _MOST_EXACT**2
 
     def _default(
         self, X: Array, labels: NDArray[np.generic], classes: NDArray[Any], seed: int
     ) -> sk.Kernel:
-        """Return the default kernel, whose constant is left to be learned."""
+        """Return the default kernel with fixed length scales and a constant to be learned."""
         rng = np.random.default_rng(seed)
         return kernel_of_classes(X.astype(np.float64, copy=False), Indicators(classes)(labels), rng)
 
     def _model(self, kernel: Kernel) -> KernelGLMClassifier:
-        """Return an unfitted model at landmarks whose weights have unit variance."""
+        """Return an unfitted landmark model with weights of unit variance."""
         return KernelGLMClassifier(
             "bernoulli",
             kernel=kernel,
@@ -241,7 +241,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         )
 
     def _fit_features(self, process: BaseEstimator, X: Array, labels: NDArray[np.generic]) -> None:
-        """Fit the kernels that some rows have chosen to all rows."""
+        """Fit landmark models to all rows, with kernels learned on a subset."""
         self._base = None
         learned = process.kernel_
         is_binary = len(self.classes_) == 2
@@ -253,7 +253,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         self.log_marginal_likelihood_value_ = float(np.mean(evidences))
 
     def _on_features(self, kernels: Sequence[sk.Kernel]) -> list[KernelGLMClassifier]:
-        """Return models on features for two classes, or for each class and the rest."""
+        """Return fitted landmark models: one for two classes, else one for each class."""
         first = 1 if len(self.classes_) == 2 else 0
         return [
             self._model(_latent_kernel(kernel, self._rows)).fit(
@@ -281,7 +281,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
     @property
     def kernel_(self) -> sk.Kernel:
-        """The kernel, or a compound of one kernel for each class."""
+        """The kernel, or a ``CompoundKernel`` with a kernel for each class."""
         kernels = self._kernels
         return kernels[0] if len(kernels) == 1 else sk.CompoundKernel(kernels)
 
@@ -368,7 +368,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
 
 def _latent_kernel(kernel: sk.Kernel, X: Array) -> Kernel:
-    """Return a kernel of scikit-learn converted; ``ValueError`` if it contains white noise."""
+    """Convert a scikit-learn kernel; raise ``ValueError`` if it contains white noise."""
     base, noise = without_noise(kernel, X.shape[1])
     if noise:
         raise ValueError(
@@ -379,13 +379,13 @@ def _latent_kernel(kernel: sk.Kernel, X: Array) -> Kernel:
 
 
 def _binaries(base: BaseEstimator) -> Sequence[Any]:
-    """Return the processes of two classes in a model of scikit-learn."""
+    """Return the binary processes of a scikit-learn model."""
     binaries: Sequence[Any] = getattr(base, "estimators_", [base])
     return binaries
 
 
 def _refit(process: BaseEstimator, X: Array, numbers: NDArray[np.intp]) -> None:
-    """Fit the binary processes of a process to all rows, with the kernels that they have."""
+    """Refit the binary processes of a classifier to all rows, with their kernels fixed."""
     base = process.base_estimator_
     n_classes = len(process.classes_)
 
@@ -415,7 +415,7 @@ def _refit(process: BaseEstimator, X: Array, numbers: NDArray[np.intp]) -> None:
 def _some_of_each(
     labels: NDArray[np.generic], most: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return sorted indices of ``most`` rows, at least two of each class that has them."""
+    """Return sorted indices of ``most`` random rows, with two rows per class if possible."""
     order = rng.permutation(len(labels))
     shuffled = np.asarray(labels)[order]
     firsts = [order[np.flatnonzero(shuffled == label)[:2]] for label in np.unique(shuffled)]

@@ -45,8 +45,8 @@ _BLOCK_VALUES = 2**24
 """Kernel values between new rows and training rows that are computed together: 128 MiB."""
 
 _MOST_LACKING = 0.1
-"""Estimated deficit of the log evidence per row, in nats, from which on there is a warning: it is
-that of a variance given the other rows that is a fifth too large."""
+"""Estimated deficit of the log evidence per row, in nats, above which a fit warns: the deficit
+of conditional variances that are a fifth too large."""
 
 
 _TAKEN = (
@@ -56,7 +56,7 @@ _TAKEN = (
 
 
 class _ExactOnly:
-    """An attribute that only an exact process sets; reading it otherwise says why it is missing."""
+    """Attribute of exact processes; for other processes, reading it raises an error."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -81,7 +81,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
     A :class:`sklearn.gaussian_process.GaussianProcessRegressor` that learns its default kernel in
     the units of the data, takes kernels of both libraries, and is exact for 16,500 rows. For more,
-    landmarks and nearest neighbours approximate the process of the very kernel.
+    landmarks and nearest neighbours approximate the process with the same kernel.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         standardised. With ``optimizer=None`` it is ``ConstantKernel(1.0) * RBF(1.0)``, as in
         scikit-learn.
     alpha : float or array of shape (n,), default=1e-10
-        Variance of the noise that is added to that of the kernel.
+        Variance of the noise, which is added to the kernel's white noise.
     optimizer, n_restarts_optimizer, copy_X_train, n_targets
         As in scikit-learn.
     normalize_y : bool, default=False
@@ -123,8 +123,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     log_marginal_likelihood_value_ : float
         Log marginal likelihood of ``kernel_.theta``; of an approximation, an estimate from below.
     log_marginal_likelihood_error_ : float
-        Estimate of what that lacks: zero for an exact process, else the divergence of the
-        residuals' law from one with four times as many neighbours. There is a warning above a
+        Estimated deficit of that value: zero for an exact process, else the divergence of the
+        residuals' density from one with four times as many neighbours. A fit warns above a
         tenth per row.
     L_, alpha_ : ndarray
         As in scikit-learn, for an exact process; an approximation has none.
@@ -170,7 +170,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     L_: Any = _ExactOnly()
     alpha_: Any = _ExactOnly()
     process_: FullScaleProcess | None
-    _noise: Any  # Variances of the noise of an approximation that are not the kernel's
+    _noise: Any  # Noise variances, without the kernel's white noise
     _y_train_mean: Any
     _y_train_std: Any
     _seed: int
@@ -239,7 +239,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         return self
 
     def _n_exact(self, kernel: sk.Kernel | None) -> int | None:
-        """Return the number of rows of an exact fit at most; ``None`` if it is scikit-learn's."""
+        """Return the largest number of rows to fit exactly; ``None`` if scikit-learn fits all."""
         takes_rows = kernel is None or kernel.requires_vector_input
         if self.solver == "approximate" and not takes_rows:
             raise ValueError(f"{kernel!r} is not of rows of numbers: use solver='exact'.")
@@ -248,7 +248,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         return 0 if self.solver == "approximate" else MOST_EXACT
 
     def _default(self, X: Array, y: Array, seed: int) -> tuple[sk.Kernel, object]:
-        """Return the default kernel, and the optimizer that it is left to."""
+        """Return the default kernel and its optimizer; ``None`` if the kernel is learned here."""
         X, columns = X.astype(np.float64, copy=False), _standardised(y.reshape(len(y), -1))[0]
         is_plain = self.optimizer == "fmin_l_bfgs_b" if isinstance(self.optimizer, str) else False
         if not is_plain or self.n_restarts_optimizer or np.ndim(self.alpha):
@@ -257,14 +257,14 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         return learned_kernel(X, columns, float(self.alpha), rng), None
 
     def _take(self, attributes: Mapping[str, object]) -> None:
-        """Take over the fitted attributes of scikit-learn's process."""
+        """Replace the fitted attributes by those of a scikit-learn process."""
         for name in _TAKEN:
             self.__dict__.pop(name, None)
             if name in attributes:
                 setattr(self, name, attributes[name])
 
     def _fit_many(self, process: Any, X: Array, y: Array, *, is_exact: bool) -> None:
-        """Learn the kernel on some rows unless it is learned, and fit the process to all rows."""
+        """Learn the kernel on a subset, unless it is fixed, and fit the process to all rows."""
         if np.size(self.alpha) not in (1, len(X)):
             raise ValueError(
                 f"alpha must be a scalar or an array with same number of entries as y. "
@@ -297,10 +297,10 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self._warn_of_error()
 
     def _learned(self, process: Any, X: Array, y: Array, noise: Array) -> Any:
-        """Return scikit-learn's process on some rows, with the given or a learned kernel."""
+        """Return scikit-learn's process fitted to a subset, where it may learn the kernel."""
         order = np.random.default_rng(self._seed).permutation(len(X))
         sizes = (_FIRST_SEARCHED, _MOST_SEARCHED)
-        for size in (2,) if process.optimizer is None else sizes:  # Two rows make its attributes
+        for size in (2,) if process.optimizer is None else sizes:  # Two rows set the attributes
             few = order[:size]
             process.alpha = noise[few]
             process = fitted_process(process, X[few], y[few], self.kernel is None)
@@ -321,18 +321,18 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
             )
 
     def _given(self) -> ObservedRows:
-        """Return the training rows of a process of many rows, with the variances of their noise."""
+        """Return the stored training rows and targets, with their noise variances."""
         noise = Covariance(self.kernel_).noise(self.X_train_) + self._noise
         return ObservedRows(self.X_train_, self.y_train_.reshape(len(self.y_train_), -1), noise)
 
     def _factor(self) -> Array:
-        """Return ``L_``, which files of many rows do not hold."""
+        """Compute the Cholesky factor ``L_``, which model files of many rows do not store."""
         given = self._given()
         return covariance_factor(Covariance(self.kernel_), given.X, given.noise)
 
     @property
     def _recomputed(self) -> tuple[str, ...]:
-        """Names of fitted attributes that files do not hold."""
+        """Names of fitted attributes that model files do not store."""
         return ("L_",) if len(getattr(self, "X_train_", ())) > _MOST_SEARCHED else ()
 
     def _approximate(self, kernel: sk.Kernel) -> FullScaleProcess:
@@ -376,7 +376,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         return (mean, self._shaped(spread)) if return_std or return_cov else mean
 
     def _exactly(self, X: ArrayLike, return_std: bool, return_cov: bool) -> Any:
-        """Return the predictions of scikit-learn's process, of few rows at a time."""
+        """Return the predictions of scikit-learn's process, computed in blocks of rows."""
         if "alpha_" in vars(self) and "L_" not in vars(self) and (return_std or return_cov):
             self.L_ = self._factor()
         model, n = self._fitted(), len(getattr(self, "X_train_", ()))
@@ -421,7 +421,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
 
 def _standardised(y: Array) -> tuple[Array, Array, Array]:
-    """Return targets less their means, in units of their deviations, and both of these."""
+    """Return standardised targets, with their means and standard deviations."""
     mean, deviation = y.mean(axis=0), y.std(axis=0)
     deviation = np.where(deviation > 0.0, deviation, 1.0)
     return as_array((y - mean) / deviation), mean, deviation

@@ -42,7 +42,7 @@ NUMBERS: Mapping[str, type[Likelihood]] = {
     "poisson": PoissonLikelihood,
     "negative_binomial": NegativeBinomialLikelihood,
 }
-"""Likelihoods of numbers by name; a censored likelihood needs limits and has no name."""
+"""Likelihoods of numeric targets by name; a censored likelihood needs limits and has no name."""
 
 
 @register
@@ -57,7 +57,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     out, and is independent between different rows (Snelson and Ghahramani, "Sparse Gaussian
     processes using pseudo-inputs", 2006). With at least as many landmarks as rows the process is
     that of the kernel. With fewer, the latent function has the right variance at each row, and
-    intervals are wider, because a residual does not tell about its neighbours.
+    intervals are wider, because residuals of neighbouring rows are independent.
 
     The posterior of weights and residuals is approximated by a normal distribution at its mode
     (Laplace's approximation), which Newton's method finds. ``alpha`` and the parameters of the

@@ -49,7 +49,7 @@ from bochner.linear.argument_checks import checked_alpha, checked_weight, refuse
 from bochner.linear.kernel_selection import canonical_rows
 
 _LANDMARK_BYTES = 64 * MEBIBYTE
-"""Largest memory of the landmarks: 512 of them in 16,000 inputs, fewer of wider rows."""
+"""Largest memory of the landmarks: 512 landmarks with 16,000 inputs, fewer with more inputs."""
 
 _MOST_WEIGHT = 1e6
 """Largest weight of a row: at 1e8 equal rows the prior is lost in the rounding of the curvature of
@@ -58,7 +58,7 @@ the likelihood."""
 _CHECKS: Mapping[str, Check] = {
     **KERNEL_CHECKS,
     "n_components": as_count,
-    "likelihood": unchecked,  # By _check_likelihood
+    "likelihood": unchecked,  # Checked by _check_likelihood
     "alpha": lambda _, value: checked_alpha(value),
     "length_scale": length_scale_check("auto", "median", "evidence"),
 }
@@ -88,13 +88,13 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         """Raise an error for an unusable parameter ``likelihood``."""
 
     def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for invalid parameters, also of a model loaded from a file."""
         self._check_likelihood()
         check_each(self, _CHECKS)
 
     @abstractmethod
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """Fit the model."""
+        """Fit the model to rows (n, d) and targets (n,)."""
 
     def _fit_rows(self, rows: Chunk, exposure: Array | None, likelihood: Likelihood) -> None:
         """Fit to rows with numeric targets; an error keeps the attributes of an earlier fit."""
@@ -190,7 +190,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
         return X
 
     def _features(self, X: InputRows) -> tuple[Array, Array]:
-        """Return features (n, P) of rows, and the variances (n,) that they leave out."""
+        """Return features (n, P) of rows, and the variances (n,) that features leave out."""
         q = self.features_.n_features
         Z = latent_features(self.features_, X, len(self.posterior_.coef) > q)
         return Z, residual_variance(self.features_, X, Z[:, :q])
@@ -256,7 +256,7 @@ def resolve_likelihood(
 
 
 def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
-    r"""Return the unit of weights: weights are divided and the squared scale multiplied by it.
+    r"""Return the divisor of the weights, by which the squared noise scale is multiplied.
 
     Precisions then have the mean one, so that the likelihood
     :math:`\prod_i p(y_i \mid f_i)^{w_i}` depends on the scale of normal noise as that of ``n``
@@ -267,7 +267,7 @@ def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
 
 
 def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
-    """Return the gain in log density of normal targets from weights as precisions, not powers."""
+    """Return the change in normal log density if weights are precisions instead of powers."""
     if not isinstance(likelihood, GaussianLikelihood) or rows.units.are_counts:
         return 0.0
     weights, variance = rows.weights, likelihood.noise_variance

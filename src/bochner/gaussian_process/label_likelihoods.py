@@ -16,7 +16,7 @@ _N_DRAWS = 256
 the same in every call. The error is about 2e-3 for latent standard deviations of one."""
 
 _DRAWS_SEED = 0
-"""Seed of the scrambling of these vectors: arbitrary, but the same in every call."""
+"""Seed of the scrambled quasi-random vectors: arbitrary, but the same in every call."""
 
 
 @register

@@ -69,7 +69,7 @@ class LaplacePosterior:
     coef: Array  # (P, L): the mode
     whitener: Array  # (P L, P L): W with W W' the covariance, weights ordered by latent function
     centre: float
-    alpha: float  # Precision of the weights, except for that of the constant
+    alpha: float  # Precision of the weights, except for the constant
     log_evidence: float
     n_iter: int  # Newton steps, summed over all values of alpha and the parameters
 
@@ -88,7 +88,7 @@ class LaplacePosterior:
         return mean, covariance
 
     def draw(self, rng: np.random.Generator, n_draws: int) -> Array:
-        """Return independent weights of shape (n_draws, P, L)."""
+        """Return independent draws of the weights, of shape (n_draws, P, L)."""
         P, n_latent = self.coef.shape
         noise = rng.normal(size=(n_draws, P * n_latent)) @ self.whitener.T
         return as_array(self.coef + noise.reshape(n_draws, n_latent, P).swapaxes(1, 2))
@@ -159,16 +159,16 @@ def inverse_root(symmetric: Array) -> InverseRoot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProfileCurvature:
-    """Curvature of the log density as a function of ``z . w``, its residuals at their best."""
+    """Curvature of the log density in ``z . w``, with residuals at their conditional mode."""
 
     shrinkage: Array  # (g, L, L): J = (I + lambda W)^{-1}
     curvature: Array  # (g, L, L): W J
-    log_determinant: float  # Of all I + lambda W
+    log_determinant: float  # Log determinant of all I + lambda W
     is_exact: bool  # False if some I + lambda W was not positive definite
 
     @classmethod
     def of(cls, curvature: Array, variance: Array) -> "ProfileCurvature":
-        """Return it for curvatures ``W`` (g, L, L) and variances ``lambda`` (g,) of residuals."""
+        """Compute it from curvatures ``W`` (g, L, L) and residual variances ``lambda`` (g,)."""
         n_latent = curvature.shape[1]
         if not variance.any():
             return cls(np.broadcast_to(np.eye(n_latent), curvature.shape), curvature, 0.0, True)
@@ -190,7 +190,7 @@ class ProfileCurvature:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LatentPoint:
-    """Weights, and residuals of the rows."""
+    """Weights of the features, and residuals of the rows."""
 
     weights: Array  # (P, L)
     residuals: Array  # (g, L)

@@ -130,7 +130,7 @@ class EvidenceSlopes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSlopes:
-    """Derivatives by values of a kernel, as weights of changes of these values."""
+    """Derivatives of the evidence with respect to values of a kernel."""
 
     cross: Array  # (q, g): Between landmarks and rows
     landmarks: Array  # (q, q): Between landmarks

@@ -38,13 +38,13 @@ _STAGES = (_LaplaceStage(1000, 128, 20), _LaplaceStage(2000, 256, 30))
 rows and landmarks. A step needs some ten Newton steps: 30 and 200 milliseconds."""
 
 MOST_SEARCHED = _STAGES[-1].n_rows
-"""Largest number of rows of which a search uses all."""
+"""Largest number of rows that a search uses completely."""
 
 _LEAST_LANDMARKS = 64
 """Least number of landmarks of a search."""
 
 _DENSE_BYTES = 128 * MEBIBYTE
-"""Memory of the rows of a search, which are dense: 2,000 rows of 8,000 inputs, fewer wider ones."""
+"""Memory of the dense rows of a search: 2,000 rows of 8,000 inputs, fewer rows of more inputs."""
 
 _DECIMALS = 3
 """Decimals of logarithms of length scales."""
@@ -52,7 +52,7 @@ _DECIMALS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _KernelLaplaceSearch(EvidenceSearch):
-    """Laplace's evidence of a family; points are kernel parameters, log alpha and likelihood's."""
+    """Search over kernel parameters, log alpha and likelihood parameters by Laplace's evidence."""
 
     family: ParameterisedKernel[Any]
     landmarks: Array  # (q, d)
@@ -60,7 +60,7 @@ class _KernelLaplaceSearch(EvidenceSearch):
     base: float = 0.0  # Loss that is subtracted: tolerances are relative to the loss
 
     def start(self, theta: Array) -> Array:
-        """Return the point of parameters (q,) with initial values of alpha and the likelihood."""
+        """Return the point of kernel parameters (q,), initial alpha and initial likelihood."""
         return np.append(theta, np.zeros(len(self._search(theta).first)))
 
     def value(self, point: Array) -> float:
@@ -83,7 +83,7 @@ class _KernelLaplaceSearch(EvidenceSearch):
         return value / search.size - self.base, gradient
 
     def _by_kernel(self, theta: Array, slopes: EvidenceSlopes) -> Array:
-        """Return the derivatives of the evidence by parameters (q,): of kernel values, by steps."""
+        """Return evidence derivatives by kernel parameters (q,); kernel values are differenced."""
         by_values, rows = slopes.by_kernel(), slopes.rows.X
         total = np.zeros((2, len(theta)))
         for k, step in enumerate(DIFFERENCE * np.eye(len(theta))):
@@ -123,7 +123,7 @@ def select_latent_kernel(
         part = _part(problem, drawn_rows(np.arange(len(problem.rows)), stage.n_rows, row_rng))
         dense = dense_rows(part.rows.X, np.arange(len(part.rows)))
         distinct = np.unique(dense, axis=0)
-        # Random rows, because the landmarks are those of all kernels of a search.
+        # Random rows, because all kernels of a search share the landmarks.
         landmarks = landmark_rng.permutation(distinct)[: min(n_landmarks, q)]
         part = replace(part, rows=replace(part.rows, X=dense))
         search = _KernelLaplaceSearch(family, landmarks, part)

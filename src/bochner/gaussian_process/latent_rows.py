@@ -105,7 +105,7 @@ class LatentRows:
         return self._totals(curvature.reshape(len(f), -1)).reshape(-1, n_latent, n_latent)
 
     def curvature_slope(self, likelihood: Likelihood, latent: Array, spread: Array) -> Array | None:
-        """Return derivatives (g, L) of curvatures times spreads (g, L, L); None without formula."""
+        """Return derivatives (g, L) of curvatures times ``spread``; None if unavailable."""
         of_targets = spread if self.row is None else spread[self.row]
         f = self._at_targets(latent)
         exact = likelihood.curvature_slope(f, of_targets)

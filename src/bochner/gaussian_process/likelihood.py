@@ -98,8 +98,8 @@ class Likelihood(ABC):
     def curvature_slope(self, f: Array, spread: Array) -> Array | None:
         r"""Return derivatives (n, L) by latent values of curvatures times matrices (n, L, L).
 
-        They are those of :math:`\operatorname{tr} S_n W_n`, for likelihoods whose curvature does
-        not depend on the target; ``None`` if they are to be differences.
+        They are derivatives of :math:`\operatorname{tr} S_n W_n`, if the curvature does
+        not depend on the target; ``None`` means finite differences.
         """
         return None
 

@@ -1,4 +1,4 @@
-"""Predictive distributions: averaged laws, their quantiles, and the models that have them."""
+"""Predictive distributions: mixtures of likelihoods, quantiles, and methods of models."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -110,7 +110,7 @@ class LikelihoodMixture:
     """Predictive distribution of new targets: a mixture of ``S`` likelihoods with equal weights."""
 
     laws: tuple[NumberLikelihood, ...]
-    mean: Array  # (S, n): Of the latent values
+    mean: Array  # (S, n): Means of the latent values
     variance: Array  # (S, n)
     factor: float = 1.0
 
@@ -153,7 +153,7 @@ class LikelihoodMixture:
         return as_array(y + (1.0 / self.factor - 1.0) * (y - self.mean.mean(axis=0)))
 
     def _some(self, count: int) -> "LikelihoodMixture":
-        """Return the mixture of some of the likelihoods, evenly spaced."""
+        """Return the mixture of at most ``count`` of the likelihoods, evenly spaced."""
         index = np.linspace(0, len(self.laws) - 1, count).astype(np.intp)
         laws = tuple(self.laws[i] for i in index)
         return replace(self, laws=laws, mean=self.mean[index], variance=self.variance[index])

@@ -19,15 +19,15 @@ _DF_GUESS = 4.0
 statistical modeling using the t distribution", 1989)."""
 
 _DF_RANGE = (1.0, 100.0)
-"""Degrees of freedom that are learned. From 100 on, the noise is normal up to one percent of its
-standard deviation. Below one, it is heavier than Cauchy's, and single rows have maxima of the
-posterior of their own."""
+"""Range of learned degrees of freedom. From 100 on, the noise is normal up to one percent of its
+standard deviation. Below one, tails are heavier than Cauchy's, and single rows cause separate
+maxima of the posterior."""
 
 _NOISE_SHARE = 0.5
-"""Initial standard deviation of the noise, relative to that of the targets."""
+"""Initial standard deviation of the noise, relative to the standard deviation of the targets."""
 
 _LOG_STEP = 0.25
-"""Step of the log precision in the quadrature of Student-t noise: half the step changes log
+"""Step of the log precision in the quadrature of Student-t noise: halving it changes log
 densities by less than 1e-9."""
 
 _FARTHEST = 1e3

@@ -1,4 +1,4 @@
-"""Base of the processes with scikit-learn's parameters, and the kernels that they take."""
+"""Base class of the processes with scikit-learn's parameters, and kernel conversion."""
 
 import warnings
 from abc import ABC
@@ -46,20 +46,20 @@ from bochner.linear.kernel_selection import SearchStage, canonical, drawn_rows, 
 from bochner.linear.reparameterised import LengthScales
 from bochner.linear.ridge_search import GramSearch
 
-# A kernel of this package is one more kind of kernel.
+# ``kernel`` also accepts kernels of this package.
 CONSTRAINTS: dict[str, Any] = {
     "kernel": [None, sk.Kernel, Kernel],
     "solver": [StrOptions({"auto", "exact", "approximate"})],
     "n_landmarks": [Interval(Integral, 0, None, closed="left")],
 }
-"""Constraints of the parameters that are new, or have other values than in scikit-learn."""
+"""Constraints of parameters that are new, or accept other values than in scikit-learn."""
 
 
 class ScikitProcess(KernelParameters, ABC):
-    """A Gaussian process of scikit-learn that fits random features to many rows."""
+    """Base of scikit-learn's Gaussian processes that use an approximation for many rows."""
 
     _exact_class: ClassVar[type[Any]]  # scikit-learn's class
-    _new_parameters: ClassVar[tuple[str, ...]]  # Those that scikit-learn's class lacks
+    _new_parameters: ClassVar[tuple[str, ...]]  # Parameters that scikit-learn's class lacks
 
     def _validated(
         self: BaseEstimator, X: ArrayLike, y: ArrayLike, **options: object
@@ -79,7 +79,7 @@ class ScikitProcess(KernelParameters, ABC):
         return rows, targets, as_process_kernel(self.kernel, names, rows)
 
     def _exact(self: BaseEstimator, **changed: object) -> BaseEstimator:
-        """Return scikit-learn's unfitted process of the same parameters, but for some."""
+        """Return scikit-learn's unfitted process with the same parameters, except ``changed``."""
         parameters = self.get_params(deep=False)
         for name in self._new_parameters:
             del parameters[name]
@@ -95,7 +95,7 @@ class ScikitProcess(KernelParameters, ABC):
         return process
 
     def _check_parameters(self: BaseEstimator) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for invalid parameters, also of a model loaded from a file."""
         if isinstance(self.kernel, str):
             raise TypeError(
                 f"kernel must be a kernel object or None, got the name {self.kernel!r}: write "
@@ -117,7 +117,7 @@ class ScikitProcess(KernelParameters, ABC):
 def fitted_process(
     process: BaseEstimator, X: ArrayLike, y: ArrayLike, is_default: bool
 ) -> BaseEstimator:
-    """Return scikit-learn's process fitted; the default kernel may end at its far bounds."""
+    """Fit and return scikit-learn's process; the default kernel gives no ConvergenceWarning."""
     with warnings.catch_warnings():
         if is_default:
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -125,7 +125,7 @@ def fitted_process(
 
 
 def refuse_gradient() -> NoReturn:
-    """Raise ``ValueError`` for the gradient of the evidence of features."""
+    """Raise ``ValueError``: the evidence of an approximation has no gradient."""
     raise ValueError(
         "The log marginal likelihood of an approximation has no gradient here: fit with "
         "solver='exact', on fewer rows, or use differences of its values."
@@ -133,9 +133,9 @@ def refuse_gradient() -> NoReturn:
 
 
 _STAGES = (SearchStage(1000, 0, 25), SearchStage(2000, 0, 60))
-"""Rows and steps of the searches from all starts, and of the one that continues the best of them.
+"""Rows and steps of the searches from all starts, and of the search from the best end point.
 A step takes a tenth of a second on 1,000 rows, and one on 2,000. With half of the rows, functions
-of four inputs that vary jointly are taken for noise; random features take them for it, too."""
+of four inputs that vary jointly are mistaken for noise, also by random features."""
 
 
 _BLOCKS, _BLOCK_ROWS = 16, 500
@@ -156,7 +156,7 @@ class LearnedGaussian(NamedTuple):
 
 
 def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
-    """Return the kernel of greatest exact evidence of at most 2,000 rows (n, d), targets (n, t)."""
+    """Return the kernel of greatest exact evidence on at most 2,000 of the rows (n, d)."""
     row_rng, median_rng, start_rng, block_rng = rng.spawn(4)
     some = drawn_rows(np.arange(len(X)), _STAGES[-1].n_rows, row_rng)
     all_rows, units = in_units("gaussian", Chunk(X[some], y[some]))
@@ -176,7 +176,7 @@ def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
         starts = map(few.started, family.starts(start_rng))
         ends = [few.climbed(start, _STAGES[0].n_steps) for start in starts]
         point = most.explored(min(ends, key=itemgetter(1))[0], _STAGES[1].n_steps)
-        # A weak prior around the end, in place of one around the median distance.
+        # The weak prior is now centred at the end point instead of the median distance.
         family = replace(family, unit=family.unit * np.exp(point[:-1]))
         last = replace(most, family=family.in_units)
         point, _ = last.climbed(np.append(family.origin, point[-1]), _STAGES[1].n_steps)
@@ -199,11 +199,11 @@ def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
 def noise_of_near_rows(
     gram: Callable[[Places], Array], points: Array, y: Array, noise: float, rng: Generator
 ) -> float:
-    """Return the noise of greatest evidence of some blocks of rows that are near each other.
+    """Return the noise variance of greatest evidence on blocks of neighbouring rows.
 
-    Few of very many rows are far apart, and functions of several inputs that vary between them look
-    like noise, or noise like functions. ``gram`` returns the covariance of the function at some
-    rows, whose ``points`` (n, d) tell which are near; the search begins at ``noise``, too.
+    Rows of a small subset are far apart, so that a function which varies between them looks like
+    noise, or noise like a function. ``gram`` returns the covariance of the function at some
+    rows; distances are between ``points`` (n, d). The search also starts at ``noise``.
     """
     values, squares = list[Array](), list[Array]()
     for block in nearest(points, points[rng.permutation(len(points))[:_BLOCKS]], _BLOCK_ROWS):
@@ -224,7 +224,7 @@ def noise_of_near_rows(
 
 
 _REACH = 1e4
-"""Ratio of the bounds of learned length scales and variances to their starts: farther ones are flat
+"""Ratio of the bounds of learned length scales and variances to their starts: beyond, they are flat
 or white on the rows."""
 
 _LEAST_NOISE = 1e-8
@@ -236,10 +236,10 @@ _LOG_ODDS = 4.0
 are within two standard deviations."""
 
 _LOG_ODDS_BOUNDS = (0.01, 100.0)
-"""Bounds of that variance: probabilities within one standard deviation are at most 0.99995."""
+"""Bounds of the latent variance: probabilities at one standard deviation are at most 0.99995."""
 
 _EQUAL = 1e-6
-"""Relative difference of variances of noise up to which they are equal: far above rounding."""
+"""Relative difference up to which noise variances count as equal: far above rounding."""
 
 
 def as_process_kernel(
@@ -258,7 +258,7 @@ def as_process_kernel(
 
 
 def _counterpart(kernel: Kernel) -> sk.Kernel:
-    """Return scikit-learn's kernel of the same values, or an adapter."""
+    """Return the scikit-learn kernel with the same values, or an adapter."""
     match kernel:
         case Gaussian(scale):
             return sk.RBF(_listed(scale))
@@ -322,7 +322,7 @@ def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -
 def with_noise_of_near_rows(
     kernel: sk.Kernel, given: ObservedRows, alpha: float, rng: np.random.Generator
 ) -> sk.Kernel:
-    """Return a kernel whose white noise, if one free term, is learned on blocks of near rows."""
+    """Return ``kernel`` with its single free white noise learned on blocks of near rows."""
     free = [
         (name, part)
         for name, part in kernel.get_params(deep=True).items()
@@ -337,14 +337,14 @@ def with_noise_of_near_rows(
     total = noise_of_near_rows(
         lambda rows: covariance(given.X[rows]), points, given.Y, float(given.noise[0]), rng
     )
-    # Factors of the term stay as they are.
+    # Constant factors of the white-noise term stay unchanged.
     level = white.noise_level * (total - alpha) / of_kernel[0]
     level = float(np.clip(level, *np.ravel(white.noise_level_bounds)))
     return clone(kernel).set_params(**{f"{name}__noise_level": level})
 
 
 def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
-    """Return a converted kernel of scikit-learn without its white noise, and the noise variance."""
+    """Convert a scikit-learn kernel without its white noise; also return the noise variance."""
     converted = from_sklearn(kernel, dim)
     terms = converted.terms if isinstance(converted, Sum) else (converted,)
     noise, rest = 0.0, list[Kernel]()

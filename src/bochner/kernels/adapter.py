@@ -1,4 +1,4 @@
-"""Kernels of scikit-learn's Gaussian processes, converted, and an adapter for them."""
+"""Conversion of scikit-learn's kernels to kernels of this package, and back by an adapter."""
 
 from functools import reduce
 from typing import Any, Self
@@ -22,7 +22,7 @@ error relative to third derivatives, and rounding of the values has as much."""
 
 
 def from_sklearn(kernel: object, dim: int) -> Kernel:
-    """Return the kernel of this package that equals a kernel of scikit-learn for ``dim`` inputs."""
+    """Convert a kernel of scikit-learn to the equal kernel of this package for ``dim`` inputs."""
     refuse_mixed(kernel)
     if not isinstance(kernel, sk.Kernel):
         raise TypeError(
@@ -32,7 +32,7 @@ def from_sklearn(kernel: object, dim: int) -> Kernel:
 
 
 class KernelAdapter(sk.Kernel):  # type: ignore[misc]
-    r"""A kernel of this package as a kernel object of scikit-learn.
+    r"""Adapter that makes a kernel of this package a kernel of scikit-learn.
 
     Its hyper-parameters are those of ``kernel.learnable()``. ``theta`` has the logarithms of
     length scales, variances, factors, periods and values, and the log odds of correlations and
@@ -78,7 +78,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
 
     @property
     def hyperparameters(self) -> list[sk.Hyperparameter]:
-        """The parameters that are learned, each a number or one number per input."""
+        """The learnable parameters, as scikit-learn hyper-parameters."""
         params = self.kernel.get_params()
         return [
             sk.Hyperparameter(name, "numeric", self.parameter_bounds, np.size(params[name]))
@@ -97,7 +97,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
         self.kernel = self._moved(np.asarray(theta, dtype=np.float64))
 
     def _moved(self, theta: Array) -> Kernel:
-        """Return the kernel with other values of its hyper-parameters."""
+        """Return the kernel with the hyper-parameter values at ``theta``."""
         params, changes, end = self.kernel.get_params(), dict[str, object](), 0
         for name, domain in self._free.items():
             start, end = end, end + np.size(params[name])
@@ -130,7 +130,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
         return as_array(self.kernel.diag(X))
 
     def is_stationary(self) -> bool:
-        """Tell whether the kernel is known to depend on the lag only."""
+        """Return whether the kernel is known to be stationary, a function of the lag only."""
         return False
 
     def __repr__(self) -> str:
@@ -138,7 +138,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
 
 
 def _converted(kernel: Any, dim: int) -> Kernel:
-    """Return the conversion by the class itself: a user's subclass may have other values."""
+    """Convert a kernel by its exact class, because a subclass may compute other values."""
     kind = type(kernel)
     if kind is KernelAdapter:
         made: Kernel = kernel.kernel
@@ -180,7 +180,7 @@ def _converted(kernel: Any, dim: int) -> Kernel:
 
 
 def _power(kernel: sk.Exponentiation, dim: int) -> Kernel:
-    """Return a power of a kernel; those of some classes need not be whole numbers."""
+    """Convert a power of a kernel; fractional exponents are allowed for some classes only."""
     inner, power = kernel.kernel, float(kernel.exponent)
     if power > 0.0:
         if isinstance(inner, sk.ConstantKernel):
@@ -201,7 +201,7 @@ def _power(kernel: sk.Exponentiation, dim: int) -> Kernel:
 
 
 def _product(left: Kernel, right: Kernel) -> Kernel:
-    """Return a product in which constants are factors, and factors of noise are its variance."""
+    """Multiply kernels; constants become factors, and factors of White become its variance."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Constant):
             if isinstance(other, Constant):
@@ -215,6 +215,6 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
 
 
 def _scale(length_scale: object) -> LengthScale:
-    """Return a length scale as a number or a tuple."""
+    """Return a length scale as a float or as a tuple with one entry per input."""
     values = np.asarray(length_scale, dtype=np.float64)
     return float(values) if values.ndim == 0 else tuple(values.tolist())

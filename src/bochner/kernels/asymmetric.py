@@ -28,13 +28,13 @@ from bochner.kernels.stationary import Gaussian, LagKernel
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Skewed(LagKernel):
-    """Base class of kernels that are Gaussian, and symmetric, if a vector is zero."""
+    """Base of Gaussians skewed by a vector, which are symmetric if the vector is zero."""
 
     length_scale: LengthScale = 1.0
 
     parameter_domains = MappingProxyType({"length_scale": POSITIVE})
 
-    _vector: ClassVar[str]  # name of the field
+    _vector: ClassVar[str]  # name of the vector's field
 
     def __post_init__(self) -> None:
         convert_fields(self, length_scale=as_positive, **{self._vector: as_scalar_or_tuple})
@@ -124,7 +124,7 @@ class SinhGaussian(_Skewed):
     _vector = "beta"
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        # Three Gaussians: the hyperbolic sine alone may overflow where the product is small.
+        # A sum of three Gaussians, because the hyperbolic sine alone may overflow.
         exponent = _log_gaussian(self.length_scale, X, Y)
         tilt = _tilt(self.beta, X, Y)
         K = 0.5 * (np.exp(exponent + tilt) - np.exp(exponent - tilt))
@@ -181,8 +181,8 @@ def _log_gaussian(length_scale: LengthScale, X: Array, Y: Array) -> Array:
 
 def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
     r"""Return :math:`\beta \cdot \Delta` of every pair of rows."""
-    # Digits that all rows share would be lost in the difference of the two products; and sums, not
-    # matrix products, are the same for equal rows on either side.
+    # A common offset is subtracted first, to avoid cancellation. Sums, not matrix products, give
+    # equal results for equal rows on both sides.
     left: Array = ((X - Y[0]) * as_array(beta)).sum(axis=1)
     right: Array = ((Y - Y[0]) * as_array(beta)).sum(axis=1)
     return as_array(np.subtract.outer(left, right))
@@ -297,7 +297,7 @@ class Bilinear(Kernel):
         return self.kernel._values(X @ self.left, Y @ self.right)
 
     def _gram(self, X: Array, Y: Array) -> Array:
-        # Once for all blocks of rows: the products may cost more than the kernel.
+        # Inputs are projected once for all blocks, because this may cost more than the kernel.
         return self.kernel._gram(X @ self.left, Y @ self.right)
 
     def diag(self, X: ArrayLike) -> Array:
@@ -335,8 +335,8 @@ class Bilinear(Kernel):
 
 
 def _matrix(name: str, value: Any) -> Array:
-    # Equal matrices must have one layout, since products round differently with it, and one sign
-    # of zero, since hashes do.
+    # Equal matrices get the same memory layout, which affects rounding, and the same sign of zero,
+    # which affects hashes.
     matrix = frozen_array(name, np.ascontiguousarray(value, dtype=np.float64) + 0.0, None)
     if np.ndim(value) != 2 or not matrix.size:
         raise ValueError(

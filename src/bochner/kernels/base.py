@@ -67,14 +67,14 @@ class Kernel(NamedParameters, ABC):
         """Return the Gram matrix of checked rows, block of rows by block of rows."""
         K = np.empty((len(X), len(Y)))
         for rows in row_blocks(len(X), K.itemsize * len(Y)):
-            # Distances and norms may overflow where the kernel's limit is finite.
+            # Distances and norms may overflow although the kernel has a finite limit.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 K[rows] = self._values(X[rows], Y)
             self.check_finite(K[rows])
         return K
 
     def _values(self, X: Array, Y: Array) -> Array:
-        """Return the result of `evaluate`, whose author may be a user, after a check of it."""
+        """Return the checked result of `evaluate`, which a user's subclass may define."""
         return checked_shape(self, "evaluate", self.evaluate(X, Y), (len(X), len(Y)))
 
     def check_finite(self, values: Array) -> None:
@@ -107,11 +107,11 @@ class Kernel(NamedParameters, ABC):
         """Return the number of columns of right rows if left rows have ``dim`` columns."""
         return dim
 
-    def check_inputs(self, X: InputRows) -> None:  # Most take all
-        """Raise ``ValueError`` unless rows ``X``, dense or CSR, can be the left argument."""
+    def check_inputs(self, X: InputRows) -> None:  # Default: all valid
+        """Raise ``ValueError`` unless rows ``X``, dense or CSR, are valid left arguments."""
 
     def check_right_inputs(self, Y: InputRows) -> None:
-        """Raise ``ValueError`` unless every row of ``Y`` can be the right argument."""
+        """Raise ``ValueError`` unless rows ``Y``, dense or CSR, are valid right arguments."""
         self.check_inputs(Y)
 
     @property
@@ -125,7 +125,7 @@ class Kernel(NamedParameters, ABC):
         return any(part.has_noise for part in self.nested().values())
 
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
-        """Return the kernel of some columns of the inputs; see :class:`OnColumns`."""
+        """Return this kernel restricted to some columns of the inputs; see :class:`OnColumns`."""
         return OnColumns(self, as_columns(columns))
 
     def resolved(self, names: "Sequence[str] | None", rows: InputRows | None = None) -> "Kernel":
@@ -168,14 +168,14 @@ class Kernel(NamedParameters, ABC):
 
 
 class _Compound(Kernel):
-    """Base class of kernels made of kernels, defined where all members are defined."""
+    """Base of composite kernels, which are defined where all members are defined."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def members(self) -> tuple[Kernel, ...]:
-        """The kernels that this one is made of."""
+        """The member kernels."""
 
     def check_dim(self, dim: int) -> None:
         for member in self.members:
@@ -198,7 +198,7 @@ class _Compound(Kernel):
 
     @property
     def is_symmetric(self) -> bool:
-        # The transposes of the members are the same kernels in some order.
+        # Symmetric if the members' transposes are the members in some order.
         asymmetric = [kernel for kernel in self.members if not kernel.is_symmetric]
         unmatched = [kernel.T for kernel in asymmetric]
         for kernel in asymmetric:
@@ -287,7 +287,7 @@ class Scaled(_Compound):
             raise TypeError(f"factor must be a real number, got {self.factor!r}.")
         try:
             object.__setattr__(self, "factor", float(self.factor))
-        except OverflowError:  # A whole number of more than 308 digits
+        except OverflowError:  # An integer of more than 308 digits
             object.__setattr__(self, "factor", np.inf)
         if isinstance(self.kernel, Scaled):
             object.__setattr__(self, "factor", self.factor * self.kernel.factor)
@@ -360,7 +360,7 @@ class Transposed(Kernel):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OnColumns(Kernel):
-    r"""A kernel of some columns of the inputs, :math:`k(x, y) = \kappa(x_S, y_S)`.
+    r"""A kernel restricted to some columns of the inputs, :math:`k(x, y) = \kappa(x_S, y_S)`.
 
     Written ``kernel.on(columns)``. A sum of such kernels makes an additive model, a product an
     interaction. The frequencies of :math:`\kappa` are used on the columns and zeros elsewhere.
@@ -400,7 +400,7 @@ class OnColumns(Kernel):
         return OnColumns(inner, columns) if changes else self
 
     def maps(self, dim: int) -> tuple[Array, Array]:
-        """Return the matrices (dim, q) whose products with either argument are its columns."""
+        """Return the matrices (dim, q) that select the columns of the left and right argument."""
         chosen = np.zeros((dim, len(self.columns)))
         chosen[list(indices_of(self.columns, None, dim)), np.arange(len(self.columns))] = 1.0
         return chosen, chosen
@@ -442,7 +442,7 @@ class OnColumns(Kernel):
 
 
 def _members(kernel: Kernel, kind: type[_Combined]) -> tuple[Kernel, ...]:
-    """Return the terms of a sum or the factors of a product, or the one kernel."""
+    """Return the terms of a sum, the factors of a product, or else a tuple of the kernel."""
     return kernel.members if isinstance(kernel, kind) else (kernel,)
 
 

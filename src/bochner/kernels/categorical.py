@@ -1,4 +1,4 @@
-"""Kernels of codes 0, 1, ..., L - 1, for categories and for ordered levels."""
+"""Kernels of integer codes 0, 1, ..., L - 1, for categories and for ordered levels."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ hundredth of it."""
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Levels(LagKernel):
-    """Base class of kernels on integer codes: a product over inputs with separate levels.
+    """Base of kernels on integer codes, which are products of one kernel per input.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ class Levels(LagKernel):
 
     @abstractmethod
     def correlations(self, differences: Array, index: int) -> Array:
-        """Return a new array of the kernel of input ``index`` for differences of its codes."""
+        """Return a new array: the kernel of input ``index`` at ``differences`` of codes."""
 
     @abstractmethod
     def period(self, n_levels: int) -> int:
-        """Return the period, in codes, of the features of one input."""
+        """Return the period, in codes, of the features of an input with ``n_levels`` levels."""
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = np.ones((len(X), len(Y)))
@@ -101,7 +101,7 @@ class Levels(LagKernel):
         return replace(self, n_levels=tuple(int(code) + 1 for code in greatest))
 
     def lines(self, dim: int) -> list[tuple[Array, Array]]:
-        r"""Return frequencies and their weights for each of ``dim`` inputs.
+        r"""Return spectral lines, as frequencies and weights, for each of ``dim`` inputs.
 
         The kernel of codes that differ by :math:`\Delta` is :math:`\sum_k w_k \cos(2 \pi k
         \Delta / P)`, :math:`P` the period: the discrete Fourier transform of its values.
@@ -124,7 +124,7 @@ class Levels(LagKernel):
         steps = np.arange(period)
         values = self.correlations(as_array(np.minimum(steps, period - steps)), index)
         weights = np.fft.rfft(values).real / period
-        weights[1 : (period + 1) // 2] *= 2.0  # a pair of frequencies of opposite sign each
+        weights[1 : (period + 1) // 2] *= 2.0  # doubled for the opposite frequency
         if weights.min() < -_ROUNDING:
             raise ValueError(
                 f"{self!r} is not positive definite with {n_levels} levels; its correlation must "
@@ -136,7 +136,7 @@ class Levels(LagKernel):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Categorical(Levels):
-    r"""The kernel of categories: one if two rows have the same, else their correlation.
+    r"""The kernel of categories: one for equal categories, else a constant correlation.
 
     .. math:: k(x, y) = \prod_i \big(\rho_i + (1 - \rho_i)\, [x_i = y_i]\big)
 
@@ -174,7 +174,7 @@ class Categorical(Levels):
         n_levels = 0 if self.n_levels is None else int(np.max(self.n_levels))
         if name != "correlation" or n_levels < _FEWEST_LEVELS:
             return Levels.domain_of(self, name)
-        # The kernel is positive definite from this correlation on.
+        # Least correlation for which the kernel is positive definite.
         return Interval(-1.0 / (n_levels - 1), 1.0)
 
     def __post_init__(self) -> None:
@@ -255,7 +255,7 @@ def _of(values: LengthScale, index: int) -> float:
 
 
 def _entries(X: Any) -> Any:
-    """Return the stored entries of rows; a sparse matrix omits only zeros, a valid code."""
+    """Return the stored entries; those omitted by a sparse matrix are zero, a valid code."""
     return X.data if hasattr(X, "indptr") else X
 
 

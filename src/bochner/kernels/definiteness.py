@@ -1,4 +1,4 @@
-"""Which locally stationary kernels are positive definite."""
+"""Tests whether locally stationary kernels are positive definite."""
 
 from dataclasses import dataclass, replace
 from itertools import product
@@ -33,7 +33,7 @@ _RADII = np.geomspace(1e-8, 1e8, 400)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    r"""One term, :math:`w \exp(-\Delta^\top C \Delta / 2) \cos(\mu \cdot \Delta)\, R(\Delta)`.
+    r"""A Gaussian term :math:`w \exp(-\Delta^\top C \Delta / 2) \cos(\mu \cdot \Delta) R(\Delta)`.
 
     Here :math:`w > 0` is the ``weight``, :math:`\mu` (d,) the ``mean`` and ``C`` (d, d) the
     ``covariance``. ``R`` is one if the term ``is_exact``, and otherwise some positive definite
@@ -118,7 +118,7 @@ def _suffices(slow: list[Term], fast: list[Term]) -> bool:
 
 
 def _group_suffices(group: list[Term], fast: Term) -> bool:
-    """Return whether envelope terms of one covariance keep a term of the stationary factor."""
+    """Return whether envelope terms of equal covariance stay definite with a stationary term."""
     values, vectors = np.linalg.eigh(fast.covariance - 0.25 * group[0].covariance)
     scale = max(np.abs(fast.covariance).max(), np.abs(group[0].covariance).max())
     if values.min() < -NEGLIGIBLE * scale:
@@ -137,7 +137,7 @@ def _group_suffices(group: list[Term], fast: Term) -> bool:
 
 
 def _directions(slow: list[Term], fast: list[Term], dim: int) -> Array:
-    """Return unit vectors (n, dim) along which two points may refute definiteness."""
+    """Return unit vectors (n, dim) along which to search for two points with a negative value."""
     candidates = [np.ones(dim), *np.eye(dim)]
     candidates += [term.mean for term in (*slow, *fast) if term.mean.any()]
     for a in slow:
@@ -148,7 +148,7 @@ def _directions(slow: list[Term], fast: list[Term], dim: int) -> Array:
 
 
 def _witness(envelope: Kernel, stationary: Kernel, directions: Array) -> tuple[Array, Array] | None:
-    """Return the two points, from the centre, that break the necessary condition most."""
+    """Return two points, relative to the centre, that violate the necessary condition most."""
     best, least = None, 0.0
     for direction in directions:
         points = _line(envelope, stationary, direction)
@@ -160,7 +160,7 @@ def _witness(envelope: Kernel, stationary: Kernel, directions: Array) -> tuple[A
 
 
 def _line(envelope: Kernel, stationary: Kernel, direction: Array) -> Array:
-    """Return points on both sides of the centre, at scales on which the factors change."""
+    """Return points along a direction on both sides of the centre, at the factors' scales."""
     origin, ray = np.zeros((1, len(direction))), _RADII[:, None] * direction
     scales = []
     for kernel in (envelope, stationary):
@@ -174,7 +174,7 @@ def _line(envelope: Kernel, stationary: Kernel, direction: Array) -> Array:
 
 
 def _worst_pair(K: Array) -> tuple[int, int, float]:
-    """Return the pair whose Gram matrix has the least eigenvalue, unless it is a rounding error."""
+    """Return the indices of two points, and the least eigenvalue of their Gram matrix."""
     diagonal = np.diagonal(K)
     greatest = np.maximum(np.abs(K), np.maximum.outer(np.abs(diagonal), np.abs(diagonal)))
     greatest = np.maximum(greatest, _TINY)
@@ -227,7 +227,7 @@ def _precisions(kernel: Gaussian, dim: int) -> Array:
 
 
 def _products(a: Term, b: Term) -> list[Term]:
-    """Return the product of two terms, that of two cosines being a sum."""
+    """Multiply two terms; a product of two cosines becomes a sum of terms."""
     weight, covariance = a.weight * b.weight, a.covariance + b.covariance
     is_exact = a.is_exact and b.is_exact
     if not (a.mean.any() and b.mean.any()):
@@ -237,7 +237,7 @@ def _products(a: Term, b: Term) -> list[Term]:
 
 
 def _interactions(kernel: Anova, precisions: Array) -> list[Term]:
-    """Return a Gaussian for every set of inputs that may interact."""
+    """Return one Gaussian term for each set of interacting inputs of an ANOVA kernel."""
     dim = len(precisions)
     inclusion = np.broadcast_to(kernel.inclusion, dim)
     choices = [[p for p in (0.0, 1.0) if (pi if p else 1.0 - pi) > 0.0] for pi in inclusion]

@@ -67,7 +67,7 @@ def _add_sparse_columns(
     is_absolute: bool,
     sums: Array,
 ) -> bool:
-    """Add distances along columns in which most rows have the value of ``base`` (c,).
+    """Add distances along columns in which most entries equal ``base`` (c,).
 
     ``is_other`` says where ``rows`` (n, c) and ``columns`` (c, n2) have other values.
     """
@@ -80,7 +80,7 @@ def _add_sparse_columns(
     bounds = np.zeros((2, len(base)))
     np.maximum.at(bounds[0], column, from_base)
     np.maximum.at(bounds[1], of_column[0], column_sizes)
-    # Squares of differences are at most twice the sum of the squares of both.
+    # (a - b)^2 <= 2 (a^2 + b^2) bounds the squares.
     most = 4.0 * float(bounds.sum())
     if not most < np.inf:
         return False
@@ -166,6 +166,6 @@ def _add_squares(rows: Array, columns: Array, sums: Array) -> None:
 
 
 def decay(values: Array, rate: float = 1.0) -> Array:
-    """Return ``exp(-rate * values)`` in place, since new memory would cost half the time again."""
+    """Overwrite ``values`` by ``exp(-rate * values)`` and return it."""
     values *= -rate
     return np.exp(values, out=values)

@@ -1,4 +1,4 @@
-"""Kernels that are functions of a distance, an inner product or a lag, and given as functions."""
+"""Kernels defined by a user's function of a distance, an inner product or a lag."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -21,7 +21,7 @@ NORM_TOLERANCE = 1e-5
 
 
 class Domain(ABC):
-    """A set of inputs; an immutable value."""
+    """Base of domains: sets of inputs on which kernels are defined."""
 
     __slots__ = ()
 
@@ -72,24 +72,24 @@ class NonNegative(Domain):
 
 @unique
 class Metric(Enum):
-    """A distance or the inner product of two inputs."""
+    """The function of two inputs, a distance or the inner product, on which a kernel depends."""
 
     EUCLIDEAN = "euclidean"
     CITY_BLOCK = "cityblock"
     INNER_PRODUCT = "inner product"
 
     def pairs(self, X: Array, Y: Array) -> Array:
-        """Return a new array (n, n2) of the number for every row of ``X`` and of ``Y``."""
+        """Return a new array (n, n2) of the distances or inner products of rows ``X`` and ``Y``."""
         return as_array(X @ Y.T if self is Metric.INNER_PRODUCT else cdist(X, Y, self.value))
 
     def own(self, X: Array) -> Array:
-        """Return the number of every row with itself, of shape (n,)."""
+        """Return the distance or inner product (n,) of each row with itself."""
         square: Array = np.einsum("ij,ij->i", X, X)
         return square if self is Metric.INNER_PRODUCT else np.zeros(len(X))
 
 
 class Profiled(Kernel):
-    """A kernel on a ``domain`` that is a function of the ``metric`` of its inputs only."""
+    """A kernel that depends on its inputs only through a distance or the inner product."""
 
     __slots__ = ()
 
@@ -98,7 +98,7 @@ class Profiled(Kernel):
 
     @abstractmethod
     def profile(self, t: Array) -> Array:
-        """Return a new array of kernel values for values of :attr:`metric`, of any shape."""
+        """Return a new array of kernel values at values ``t`` of :attr:`metric`, of any shape."""
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.profile(self.metric.pairs(X, Y))
@@ -126,11 +126,11 @@ of all lags passes one block with probability 0.95**64, 4 per cent."""
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _OfOneNumber(Profiled):
-    """The base of kernels that are given as functions of their metric."""
+    """Base of kernels defined by a user's function of the metric."""
 
     function: Function
 
-    _noun: ClassVar[str]  # the metric in error messages
+    _noun: ClassVar[str]  # name of the metric in error messages
 
     def __post_init__(self) -> None:
         _check_callable(self)
@@ -238,22 +238,22 @@ class Stationary(LagKernel):
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         K = np.empty((len(X), len(Y)))
-        # In blocks of rows and columns, since there are d times as many lags as values.
+        # Computed in blocks, because lags take d times the memory of kernel values.
         for columns in row_blocks(len(Y), X.itemsize * X.shape[1]):
             for rows in row_blocks(len(X), Y[columns].nbytes):
                 K[rows, columns] = self.at_lags(X[rows, None, :] - Y[None, columns, :])
         return K
 
     def check_dim(self, dim: int) -> None:
-        """Accept any number of inputs; the function may refuse them when it is called."""
+        """Accept any number of inputs; the function may raise an error when it is called."""
 
     @property
     def is_symmetric(self) -> bool:
         return self.symmetric
 
     def _check_symmetry(self, lags: Array, values: Array) -> None:
-        """Raise ``ValueError`` if some of the lags show that the function is not even."""
-        # At random: rows at equal steps may all be lags of zero, an input's with itself.
+        """Raise ``ValueError`` if the function is not even at a sample of the lags."""
+        # Sampled at random, because equally spaced rows may all be zero lags.
         some = np.random.default_rng(0).integers(len(lags), size=_SAMPLED_LAGS)
         opposite = values_of(self, -lags[some], some.shape, "lag")
         gap = np.abs(opposite - values[some])
@@ -286,7 +286,7 @@ def _name(function: object) -> str:
 def values_of(
     kernel: _OfOneNumber | Stationary, t: Array, shape: tuple[int, ...], noun: str
 ) -> Array:
-    """Return the checked values of ``shape`` of a kernel's function at a copy of ``t``."""
+    """Return the values of a kernel's function at ``t``, checked to have shape ``shape``."""
     is_number = t.shape == shape
     vectors, result, call = " of shape (..., d)", "shape (...)", "(function, signature='(d)->()')"
     if is_number:
@@ -296,7 +296,7 @@ def values_of(
         f"numpy.vectorize{call} makes such a function of any."
     )
     try:
-        # Divisions by zero give values that are refused below.
+        # Divisions by zero give nonfinite values, which raise an error below.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             values = np.asarray(kernel.function(np.array(t)))
     except (TypeError, ValueError, IndexError) as problem:

@@ -168,7 +168,7 @@ def _(kernel: Matern, X: Array, Y: Array) -> Iterator[Array]:
 
 
 def _matern_slope(u: Array, nu: float) -> Array:
-    r"""Return the derivative of the profile by ``u``, over ``u``.
+    r"""Return the derivative of the Matérn profile by ``u``, divided by ``u``.
 
     It equals :math:`-2^{1 - \nu} u^{\nu - 1} K_{\nu - 1}(u) / \Gamma(\nu)` (DLMF 10.29.4): the
     profile of smoothness :math:`\nu - 1` over :math:`-2 (\nu - 1)` if :math:`\nu > 1`. Otherwise
@@ -182,12 +182,12 @@ def _matern_slope(u: Array, nu: float) -> Array:
 
 
 def _radial(kernel: Correlation, X: Array, Y: Array, slope: Array) -> Iterator[Array]:
-    """Yield derivatives, given the derivative by the scaled distance over the distance."""
+    """Yield input derivatives of a radial kernel, given ``slope``, :math:`k'(r) / r`."""
     return (slope * delta for delta in _lags(kernel, X, Y, power=2))
 
 
 def _lags(kernel: Correlation, X: Array, Y: Array, power: int = 1) -> Iterator[Array]:
-    """Yield the lags (n, n2) of each input over a power of its length scale."""
+    """Yield, for each input, the lags (n, n2) divided by a power of its length scale."""
     scales = np.broadcast_to(as_array(kernel.length_scale) ** power, X.shape[1])
     return (np.subtract.outer(x, y) for x, y in zip((X / scales).T, (Y / scales).T, strict=True))
 

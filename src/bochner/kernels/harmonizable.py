@@ -36,7 +36,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Harmonizable(Kernel):
-    r"""A mixture of Gaussian windows, each with waves of correlated weights.
+    r"""A mixture of Gaussian windows, each multiplied by waves with correlated weights.
 
     .. math:: k(x, y) = \sum_q g_q(x)\, g_q(y)\, e^{-\frac12 \|S_q (x - y)\|^2}\,
               \Re \sum_{r, r'} B_{q r r'}\, e^{i \mu_{qr} \cdot (x - c_q)
@@ -129,7 +129,7 @@ class Harmonizable(Kernel):
     def covering(
         cls, X: ArrayLike, n_windows: int = 4, *, variance: float = 1.0, random_state: int = 0
     ) -> Self:
-        """Return a start for learning: windows that cover rows ``X`` (n, d), and a constant one.
+        """Return an initial kernel for learning, with windows that cover rows ``X`` (n, d).
 
         Centres come from k-means; widths are the standard deviations of the rows about their
         centres. Constant columns have the width one. Learn the parameters with
@@ -150,13 +150,13 @@ class Harmonizable(Kernel):
             means, label = _clusters(scaled, int(n_windows), random_state)
             away = np.sum((scaled - means[label]) ** 2) / (len(rows) * max(int(varies.sum()), 1))
             centres = np.concatenate([mean + means[np.lexsort(means.T)] * unit, centres])
-            # A uniform law's neighbours overlap at twice its deviation.
+            # Twice the standard deviation of a uniform distribution, so that neighbours overlap.
             local = np.full((n_windows, len(unit)), 2.0 * max(float(np.sqrt(away)), 1e-3))
             width = np.concatenate([local * unit, width])
         n = len(centres)
         inverse = 1.0 / width
         inverse[-1] = 0.0
-        # A little off zero, where the evidence has no slope by a frequency.
+        # Slightly nonzero, because the gradient by a frequency vanishes at zero.
         return cls(
             np.full(n, np.sqrt(total / min(n, 2))), _NARROW / width, centres, inverse, 2.0 / width
         )
@@ -173,7 +173,7 @@ class Harmonizable(Kernel):
         return np.einsum("qlr,qls->qrs", L, L.conj())
 
     def windowed(self, X: Array, component: int) -> tuple[Array, Array]:
-        """Return the window (n,) and its amplitudes (n, 2R), real and imaginary parts, at rows."""
+        """Return a component's window (n,) and amplitudes (n, 2R), real then imaginary, at rows."""
         away = X - as_array(self.centres[component])
         lag = away * as_array(self.inverse_widths[component])
         window = np.exp(-0.25 * np.sum(lag**2, axis=1))
@@ -211,7 +211,7 @@ class Harmonizable(Kernel):
 
 
 def _check_windows(n_windows: object, scaled: Array) -> None:
-    """Raise TypeError or ValueError unless there is a distinct row for each window."""
+    """Raise TypeError or ValueError unless there are as many distinct rows as windows."""
     if isinstance(n_windows, bool) or not isinstance(n_windows, Integral):
         raise TypeError(f"n_windows must be an integer, got {n_windows!r}.")
     count = len(np.unique(scaled.round(_DIGITS), axis=0))
@@ -232,7 +232,7 @@ def _clusters(
             f"random_state must be a seed of zero or more, got {random_state!r}."
         ) from error
     with warnings.catch_warnings():
-        # The centre of an empty cluster is kept: it is still a valid start.
+        # An empty cluster keeps its centre, which is still a valid initial value.
         warnings.filterwarnings("ignore", "One of the clusters is empty")
         centres, label = kmeans2(scaled, count, minit="++", rng=rng)
     return as_array(centres), label
@@ -285,7 +285,7 @@ class LocallyStationary(Kernel):
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         centre = as_array(self.centre)
-        # The lag of these two is the midpoint, counted from the centre.
+        # The lag between these two arrays is the midpoint relative to the centre.
         K = self.envelope.evaluate(0.5 * (X - centre), 0.5 * (centre - Y))
         K *= self.stationary.evaluate(X, Y)
         return K
@@ -322,7 +322,7 @@ class LocallyStationary(Kernel):
 
 
 def _as_factor(name: str, kernel: object) -> Kernel:
-    """Return a positive definite function of the lag in closed form."""
+    """Check that a factor is a stationary positive definite kernel in closed form; return it."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"{name} must be a kernel, such as Gaussian(1.0), got {kernel!r}.")
     if not _is_of_the_lag(kernel):

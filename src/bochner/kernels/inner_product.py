@@ -1,4 +1,4 @@
-"""Kernels of inner products, also of unit vectors, and indefinite kernels of a distance."""
+"""Kernels of inner products and kernels on the unit sphere, including indefinite ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class Polynomial(Profiled):
         convert_fields(self, degree=as_count, offset=as_finite_scalar)
 
     def profile(self, t: Array) -> Array:
-        with np.errstate(over="ignore"):  # Who calls refuses infinity, with its own words
+        with np.errstate(over="ignore"):  # The caller raises an error for infinity
             return as_array((t + self.offset) ** self.degree)
 
     def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
@@ -264,7 +264,7 @@ class SphericalPolynomial(Profiled):
 
     def profile(self, t: Array) -> Array:
         value = (1.0 - (np.minimum(t, 2.0) / self.a) ** 2) ** self.degree
-        # Opposite inputs may come out a little more than 2 apart.
+        # By rounding, opposite inputs may have a distance slightly above 2.
         return as_array(value * (t <= 2.0 + 2.0 * NORM_TOLERANCE))
 
 

@@ -1,4 +1,4 @@
-"""The tables that resolve a kernel's name."""
+"""Kernels by name."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -79,13 +79,13 @@ reserve_kernel_names((*NAMED_KERNELS, *KERNELS_BY_DIMENSION, *_OTHER_MEANINGS))
 
 
 def has_length_scale(name: str) -> bool:
-    """Return whether the kernel called ``name`` is made from a length scale."""
+    """Return whether the kernel called ``name`` has a length scale."""
     registered = registered_kernel_names().get(name)
     return name not in KERNELS_BY_DIMENSION and (registered is None or registered[1])
 
 
 def named_kernel(name: str) -> Callable[[LengthScale], Correlation]:
-    """Return the function from a length scale to the kernel called ``name``."""
+    """Return the function that constructs the kernel called ``name`` from a length scale."""
     registered = registered_kernel_names()
     by_scale: dict[str, Callable[[LengthScale], Correlation]] = {**NAMED_KERNELS}
     by_scale |= {n: cls for n, (cls, is_scaled) in registered.items() if is_scaled}
@@ -109,7 +109,7 @@ def named_kernel(name: str) -> Callable[[LengthScale], Correlation]:
 def kernel_called(
     name: str, dim: int, length_scale: LengthScale | Callable[[], LengthScale] = 1.0
 ) -> Kernel:
-    """Return the kernel called ``name``; a function ``length_scale`` is called only if needed."""
+    """Return the kernel called ``name``; a callable ``length_scale`` is called only if needed."""
     if name in KERNELS_BY_DIMENSION:
         return KERNELS_BY_DIMENSION[name](dim)
     constructor, is_scaled = registered_kernel_names().get(name, (Kernel, True))
@@ -120,7 +120,7 @@ def kernel_called(
 
 
 def native(kernel: object, dim: int) -> Any:
-    """Return a kernel of scikit-learn converted for ``dim`` inputs, another object unchanged."""
+    """Convert a kernel of scikit-learn for ``dim`` inputs; return other objects unchanged."""
     if isinstance(kernel, str | Kernel) or not is_sklearn_kernel(kernel):
         return kernel
     from bochner.kernels.adapter import from_sklearn

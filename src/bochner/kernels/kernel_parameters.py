@@ -1,4 +1,4 @@
-"""Parameters of kernels by name, their intervals, and the columns that kernels are on."""
+"""Named parameters of kernels, their intervals, and column selections."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ _MOST_LEVELS = 40
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    r"""An open interval, mapped to all numbers by a logarithm or, with two ends, by log odds.
+    r"""An open interval and its map to the real line: a logarithm, or log odds if bounded.
 
     :math:`x = \log(v - a)` for the interval :math:`(a, \infty)`, and
     :math:`x = \log((v - a) / (b - v))` for :math:`(a, b)`.
@@ -39,7 +39,7 @@ class Interval:
     high: float = np.inf
 
     def contains(self, values: object) -> bool:
-        """Return whether values are numbers inside of the interval; values at its ends are not."""
+        """Return whether all values are numbers strictly inside the interval."""
         try:
             numbers = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -47,13 +47,13 @@ class Interval:
         return bool(numbers.size and (self.low < numbers).all() and (numbers < self.high).all())
 
     def free(self, values: ArrayLike) -> Array:
-        """Return numbers without bounds from values inside of the interval."""
+        """Map values inside the interval to unconstrained numbers."""
         numbers = as_array(values)
         above = np.log(numbers - self.low)
         return above if np.isinf(self.high) else as_array(above - np.log(self.high - numbers))
 
     def values(self, free: ArrayLike) -> Array:
-        """Return values inside of the interval from numbers without bounds."""
+        """Map unconstrained numbers to values inside the interval."""
         numbers = as_array(free)
         if np.isinf(self.high):
             return as_array(self.low + np.exp(numbers))
@@ -73,7 +73,7 @@ def checked_rows(X: ArrayLike) -> Array:
 
 
 def checked_shape(kernel: object, method: str, values: Array, shape: tuple[int, int]) -> Array:
-    """Return values of a kernel; raise ``ValueError`` if a method returned another shape."""
+    """Return kernel values unchanged; raise ``ValueError`` if they do not have ``shape``."""
     if np.shape(values) != shape:
         raise ValueError(
             f"{type(kernel).__name__}.{method} must return an array of shape (n, n2), here "
@@ -88,13 +88,13 @@ def nested_tuples(value: object) -> Any:
 
 
 def convert_fields(kernel: "NamedParameters", **converters: Callable[[str, Any], Any]) -> None:
-    """Convert fields by functions of their names and values; errors of these functions pass."""
+    """Replace each named field by ``converter(name, value)``; converters' errors propagate."""
     for name, convert in converters.items():
         object.__setattr__(kernel, name, convert(name, getattr(kernel, name)))
 
 
 class NamedParameters:
-    """A value whose fields are parameters with scikit-learn's names.
+    """Base of immutable values whose fields are parameters in scikit-learn's sense.
 
     A parameter of a nested kernel has both names, such as ``kernel__length_scale``. The members of
     a sum or product are ``k1``, ``k2`` and so on, as in scikit-learn.
@@ -106,7 +106,7 @@ class NamedParameters:
     """Domains of the parameters that are learned, by name; all other parameters are given."""
 
     def nested(self) -> dict[str, Any]:
-        """Return the values that this one is made of, by the names of their parameters."""
+        """Return the nested values, such as member kernels, by parameter name."""
         members: dict[str, Any] = {}
         for name, value in _fields(self).items():
             if isinstance(value, NamedParameters):
@@ -116,11 +116,11 @@ class NamedParameters:
         return members
 
     def domain_of(self, name: str) -> Interval | None:
-        """Return the domain of a parameter of this kernel that is learned, else ``None``."""
+        """Return the interval of the parameter ``name`` if it is learnable, else ``None``."""
         return self.parameter_domains.get(name)
 
     def learnable(self) -> dict[str, Interval]:
-        """Return the domains of the parameters that are learned, by the names of `get_params`."""
+        """Return the intervals of all learnable parameters, by the names of `get_params`."""
         domains: dict[str, Interval] = {}
         for name, value in _fields(self).items():
             domain = self.domain_of(name)
@@ -174,7 +174,7 @@ class NamedParameters:
         return made
 
     def replaced(self, changes: Mapping[str, Any]) -> Self:
-        """Return a copy with some fields, and members ``k1``, ``k2`` ... of a sequence, changed."""
+        """Return a copy with changed fields or changed members ``k1``, ``k2``, ..."""
         if not changes:
             return self
         values = {name: changes.get(name, value) for name, value in _fields(self).items()}
@@ -186,7 +186,7 @@ class NamedParameters:
         return made
 
     def __sklearn_clone__(self) -> Self:
-        # Nothing changes an immutable value.
+        # An immutable value needs no copy.
         return self
 
     def __repr__(self) -> str:
@@ -201,7 +201,7 @@ def _fields(value: NamedParameters) -> dict[str, Any]:
 
 
 def _is_sequence(value: object) -> bool:
-    """Return whether a field holds the members of a sum or product."""
+    """Return whether a field value is a sequence of member kernels."""
     return isinstance(value, tuple) and bool(value) and isinstance(value[0], NamedParameters)
 
 
@@ -214,7 +214,7 @@ def _unknown(value: NamedParameters, key: str) -> str:
 
 
 def _shown_value(value: object) -> str:
-    """Return the repr of a field; of many numbers the first two and the last of each level."""
+    """Return the repr of a field, with long tuples shortened to two first and one last entry."""
     if not isinstance(value, tuple) or _n_leaves(value) <= _MOST_SHOWN:
         return repr(value)
     return f"({', '.join(_ends(value))})"
@@ -226,7 +226,7 @@ def _ends(value: tuple[Any, ...]) -> list[str]:
 
 
 def joined(sign: str, parts: list[str]) -> str:
-    """Return terms or factors joined by a sign; of many the first two and the last."""
+    """Join terms or factors by a sign; long lists are shortened to two first and one last."""
     many = len(parts) > _MOST_SHOWN
     return sign.join([*parts[: _ENDS - 1], "...", parts[-1]] if many else parts)
 
@@ -259,7 +259,7 @@ def is_sklearn_kernel(kernel: object) -> bool:
 
 
 def refuse_sklearn(other: object) -> None:
-    """Raise TypeError for a kernel of scikit-learn, which takes its own kernels only."""
+    """Raise TypeError if ``other`` is a kernel of scikit-learn, which cannot be combined."""
     if is_sklearn_kernel(other):
         raise TypeError(
             f"{type(other).__name__} is a kernel of scikit-learn, and the other kernel one of "
@@ -268,7 +268,7 @@ def refuse_sklearn(other: object) -> None:
 
 
 def refuse_mixed(kernel: Any) -> None:
-    """Raise TypeError for a kernel of scikit-learn that takes one of this package for a number."""
+    """Raise TypeError if a scikit-learn kernel contains a kernel of this package."""
     if isinstance(kernel, NamedParameters) or not hasattr(kernel, "get_params"):
         return
     for name, value in kernel.get_params().items():
@@ -276,14 +276,14 @@ def refuse_mixed(kernel: Any) -> None:
             refuse_sklearn(kernel)
 
 
-_MOST_SHOWN = 20  # Columns in full: two lines of a screen
+_MOST_SHOWN = 20  # number of columns that are printed in full
 
 Columns = tuple[int | str, ...]
 """Positions, negative ones from the end, and names, of the columns that a kernel is on."""
 
 
 def as_columns(columns: object) -> Columns:
-    """Return columns given in any form as a tuple of positions and names, or raise."""
+    """Convert columns in any accepted form to a tuple of positions and names."""
     if isinstance(columns, slice):
         columns = _positions(columns)
     if isinstance(columns, str | Integral):
@@ -324,7 +324,7 @@ def _check_distinct(columns: Columns) -> None:
 
 
 def indices_of(columns: Columns, names: Sequence[str] | None, dim: int | None) -> tuple[int, ...]:
-    """Return the positions, from 0, of columns among ``dim`` columns with ``names``."""
+    """Return the zero-based positions of columns among ``dim`` columns called ``names``."""
     dim = len(names) if dim is None and names is not None else dim
     indices = tuple(_index(column, names, dim) for column in columns)
     _check_distinct(indices)
@@ -358,7 +358,7 @@ def _index(column: int | str, names: Sequence[str] | None, dim: int | None) -> i
 
 
 def named_columns(left: Sequence[str] | None, right: Sequence[str] | None) -> Sequence[str] | None:
-    """Return the names of the columns of both arguments, or ``None``; they must not differ."""
+    """Return the column names of both arguments, which must agree, or ``None``."""
     if left is not None and right is not None and list(left) != list(right):
         raise ValueError(
             f"X and Y have different columns: {', '.join(left)}, and {', '.join(right)}. Choose "
@@ -368,7 +368,7 @@ def named_columns(left: Sequence[str] | None, right: Sequence[str] | None) -> Se
 
 
 def shown(columns: Columns) -> str:
-    """Format columns as in ``kernel.on(...)``; of many the first two and the last."""
+    """Format columns as in ``kernel.on(...)``; long lists are shortened."""
     if len(columns) > _MOST_SHOWN:
         return f"[{columns[0]!r}, {columns[1]!r}, ..., {columns[-1]!r}]"
     return repr(columns[0]) if len(columns) == 1 else repr(list(columns))

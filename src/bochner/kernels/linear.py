@@ -1,4 +1,4 @@
-"""Parts of sums of kernels: lines, constants and noise."""
+"""Kernels to add to other kernels: linear functions, constants and white noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -113,7 +113,7 @@ class Linear(Kernel):
         return replace(self, reach=tuple(np.where(reach > 0.0, reach, 1.0).tolist()))
 
     def angles(self, dim: int) -> tuple[Array, Array, Array]:
-        r"""Return frequencies :math:`\epsilon_i`, phases and masses of sines that are lines.
+        r"""Return frequencies :math:`\epsilon_i`, phases and masses of sines that act as lines.
 
         Each of the three has shape (dim,). In :math:`v_i \epsilon_i^{-2} \sin(\epsilon_i (x_i -
         c_i)) \sin(\epsilon_i (y_i - c_i))` the mass is :math:`v_i \epsilon_i^{-2}` and the phase

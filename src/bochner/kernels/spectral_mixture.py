@@ -1,4 +1,4 @@
-"""Kernels that are mixtures over frequencies: of Gaussians, and of modulated waves."""
+"""Spectral mixtures of Gaussians, and finite sums of modulated waves."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from bochner.kernels.stationary import LagKernel
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SpectralMixture(LagKernel):
-    r"""A mixture of Gaussians over frequencies.
+    r"""A kernel whose spectral density is a mixture of Gaussians.
 
     .. math:: k(\Delta) = \sum_q w_q \exp(-\Delta^\top \Sigma_q \Delta / 2) \cos(\mu_q \cdot \Delta)
 
@@ -79,7 +79,7 @@ class SpectralMixture(LagKernel):
         if covariances.ndim < 3:
             scale = np.sqrt(covariances).reshape(len(covariances), -1, 1)
             return scale * np.eye(self.dim)
-        # Correlations, because units of the inputs may differ by any power of ten.
+        # Correlations are factored, because input scales may differ by many orders of magnitude.
         deviation = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
         unit = np.where(deviation > 0, deviation, 1.0)
         correlations = covariances / (unit[:, :, None] * unit[:, None, :])
@@ -109,7 +109,7 @@ class SpectralMixture(LagKernel):
 
 @dataclass(frozen=True, slots=True)
 class ModulatedWaves(Kernel):
-    r"""Finite sum of waves whose amplitudes are themselves waves.
+    r"""A finite sum of waves whose amplitudes are cosines of the inputs.
 
     .. math:: k(x, y) = \sum_q w_q\, a_q(x)\, a_q(y) \cos(s_q \cdot (x - y)), \quad
               a_q(x) = \sqrt 2 \cos(v_q \cdot x / 2 + \psi_q),
@@ -197,7 +197,7 @@ class ModulatedWaves(Kernel):
 
 
 def check_mixture(weights: Array, means: Array, covariances: Array) -> None:
-    """Raise ``ValueError`` unless Q weights, means (Q, d) and covariances make a mixture.
+    """Raise ``ValueError`` unless weights (Q,), means (Q, d) and covariances are valid.
 
     Covariances are full (Q, d, d), diagonal (Q, d) or scalar (Q,).
     """

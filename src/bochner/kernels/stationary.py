@@ -31,7 +31,7 @@ from bochner.kernels.kernel_parameters import (
 
 
 class LagKernel(Kernel):
-    """The base of kernels that are functions of the lag, with one value on the diagonal."""
+    """Base of kernels that are functions of the lag, so that ``k(x, x)`` is constant."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ class LagKernel(Kernel):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Correlation(LagKernel):
-    """The base of kernels of the scaled lag ``(x - y) / length_scale`` with ``k(x, x) = 1``.
+    """Base of kernels of the scaled lag ``(x - y) / length_scale`` with ``k(x, x) = 1``.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Cauchy(Correlation):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RationalQuadratic(Correlation):
-    r"""The rational quadratic kernel, a Gaussian of many length scales.
+    r"""The rational quadratic kernel, a scale mixture of Gaussian kernels.
 
     .. math:: k(\Delta) = \left(1 + \frac{\|\Delta/\ell\|_2^2}{2\alpha}\right)^{-\alpha}
 
@@ -219,7 +219,8 @@ _DEBYE_FROM = 30.0
 """Smoothness beyond which Debye's expansion serves: its error falls as nu grows, while Bessel's
 function soon overflows."""
 
-_GAUSSIAN_FROM = 1e7  # Order from which the limit is within 3e-8, and Debye rounds to more
+# Smoothness from which the Gaussian limit, within 3e-8, is more accurate than Debye's expansion
+_GAUSSIAN_FROM = 1e7
 
 _SMALLEST = 1e-100
 """Stand-in for a lag of zero, whose logarithm is infinite."""
@@ -244,7 +245,7 @@ def matern_profile(u: Array, nu: float) -> Array:
         v = np.maximum(u, _SMALLEST)
         log_bessel = _log_bessel_debye(v, nu)
     else:
-        # Below this floor K_nu overflows, and the kernel is one to rounding.
+        # Below this floor K_nu overflows, and the kernel is one up to rounding.
         v = np.maximum(u, 10.0 ** (-250.0 / max(nu, 1.0)))
         log_bessel = np.log(kve(nu, v)) - v
     value = np.exp((1.0 - nu) * np.log(2.0) - gammaln(nu) + nu * np.log(v) + log_bessel)
@@ -267,7 +268,7 @@ def _log_bessel_debye(u: Array, nu: float) -> Array:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Anova(LagKernel):
-    r"""Low-order interactions, :math:`k(\Delta) = \prod_i (1 - \pi_i + \pi_i\, k_i(\Delta_i))`.
+    r"""ANOVA kernel of low-order interactions, :math:`\prod_i (1 - \pi_i + \pi_i k_i(\Delta_i))`.
 
     :math:`k_i` is ``kernel`` on input ``i`` only. A frequency of this kernel involves input
     ``i`` with probability :math:`\pi_i`, so :math:`\sum_i \pi_i` is the expected order of
@@ -327,7 +328,7 @@ class Anova(LagKernel):
         check_dim("inclusion", self.inclusion, dim)
 
 
-_TAIL = 1e-12  # mass of the lines that are left out: rounding of a float is a ten-thousandth of it
+_TAIL = 1e-12  # mass of the spectral lines that are ignored
 SHORTEST = 1e-3
 """Least length scale of features, with 7,100 lines; their number grows with its inverse."""
 
@@ -383,7 +384,7 @@ class Periodic(LagKernel):
             check_dim(name, getattr(self, name), dim)
 
     def lines(self, dim: int) -> list[tuple[Array, Array]]:
-        """Return frequencies and their weights, which sum to one, for each of ``dim`` inputs."""
+        """Return spectral lines for each of ``dim`` inputs: frequencies, and weights of sum one."""
         self.check_dim(dim)
         pairs = zip(
             np.broadcast_to(self.period, dim).tolist(),
@@ -400,7 +401,7 @@ def _lines(period: float, length_scale: float) -> tuple[Array, Array]:
             f"must be at least {SHORTEST:g}, relative to the period, for features."
         )
     rate = length_scale**-2
-    # A line's number is about normal of variance 1/l^2, with a tail like Poisson's for small rates.
+    # The line index is about normal with variance 1/l^2, with a Poisson-like tail.
     orders = np.arange(20 + int(8.0 * np.sqrt(rate)))
     weights = as_array(ive(orders, rate) * np.where(orders == 0, 1.0, 2.0))
     leading = np.flatnonzero(1.0 - np.cumsum(weights) > _TAIL)

@@ -1,4 +1,4 @@
-"""Maps from the unknowns of a chain, the rows of an array, to waves."""
+"""Maps from the array of unknowns that a chain samples to waves."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from bochner.learned.modulated_waves import CosineAmplitudes, WaveFeatures, Wind
 
 
 class Basis(ABC):
-    """Map from units, the rows of an array of unknowns, to waves, and its pulled-back gradient."""
+    """Map from an array of unknowns (k, D), whose rows are called units, to waves."""
 
     __slots__ = ()
 
     @abstractmethod
     def waves(self, omega: Array) -> WaveFeatures:
-        """Return the waves of all units (k, D)."""
+        """Return the waves of the units ``omega`` (k, D)."""
 
     def n_waves(self, n_units: int) -> int:
         """Return the number of waves of ``n_units`` units; one each, unless overridden."""
@@ -38,13 +38,13 @@ class Basis(ABC):
 
     @abstractmethod
     def pull(self, gradient: tuple[Array, ...], n_units: int) -> Array:
-        """Return derivatives by the units (k, D) from derivatives by :meth:`waves`."""
+        """Return the gradient (k, D) for the units, given the gradient for their waves."""
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class Plain(Basis):
-    """Every unit is the frequency of a wave of constant amplitude."""
+    """Basis in which each unit is the frequency of one wave of constant amplitude."""
 
     def waves(self, omega: Array) -> WaveFeatures:
         return WaveFeatures(omega)
@@ -54,28 +54,28 @@ class Plain(Basis):
 
 
 class TwoSpectra(Basis):
-    r"""Units of frequencies ``s`` and of amplitudes :math:`(v, \psi)`."""
+    r"""Base of bases with frequencies ``s`` and amplitude parameters :math:`(v, \psi)`."""
 
     __slots__ = ()
 
     @abstractmethod
     def split(self, omega: Array) -> tuple[Array, Array, Array]:
-        r"""Return all ``s`` (m1, d), ``v`` (m2, d) and their phases (m2,), views of the units."""
+        r"""Return views of the units: frequencies ``s`` (m1, d), ``v`` (m2, d), phases (m2,)."""
 
     @abstractmethod
     def joined(self, s: Array, v: Array, phase: Array) -> Array:
-        """Return the units, the inverse of :meth:`split`."""
+        """Return the array of units; the inverse of :meth:`split`."""
 
     @abstractmethod
     def moving(self, rng: Generator, index: Index, share: float) -> tuple[Index, Index]:
-        """Return positions in ``index`` of units whose frequency, and whose amplitude, moves.
+        """Choose the positions in ``index`` to move in frequency, and those in amplitude.
 
-        ``share`` is the share of moves of amplitudes, if units have both.
+        ``share`` is the probability of an amplitude move if units have both.
         """
 
     @abstractmethod
     def amplitude_rows(self, index: Index) -> Index:
-        """Return the indices of the amplitudes of units."""
+        """Return the amplitude index of each unit in ``index``."""
 
     @abstractmethod
     def n_amplitudes(self, n_frequencies: int) -> int:
@@ -113,7 +113,7 @@ class OneToOne(TwoSpectra):
 @register
 @dataclass(frozen=True, slots=True)
 class Matched(OneToOne):
-    """Amplitudes are cosines."""
+    """Basis of one cosine amplitude per frequency."""
 
     def waves(self, omega: Array) -> WaveFeatures:
         s, v, phase = self.split(omega)
@@ -123,7 +123,7 @@ class Matched(OneToOne):
 @register
 @dataclass(frozen=True, slots=True)
 class Windows(OneToOne):
-    r"""Amplitudes are windows with centres ``v`` and widths by the numbers :math:`\psi`."""
+    r"""Basis of one window per frequency, with centres ``v`` and widths set by :math:`\psi`."""
 
     def waves(self, omega: Array) -> WaveFeatures:
         s, centre, number = self.split(omega)
@@ -133,10 +133,10 @@ class Windows(OneToOne):
 @register
 @dataclass(frozen=True, slots=True)
 class Grid(TwoSpectra):
-    r"""All combinations of frequencies and amplitudes; equation (6) of the paper.
+    r"""Basis of all pairs of a frequency and an amplitude; equation (6) of GaBaSR.
 
     Units are ``m1`` rows :math:`(s, 0)`, then rows :math:`(v, \psi)`; the wave of the ``n``-th
-    frequency and the ``k``-th amplitude is number :math:`k m_1 + n`.
+    frequency and the ``k``-th amplitude has the index :math:`k m_1 + n`.
     """
 
     n_stationary: int  # m1 and m2
@@ -182,7 +182,7 @@ class Grid(TwoSpectra):
         s, v, phase = self.split(omega)
         if index[0] >= self.n_stationary:
             return self._combined(s, values[:, :-1], values[:, -1])
-        # Waves in order of the proposed frequencies, each with all amplitudes.
+        # Waves are sorted by proposed frequency, and each frequency has all amplitudes.
         size, frequencies = len(values), np.repeat(values[:, :-1], self.n_envelope, axis=0)
         return self._paired(frequencies, np.tile(v, (size, 1)), np.tile(phase, size))
 
@@ -196,7 +196,7 @@ class Grid(TwoSpectra):
         return self.joined(by_s, by_v, by_phase)
 
     def _combined(self, s: Array, v: Array, phase: Array) -> WaveFeatures:
-        """Return the waves of all pairs of frequencies and amplitudes, in order of amplitudes."""
+        """Return the waves of all pairs of frequencies and amplitudes, sorted by amplitude."""
         times = len(s)
         return self._paired(
             np.tile(s, (len(v), 1)), np.repeat(v, times, axis=0), np.repeat(phase, times)

@@ -1,4 +1,4 @@
-"""Models that chains sample, and where they start: structures of frequencies, amplitudes, noise."""
+"""Models of frequencies, amplitudes and noise that chains sample, with their starting points."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ _FEWEST_VALUES = 8
 """Fewest distinct values of an input for which frequencies are searched."""
 
 _INSIGNIFICANT = 3.0
-"""Margin over the logarithm of the number of candidates. A wave explains of noise twice the
+"""Margin over the logarithm of the number of candidates. From noise, a wave explains twice the
 variance times an exponential variate: noise exceeds the margin about once in e^3 searches."""
 
 _JITTER = 0.02
@@ -57,7 +57,7 @@ _LEAST_NORM = 1e-6
 amplified."""
 
 Start = tuple[Array, FrequencyPrior]
-"""Frequencies (m, d) and the parameters of their law."""
+"""Frequencies (m, d) and the parameters of their prior."""
 
 
 class Structure(ABC):
@@ -100,7 +100,7 @@ class SparseStructure(Structure):
     is_discrete: ClassVar[bool] = True
 
     def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
-        """Return draws of the prior, and frequencies along one input each that explain ``y``."""
+        """Return prior draws, some of them replaced by one-input frequencies that fit ``y``."""
         prior = SparsePrior.start(SparseHyper(scale))
         finest = finest_frequencies(X)
         fine = np.flatnonzero(finest > scale)
@@ -137,7 +137,7 @@ class DenseStructure(Structure):
         return dim <= _MOST_DENSE
 
     def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
-        """Return draws of a broad law, and frequencies at spectral lines of the data.
+        """Return draws of a broad distribution, and frequencies at spectral lines of the data.
 
         Local moves of a chain would not find narrow lines.
         """
@@ -150,7 +150,7 @@ class DenseStructure(Structure):
         finest = np.maximum(finest_frequencies(X), scale)
         most = np.min(finest / np.abs(directions), axis=1)
         least = 0.5 / np.linalg.norm(directions / scale, axis=1)
-        # Lengths are uniform in their logarithm, as scales of variation are.
+        # Lengths of frequencies are log-uniform, so that all length scales are equally likely.
         size = np.exp(rng.uniform(np.log(np.minimum(least, most)), np.log(most)))
         copies = _pursued(rng, X, y, size[:, None] * directions, n_frequencies)
         copies = copies + _JITTER * rng.normal(size=copies.shape) * scale
@@ -174,7 +174,7 @@ def finest_frequencies(X: Array) -> Array:
 
 
 def _pursued(rng: Generator, X: Array, y: Array, candidates: Array, n_frequencies: int) -> Array:
-    """Return the candidates that explain ``y``, repeated to a quarter of all frequencies."""
+    """Return the candidates that explain ``y``, repeated to fill a quarter of all frequencies."""
     rows = rng.permutation(len(X))[:_PURSUIT_ROWS]
     most = min(_PURSUED, n_frequencies // 4)
     chosen = candidates[pursuit(X[rows], y[rows], candidates, most)]
@@ -201,7 +201,7 @@ def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
     waves = np.ascontiguousarray(waves.transpose(1, 2, 0))
     basis, _ = np.linalg.qr(np.concatenate([np.ones((len(X), 1)), X, X**2], axis=1))
     residual = y - basis @ (basis.T @ y)
-    # Candidates are compared by what they explain in addition to the trend.
+    # Candidates are compared by the variance that they explain beyond the trend.
     waves -= basis @ (basis.T @ waves)
     # Separate norms of cosine and sine, which are nearly orthogonal.
     norms = np.maximum(np.sum(waves**2, axis=1), _LEAST_NORM * len(X))
@@ -260,7 +260,7 @@ class Model(ABC):
         """Return the basis of ``n_waves`` waves."""
 
     def n_stationary(self, n_waves: int) -> int:
-        """Return how many frequencies ``n_waves`` waves have: fewer where waves share them."""
+        """Return the number of distinct frequencies of ``n_waves`` waves."""
         return n_waves
 
     def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
@@ -268,7 +268,7 @@ class Model(ABC):
         return omega, prior
 
     def precision(self, n_waves: int) -> float:
-        """Return the initial precision of the weights."""
+        """Return the initial precision of the weights relative to the noise."""
         return _START_PRECISION
 
     def likelihood(self) -> ConditionallyGaussian:
@@ -293,10 +293,10 @@ BANK = StationaryModel()
 
 @dataclass(frozen=True, slots=True)
 class AmplitudeModel(Model):
-    """Frequencies with amplitudes; the laws of both are unknown."""
+    """Model of frequencies and amplitudes with unknown distributions."""
 
     scale: tuple[float, ...] = ()  # Typical angular frequencies of the inputs
-    n_envelope: int = 0  # Amplitudes that all frequencies share; zero means one for each frequency
+    n_envelope: int = 0  # Number of shared amplitudes; zero means one per frequency
     signal: bool = True  # Whether amplitudes vary
 
     is_summed: ClassVar[bool] = False
@@ -329,7 +329,7 @@ class AmplitudeModel(Model):
 
 @dataclass(frozen=True, slots=True)
 class LocallyStationaryModel(AmplitudeModel):
-    """Frequencies with varying amplitudes and varying noise."""
+    """Model with amplitudes and a noise variance that vary with the inputs."""
 
     noise: bool = True  # Whether the noise variance varies
     windows: bool = False  # Whether amplitudes are windows instead of cosines
@@ -346,7 +346,7 @@ class LocallyStationaryModel(AmplitudeModel):
             return prior.sample(rng, size), prior
         prior, v = sparse_envelope(scale, _SCARCITY), np.zeros((size, len(scale)))
         if self.n_envelope:
-            # The first shared amplitude is constant at the start; the others must differ.
+            # The first shared amplitude is constant at the start; all other amplitudes must differ.
             share = max(_LEAST_ACTIVE, 1.0 / len(scale))
             active = replace(prior, inclusion=np.full(len(scale), share))
             v[1:] = active.sample(rng, size - 1)

@@ -63,7 +63,7 @@ def sampler_of(sampler: object) -> Sampler:
 @register
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """Numbers and lengths of the chains of a fit, and the type of their features.
+    """Number of chains, iterations of each chain, time limit and float type of the features.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _check_count(name: str, value: object, least: int) -> None:
 
 
 def check_name(name: str, value: object, names: Iterable[str]) -> None:
-    """Raise ``TypeError`` or ``ValueError`` unless a parameter is one of some names."""
+    """Raise ``TypeError`` or ``ValueError`` unless ``value`` is one of ``names``."""
     if not isinstance(value, str) or value not in names:
         kind = ValueError if isinstance(value, str) else TypeError
         raise kind(f"{name} must be one of {', '.join(map(repr, names))}, got {value!r}.")
@@ -210,7 +210,7 @@ out with a trend, with a sampler that has a model, or with fewer than five rows 
 
 
 def documented(cls: ModelClass) -> ModelClass:
-    """Replace lines ``<name>`` of a class's docstring by shared descriptions."""
+    """Replace placeholder lines ``<name>`` in a class docstring by shared descriptions."""
     lines = []
     for line in (cls.__doc__ or "").split("\n"):
         name = line.strip().removeprefix("<").removesuffix(">")

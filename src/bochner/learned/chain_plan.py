@@ -1,4 +1,4 @@
-"""Plans a fit: numbers of chains, their stages and structures. Runs the chains."""
+"""Plan and run the chains of a fit: their number, stages and frequency structures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ def warm_ups(n_rows: int, n_burn_in: int) -> Iterator[tuple[int, int, bool, floa
 
 
 _BURN_IN_SHARE = 0.6
-"""Share of the time limit at which burn-in ends at the latest."""
+"""Share of the time limit after which burn-in stops."""
 
 _TRIAL_ROWS = 1000
 """Number of rows of a trial of a structure: the time of a trial is proportional to it."""
@@ -133,7 +133,7 @@ class SamplerSettings:
     """Settings of the sampler; see :class:`bochner.LearnedKernelRegressor`."""
 
     n_frequencies: int
-    # Candidates, of which the one with the greatest evidence in short trials is used
+    # Candidate structures; the greatest evidence in short trials decides
     structures: tuple[Structure, ...]
     sampler: Sampler
     n_burn_in: int
@@ -147,7 +147,7 @@ class SamplerSettings:
 
     @property
     def structure(self) -> Structure:
-        """The structure after the choice among candidates."""
+        """The selected structure of the frequencies."""
         (structure,) = self.structures
         return structure
 
@@ -216,7 +216,7 @@ def learn(
 def prepared(
     rng: Generator, data: ScaledData, settings: SamplerSettings, trial: Start | None = None
 ) -> PreparedChain:
-    """Return a chain with its stages; it starts at the end of a trial, if there was one."""
+    """Return a chain with its stages; it starts from the end state of ``trial`` if given."""
     start_rng, run_rng = rng.spawn(2)
     n_frequencies = settings.model.n_stationary(settings.n_frequencies)
     if trial is None:
@@ -245,7 +245,7 @@ def stages_of(rng: Generator, data: ScaledData, settings: SamplerSettings) -> li
 
     for n_rows, n_iterations, is_binary, until in warm_ups(len(order), burn_in):
         part = data.subset(np.sort(order[:n_rows]))
-        # The first warm-up treats labels as numbers, whose chain needs no latent variables.
+        # The first warm-up treats labels as numbers, so that it needs no latent variables.
         part = replace(part, is_binary=data.is_binary and is_binary)
         stages.append(stage(chain_of(part, settings), n_rows, n_iterations, until))
         burn_in -= n_iterations

@@ -62,7 +62,7 @@ class CollapsedChain:
 
 
 def _numbers_of(move: Move, report: Info) -> Info:
-    """Return the report of a move, whose author may be a user, after a check of it."""
+    """Return the validated report of a move, which may be user code."""
     name = type(move).__name__
     if not isinstance(report, dict):
         raise TypeError(f"{name} must return a dict of numbers, got {report!r}.")
@@ -73,7 +73,7 @@ def _numbers_of(move: Move, report: Info) -> Info:
 
 
 def density_of(info: Info) -> float:
-    """Return the log evidence, or the log likelihood of labels, which have no evidence."""
+    """Return the log evidence or, for labels, the log likelihood."""
     return info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
 
 
@@ -97,13 +97,13 @@ FULL_DRAWS = 16
 
 
 class Chain(Protocol):
-    """A Markov chain over frequencies; its states have ``omega``, ``prior``, ``precision``, ..."""
+    """A Markov chain over frequencies; states have at least ``omega``, ``prior``, ``precision``."""
 
     def init(self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float) -> Any:
-        """Return the state at the unknowns of the basis ``omega`` (k, D)."""
+        """Return the initial state for the unknowns ``omega`` (k, D) of the basis."""
 
     def step(self, rng: Generator, state: Any, *, adapting: bool) -> Info:
-        """Make one round of moves in place; return acceptances and log densities by name."""
+        """Make one round of moves in place; return acceptance rates and log densities by name."""
 
     def draw(self, state: Any, info: Info, *, in_full: bool) -> ChainDraw:
         """Return the stored draw of a state."""
@@ -120,7 +120,7 @@ class Stage:
     n_iterations: int
     thin: int  # Rounds of moves per iteration
     adapting: bool  # Whether step sizes are adapted; draws are stored in other stages only
-    until: float  # Share of the time limit at which the stage ends at the latest
+    until: float  # Share of the time limit after which the stage stops
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +193,7 @@ def _iterate(
 
 
 def _record_of(state: Any, infos: Sequence[Info], began: float) -> Info:
-    """Return the record of an iteration: mean acceptances, other numbers of the last round."""
+    """Return the record of an iteration: mean acceptances, and the last round's other values."""
     record = {
         name: float(np.mean([info[name] for info in infos]))
         if name.startswith("acceptance")

@@ -34,7 +34,7 @@ smaller precisions rounding may leave the posterior precision indefinite."""
 
 
 class Noise(ABC):
-    r"""The law of the noise variance, :math:`\lambda_0` times the prior variance of the weights."""
+    r"""Distribution of the noise variance, :math:`\lambda_0` times the weights' prior variance."""
 
     __slots__ = ()
 
@@ -85,7 +85,7 @@ class InverseGammaNoise(Noise):
 
 @dataclass(frozen=True, slots=True)
 class KnownNoise(Noise):
-    """A known variance: one if weights of rows are precisions, as in logistic regression."""
+    """Known noise variance, which is one if row weights are precisions (logistic regression)."""
 
     value: float = 1.0
 
@@ -101,7 +101,7 @@ class KnownNoise(Noise):
 
 @dataclass(slots=True, eq=False)
 class ChainEvidence:
-    r"""Frequencies, sums over rows and the posterior of weights, which moves overwrite.
+    r"""Frequencies, sums over rows and the weights' posterior, which moves update in place.
 
     The posterior has the mean :math:`u = A^{-1} b` and the covariance :math:`\sigma^2 P`, with
     :math:`P = A^{-1}`,
@@ -125,7 +125,7 @@ class ChainEvidence:
     features: Floats | None  # (p, n) of all rows, if they are kept
 
     def posterior_precision(self, precision: float | None = None) -> Array:
-        """Return :math:`A` (p, p) in Fortran order, here or at another ``precision``."""
+        """Return :math:`A` (p, p) in Fortran order, at the current or another ``precision``."""
         A = self.gram.copy(order="F")
         ridge = np.arange(2 * self.n_waves)
         A[ridge, ridge] += self.precision if precision is None else precision
@@ -133,13 +133,13 @@ class ChainEvidence:
 
     @property
     def residual(self) -> float:
-        """``square - explained``, twice the rate that the fit leaves to the noise."""
+        """``square - explained``: residual sum of squares plus the penalty of the weights."""
         return max(self.square - self.explained, 0.0)
 
     def log_evidence(
         self, explained: float | None = None, log_determinant: float | None = None
     ) -> float:
-        """Return equation (14) of the paper up to a constant, here or at other values."""
+        """Return the log evidence, equation (14) of BaNK, up to a constant."""
         q = self.explained if explained is None else explained
         logdet = self.log_determinant if log_determinant is None else log_determinant
         fit = self.noise.log_likelihood(max(self.square - q, 0.0), self.degrees)
@@ -222,7 +222,7 @@ def log_evidence_at(evidence: ChainEvidence, precision: float) -> float:
 
 
 def mackay_step(evidence: ChainEvidence, trace: float, square: float) -> float:
-    r"""Return the precision after a step towards the greatest evidence; unchanged if settled.
+    r"""Return the precision after one of MacKay's steps; unchanged if it has converged.
 
     :math:`\lambda_0 \leftarrow \sigma^2 (2m - \lambda_0 \operatorname{tr} P) / \|u\|^2`, with the
     ``trace`` of ``P`` and the ``square`` of ``u`` on features.
@@ -326,7 +326,7 @@ class StepSizes:
         return self.values[name]
 
     def adapt(self, targets: Mapping[str, float], info: Info) -> None:
-        """Move each log step size by its acceptance less the target, with a gain that decays.
+        """Move each log step size by acceptance rate minus target, times a decaying gain.
 
         A move without ``acceptance_<name>`` in ``info`` keeps its step size.
         """
@@ -343,7 +343,7 @@ class ChainState:
 
     rows: TrainingData  # With weights and pseudo-targets that follow from the latent variables
     evidence: ChainEvidence  # Frequencies, their sums over rows, and the posterior of the weights
-    prior: FrequencyPrior  # Current parameters of the law of the frequencies
+    prior: FrequencyPrior  # Current parameters of the prior of the frequencies
     steps: StepSizes
     latent: Any = None  # Latent variables of the likelihood; None if it has none
 
@@ -379,7 +379,7 @@ class ConditionallyGaussian(ABC):
     __slots__ = ()
 
     noise: Noise
-    """Law of the noise variance, given the latent variables."""
+    """Distribution of the noise variance, given the latent variables."""
 
     def start(
         self, rng: Generator, rows: TrainingData, omega: Array, precision: float, n_copies: int
@@ -396,7 +396,7 @@ class ConditionallyGaussian(ABC):
         """Redraw the latent variables of a state in place; return its log density by name."""
 
     def kept(self, latent: Any) -> dict[str, Any]:
-        """Return the latent variables that a draw stores, by the name of its field."""
+        """Return the latent variables that a draw stores, by field name."""
         return {}
 
     def conditioned(

@@ -1,11 +1,11 @@
-r"""A Dirichlet-process mixture of Gaussians over frequencies: conjugate laws and Gibbs sampler.
+r"""A Dirichlet-process mixture of Gaussians over frequencies: conjugate priors, Gibbs sampler.
 
 .. math:: \pi \sim \mathrm{GEM}(\alpha), \quad (\mu_k, \Sigma_k) \sim \mathrm{NIW}, \quad
           z_j \sim \pi, \quad \omega_j \sim N(\mu_{z_j}, \Sigma_{z_j}), \quad j = 1, \dots, m.
 
 The weights are integrated out, so that labels follow a Chinese restaurant process. Only the
 parameters of components with frequencies are stored (Neal's algorithm 2). A component's mean and
-covariance have the normal inverse Wishart law,
+covariance have the normal inverse Wishart prior,
 
 .. math:: \Sigma \sim IW(\Psi, \nu), \qquad \mu \mid \Sigma \sim N(m, \Sigma / \kappa),
 
@@ -39,7 +39,7 @@ from bochner._base.limits import FUNCTION_ROUNDING
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalInverseWishart:
-    r"""The law of a Gaussian component's mean and covariance, over ``d`` coordinates.
+    r"""Prior or posterior of a Gaussian component's mean and covariance in ``d`` dimensions.
 
     ``mean`` (d,) is in radians per unit of the inputs. ``strength`` :math:`\kappa`, positive, is
     the weight of the prior mean in frequencies. ``scale`` :math:`\Psi` (d, d), in squared radians
@@ -80,7 +80,7 @@ class NormalInverseWishart:
         return log_density
 
     def posterior(self, omega: Array) -> "NormalInverseWishart":
-        r"""Return the law given the component's frequencies (n, d), of mean :math:`\bar\omega`.
+        r"""Return the posterior given a component's frequencies (n, d), of mean :math:`\bar\omega`.
 
         The strength and the degrees of freedom grow by ``n``, the mean is
         :math:`(\kappa m + n \bar\omega) / (\kappa + n)`, and the scale
@@ -94,7 +94,7 @@ class NormalInverseWishart:
         strength = self.strength + n
         centre = omega.mean(axis=0)
         centred, shift = omega - centre, centre - self.mean
-        # About the mean of the frequencies, which cancels fewer digits than moments about zero.
+        # Moments about the mean of the frequencies lose fewer digits than moments about zero.
         scatter: Array = centred.T @ centred
         # The distance of the mean from the prior mean adds to the scatter.
         between: Array = self.strength * n / strength * np.outer(shift, shift)
@@ -152,7 +152,7 @@ class GaussianComponent:
 
 @dataclass(frozen=True, slots=True)
 class GammaPrior:
-    """A Gamma law for the concentration, of mean ``shape / rate``; both are positive."""
+    """Gamma prior of the concentration, with mean ``shape / rate``; both are positive."""
 
     shape: float
     rate: float
@@ -162,9 +162,9 @@ class GammaPrior:
         return max(float(rng.gamma(self.shape, 1.0 / self.rate)), float(np.finfo(float).tiny))
 
     def sample_given(self, rng: Generator, last: float, n_components: int, m: int) -> float:
-        """Return a concentration given the last one and the number of components of ``m`` rows.
+        """Return a posterior draw of the concentration, given its last value and the components.
 
-        Given an auxiliary Beta variable it has a mixture of two Gamma laws: Escobar and West,
+        Given an auxiliary Beta variable, it is from a mixture of two Gammas: Escobar and West,
         section 6.
         """
         rate = self.rate - float(np.log(rng.beta(last + 1.0, m)))
@@ -324,7 +324,7 @@ def sample_labels(
     # Seat 0 is a new component, whose count is the concentration.
     table = np.column_stack((base.log_marginal(omega), mixture.log_table(omega))).tolist()
     counts = [mixture.concentration, *np.bincount(mixture.labels).tolist()]
-    # Lists, because arrays of a few numbers are slower in a loop of Python.
+    # Lists, because small NumPy arrays are slower in a Python loop.
     seats = (mixture.labels + 1).tolist()
     for j, uniform in enumerate(rng.random(len(seats)).tolist()):
         # Without the frequency itself, as the Chinese restaurant process requires.
@@ -351,7 +351,7 @@ def _with_parameters(
 
 
 def _without(counts: list[float], seat: int) -> list[float]:
-    """Return the counts without one frequency of ``seat``."""
+    """Return the counts after removing one frequency from component ``seat``."""
     return [count - (k == seat) for k, count in enumerate(counts)]
 
 
@@ -372,7 +372,7 @@ def _cumulative(counts: list[float], logs: list[float]) -> list[float]:
 
 
 def _join(counts: list[float], seat: int) -> int:
-    """Add one to the count of a seat in place, of a new seat for seat 0, and return the seat."""
+    """Add a frequency to component ``seat`` in place, or to a new one for 0; return its index."""
     if seat == 0:
         counts.append(0)
         seat = len(counts) - 1

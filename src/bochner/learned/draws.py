@@ -1,4 +1,4 @@
-"""Posterior draws of a chain: their predictions, and functions drawn from them."""
+"""Posterior draws of a chain: their predictions, and sampled functions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Draws:
     basis: Basis = PLAIN
     field_omega: Array | None = None  # (S, K, d) if noise varies: see NoiseField
     field_weights: Array | None = None  # (S, 2K)
-    noise_unit: float = 1.0  # Noise variance of an observation of weight one, in noise_variance
+    noise_unit: float = 1.0  # Factor of noise_variance for an observation of weight one
 
     def __post_init__(self) -> None:
         if not np.isin(self.whitened, np.arange(self.n_draws)).all():
@@ -96,7 +96,7 @@ class Draws:
         return self.basis.waves(self.omega[index])
 
     def signal_std(self, inputs: Array) -> Array:
-        r"""Return the root (n,) of :math:`\sigma^2 k(x, x) / \lambda_0`, averaged over draws."""
+        r"""Return :math:`\sqrt{\sigma^2 k(x, x) / \lambda_0}` (n,), averaged over draws."""
         total = np.zeros(inputs.shape[1])
         for index in range(self.n_draws):
             level = self.noise_variance[index] / self.precision[index]
@@ -161,7 +161,7 @@ class Draws:
         return mean, int(self.whitened[place]), place
 
     def features(self, index: int, inputs: Array, fixed: Array) -> Array:
-        """Return features of one draw, of shape (p, n)."""
+        """Return features and fixed columns of one draw, of shape (p, n)."""
         waves = self.waves(index)
         out = np.empty((self.coef.shape[1], inputs.shape[1]))
         waves.features(inputs, 1.0 / np.sqrt(len(waves)), out[: 2 * len(waves)])
@@ -221,7 +221,7 @@ def stacked(draws: Sequence[ChainDraw], basis: Basis = PLAIN, noise_unit: float 
     """Return the draws of a chain as arrays with a leading axis of draws."""
 
     def all_of(name: str) -> Any:
-        """Return a field of all draws that have it as one array, or ``None``."""
+        """Stack the named field of all draws that have it; ``None`` if no draw does."""
         values = [getattr(draw, name) for draw in draws]
         present = [value for value in values if value is not None]
         return np.stack(present) if present else None
@@ -239,7 +239,7 @@ def stacked(draws: Sequence[ChainDraw], basis: Basis = PLAIN, noise_unit: float 
 
 
 def _whitener(evidence: ChainEvidence) -> NDArray[np.float32]:
-    """Return ``U`` with ``U U' = P``, from the lower factor of ``A``: its transposed inverse."""
+    """Return ``U`` with ``U U' = P``: the transposed inverse of the Cholesky factor of ``A``."""
     lower, _ = lapack.dpotrf(evidence.posterior_precision(), lower=1, overwrite_a=1, clean=1)
     inverse, _ = lapack.dtrtri(lower, lower=1)
     return np.ascontiguousarray(inverse.T, dtype=np.float32)
@@ -248,7 +248,7 @@ def _whitener(evidence: ChainEvidence) -> NDArray[np.float32]:
 @register(shapes={"members": "k"})
 @dataclass(frozen=True, slots=True, eq=False)
 class TrendTerm(FunctionTerm):
-    """A sum of the columns of a trend."""
+    """A weighted sum of the columns of a trend."""
 
     trend: Trend
 
@@ -267,7 +267,7 @@ class TrendTerm(FunctionTerm):
 def drawn_functions(
     draws: Draws, trend: Trend, scaling: Scaling, count: int, rng: Generator, factor: float
 ) -> tuple[SampledFunctions, FrequencyIndices]:
-    """Return functions of scaled inputs, and for each (count,) the draw whose noise it has.
+    """Return ``count`` posterior functions, and the indices (count,) of the draws of their noise.
 
     A function is the mean function of a random draw plus a random deviation with the posterior
     covariance of a whitened draw (:meth:`Draws.pick`). Its deviation from the mean over all draws
@@ -301,7 +301,7 @@ def drawn_functions(
 
 
 def _own(coef: Array, number: FrequencyIndices) -> Iterator[tuple[int, Array, FrequencyIndices]]:
-    """Yield each draw with the functions (k,) that use it, and weights (p, k) of its features.
+    """Yield each draw's index, the functions (k,) that use it, and feature weights (p, k).
 
     Function ``f`` has the weights ``coef`` (f, 2, p) of the features of two draws, ``number``
     (f, 2).
@@ -314,14 +314,14 @@ def _own(coef: Array, number: FrequencyIndices) -> Iterator[tuple[int, Array, Fr
 
 
 def _of(draws: Draws, index: int) -> Frequencies:
-    """Return the frequencies of a draw for scaled inputs."""
+    """Return the frequencies of one draw, as a function of scaled inputs."""
     waves = draws.waves(index)
     dim = waves.omega.shape[1]
     return waves_in_units(waves, Scaling(np.zeros(dim), np.ones(dim)))
 
 
 def waves_in_units(waves: WaveFeatures, scaling: Scaling) -> Frequencies:
-    """Return waves as frequencies for unscaled inputs; the mean square of the sum is one."""
+    """Return frequencies of ``waves`` on unscaled inputs, each with an equal share of weight."""
     m = len(waves)
     omega, weight = waves.omega / scaling.scale, np.full(m, 1.0 / m)
     if waves.amplitudes is None or not len(waves.modulated):

@@ -27,7 +27,7 @@ from bochner.spectral.measure import ByMass
 # Candidate frequencies of each sign. The time and memory of their waves are proportional to it;
 # half leaves gaps between the frequencies twice as wide on a line.
 _N_CANDIDATES = 200
-# Pairs of rows that candidates are fitted to: ten for each, five for each of its two signs. The
+# Pairs of rows to which candidates are fitted: ten per frequency, five for each sign. The
 # cost of an iteration is this number times the square of the active candidates.
 _MOST_PAIRS = 2_000
 # Penalty on the sum of the candidates' weights per root of the number of pairs: a wave is used
@@ -56,7 +56,7 @@ Start = Callable[[Generator, PairSimilarities, Array, int], tuple[Factor, ...]]
 def random_starts(
     rng: Generator, data: PairSimilarities, signs: Array, n_starts: int, truncation: int
 ) -> list[tuple[Factor, ...]]:
-    """Return starts: one near a Gaussian, one from single frequencies, all others at random."""
+    """Return starting factors: near a Gaussian, from single frequencies, and at random."""
     kinds: list[Start] = [from_width, from_atoms, *[from_scales] * n_starts]
     return [start(rng, data, signs, truncation) for start in kinds[:n_starts]]
 
@@ -246,7 +246,7 @@ class ExactInference(Inference):
 def _part_of_factor(
     sign: float, mass: float, factor: Factor, data: PairSimilarities, distance: float
 ) -> LearnedPart:
-    """Return a part in the units of the inputs, isotropic outside of the span of the sketch."""
+    """Return the learned part in input units; it is isotropic outside the sketch's span."""
     factor = factor.ordered()
     labels = np.eye(len(factor.weights))
     is_used = factor.weights >= _LEAST_WEIGHT
@@ -362,7 +362,7 @@ def _sizes(truncation: int, dim: int) -> NDArray[np.intp]:
 
 
 def _coordinates(first: Array, factor: Factor) -> Array:
-    """Return coordinates of a factor, or of gradients, with ``first`` in place of the weights."""
+    """Return the coordinates of a factor or a gradient; ``first`` replaces its weights."""
     lower = factor.roots[:, *np.tril_indices(factor.means.shape[1])]
     return np.concatenate((first, factor.means.ravel(), lower.ravel(), factor.log_scales))
 

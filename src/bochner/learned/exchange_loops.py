@@ -77,10 +77,10 @@ def inverted(matrix: Array, out: Array) -> float:
 
 
 class _Unit(NamedTuple):
-    """Views of the arrays of all units for one unit."""
+    """Views of the proposal arrays for one unit of the basis."""
 
-    places: NDArray[np.int64]  # (w,): Its features among all
-    left: Array  # (w, p): Their columns of P as rows
+    places: NDArray[np.int64]  # (w,): Indices of the unit's features
+    left: Array  # (w, p): These features' columns of P as rows
     propagated: Array  # (w, p): Columns of P C of the proposal
     products: Array  # (w, p): Rows of C' of the proposal
     within: Array  # (w, w): Block of H of the proposal
@@ -88,14 +88,14 @@ class _Unit(NamedTuple):
 
 
 class _Room(NamedTuple):
-    """Arrays that each unit fills anew."""
+    """Work arrays that are overwritten for each unit."""
 
     old: Array  # (w, w): Inverse of the old features' block of P
     new: Array  # (w, w): The proposal's block of P
     block: Array  # (w, w): Overwritten by inversions
     change: Array  # (w, p): Change of P C, the old features taken out
     without: Array  # (p,): Posterior mean without the old features
-    remainder: Array  # (w,): Products with what this mean leaves of the targets
+    remainder: Array  # (w,): Products of the features with this mean's residuals
     weights: Array  # (w,)
 
 
@@ -183,7 +183,7 @@ def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
 
 @inner()
 def _log_ratio(noise: Array, before: float, after: float, determinant: float) -> float:
-    """Return the logarithm of a ratio of evidences; residuals are zero or more but for rounding."""
+    """Return the log ratio of two evidences; residuals below zero, by rounding, count as zero."""
     before, after = max(before, 0.0), max(after, 0.0)
     ratio = -noise[0] * (after - before) - 0.5 * determinant
     if noise[1] > 0.0:
@@ -234,7 +234,7 @@ def _carry(
     scaled: Array,
     room: _Room,
 ) -> None:
-    """Update the panels of the proposals not yet decided after a proposal is accepted."""
+    """Update the panels of undecided proposals after a proposal is accepted."""
     w, change, weights, remainder = len(room.change), room.change, room.weights, room.remainder
     places = columns[w * index : w * (index + 1)]
     for later in range(index + 1, columns.size // w):
@@ -272,7 +272,7 @@ def decide_exchanges(
     scaled: Array,
     accepted: NDArray[np.bool_],
 ) -> None:
-    r"""Decide proposals in turn and carry those accepted through sums, posterior and panels.
+    r"""Accept or reject proposals in turn; accepted ones update sums, posterior and panels.
 
     With ``B`` units of ``w`` features each, at places ``columns`` (wB,) among ``p``:
 
@@ -283,12 +283,12 @@ def decide_exchanges(
     ``gram`` (p, p), ``target`` (p,), ``mean`` (p,)
         Sums over rows and posterior mean of the current features.
     ``log_ratio``, ``log_uniform`` (B,)
-        Share of prior and proposal law in the acceptance ratio; the variates that decide.
+        Prior and proposal terms of the log acceptance ratio; log uniform variates that decide.
     ``noise`` (3,)
         Coefficients ``(l, e, r)`` of the log likelihood of a residual ``s``,
-        ``-l s - e log(r + s / 2)``, where ``s`` is ``square`` less what the features explain.
+        ``-l s - e log(r + s / 2)``, where ``s`` is ``square`` less the explained sum.
     ``reached`` (2,)
-        What the features explain, and :math:`\log |A|`.
+        Sum of squares that the features explain, and :math:`\log |A|`.
     ``factors``, ``scaled`` (2wB, p)
         Filled with rows whose outer products, summed, are the change of :math:`P`; zero before.
     ``accepted`` (B,)

@@ -1,4 +1,4 @@
-"""Priors over frequencies as the moves of a chain see them: sparse, or a mixture of Gaussians."""
+"""Sparse and Gaussian-mixture priors over frequencies, with the proposals of chain moves."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -62,7 +62,7 @@ class Whitening(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineWhitening(Whitening):
-    """Coordinates (omega - centre) / scale if they may move, else zero; all are (m, d)."""
+    """Whitening (omega - centre) / scale of movable entries, else zero; arrays are (m, d)."""
 
     centre: Array
     scale: Array
@@ -79,7 +79,7 @@ class AffineWhitening(Whitening):
 
 
 class FrequencyPrior(ABC):
-    """The parameters of an unknown law of frequencies, which are independent given the parameters.
+    """Parameters of a prior, given which the frequencies are independent.
 
     Values are immutable: :meth:`refresh` returns new parameters given the frequencies.
     """
@@ -93,7 +93,7 @@ class FrequencyPrior(ABC):
 
     @abstractmethod
     def sample(self, rng: Generator, n_frequencies: int) -> Array:
-        """Return frequencies (m, d) drawn from the current law."""
+        """Return frequencies (m, d) drawn with the current parameters."""
 
     @abstractmethod
     def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
@@ -119,11 +119,11 @@ class FrequencyPrior(ABC):
     def extended(
         self, rng: Generator, omega: Array, n_frequencies: int
     ) -> tuple[Array, "FrequencyPrior"]:
-        """Return ``omega`` with more frequencies drawn from the prior, and the prior of all."""
+        """Return ``omega`` extended to ``n_frequencies`` rows by prior draws, and the prior."""
         return np.concatenate([omega, self.sample(rng, n_frequencies - len(omega))]), self
 
     def components(self) -> Components | None:
-        """Return the mixture over frequencies; ``None`` if the frequencies describe it better."""
+        """Return the prior as a Gaussian mixture; ``None`` if the draws describe it better."""
         return None
 
 
@@ -167,7 +167,7 @@ class SparsePrior(FrequencyPrior):
               w_{ji} \sim \sum_c \rho_{ic} \tfrac12
               [N(\mu_{ic}, s_{ic}^2) + N(-\mu_{ic}, s_{ic}^2)],
 
-    independent over inputs: the law of an analysis-of-variance kernel
+    independent over inputs: the spectral distribution of an analysis-of-variance kernel
     :math:`\prod_i (1 - \pi_i + \pi_i k_i(\Delta_i))` whose factors are spectral mixtures. All of
     ``pi``, ``rho``, ``mu`` and ``s`` are unknown.
     """
@@ -308,18 +308,18 @@ JUMPS = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DensePrior(FrequencyPrior):
-    """The mixture of BaNK: every frequency is a Gaussian draw of its component."""
+    """Gaussian mixture prior (BaNK): each frequency is a draw from its component."""
 
     hyper: MixturePrior
     mixture: Mixture  # Labels of the frequencies and parameters of the components
     correlations: tuple[float, ...] = CORRELATIONS
-    jumps: float = JUMPS  # Share of the proposals that draw a component, too
+    jumps: float = JUMPS  # Share of the proposals that also draw a component
 
     kinds: ClassVar[tuple[str, ...]] = ("pcn", "jump")
 
     @classmethod
     def start(cls, rng: Generator, hyper: MixturePrior, omega: Array) -> "DensePrior":
-        """Return a prior that is fitted to frequencies (m, d)."""
+        """Return a prior fitted to frequencies (m, d)."""
         return cls(hyper, init(rng, omega, hyper))
 
     @property
@@ -355,7 +355,7 @@ class DensePrior(FrequencyPrior):
         return replace(self, mixture=replace(self.mixture, labels=labels))
 
     def _jumps(self, rng: Generator, index: Index) -> tuple[Index, Mask]:
-        """Return labels (B,), some of them proposed, and a mask of the proposed ones.
+        """Return component labels (B,), of which some are proposals, and the proposals' mask.
 
         Given component weights drawn from their posterior, the label and the value of a frequency
         are independent of other frequencies, so that only the likelihood enters the acceptance
@@ -399,7 +399,7 @@ class DensePrior(FrequencyPrior):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Components(Whitening):
-    """Coordinates of each frequency relative to its component."""
+    """Whitening of each frequency by the mean and covariance of its component."""
 
     mixture: Mixture
     moving: Mask
@@ -431,7 +431,7 @@ def frequency_components(omega: Array) -> Components:
 
 
 def _gaussian(members: Array) -> tuple[Array, Array]:
-    """Return mean and covariance of frequencies (m, d) with arbitrary signs."""
+    """Return mean and covariance of frequencies (m, d), after aligning their arbitrary signs."""
     second = members.T @ members / len(members)
     if len(members) == 1:
         return members[0], np.zeros_like(second)
@@ -440,7 +440,7 @@ def _gaussian(members: Array) -> tuple[Array, Array]:
     turned = members * np.where(members @ direction < 0, -1.0, 1.0)[:, None]
     mean = turned.mean(axis=0)
     spread = turned - mean
-    # Only a spectral line away from zero has a mean of two deviations: a half-normal law has 1.3,
+    # Only a spectral line away from zero has a mean of two deviations: a half-normal has 1.3,
     # and half a ring has less than two, too.
     if np.linalg.norm(mean) < 2.0 * np.sqrt(np.mean(np.sum(spread**2, axis=1))):
         return np.zeros(members.shape[1]), second

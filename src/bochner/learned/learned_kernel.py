@@ -1,4 +1,4 @@
-"""The pooled draws of several chains: blocks that they leave out, kernel, and convergence."""
+"""Pooled draws of several chains: held-out blocks, mean kernel and convergence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ _MOST_COMPONENTS = 128
 _MOST_WAVES = 4096
 
 _MOST_ROWS = 8_000
-"""Largest number of rows of a chain that leaves rows out: the cost of a sweep is proportional to
+"""Largest number of rows of a chain that holds out rows: the cost of a sweep is proportional to
 it. Weights that are refitted to all rows make up for the loss: on 14,861 rows of
 california_housing, the mean square error decreases from 0.180 to 0.172."""
 
@@ -77,7 +77,7 @@ class ChainRows(NamedTuple):
 def blocks_of(
     rng: Generator, units: Units, codes: Array | None, n_blocks: int
 ) -> NDArray[np.int64] | None:
-    """Return the number of observations (n, n_blocks) of each row that each block leaves out.
+    """Return how many observations of each row each block holds out, of shape (n, n_blocks).
 
     Blocks are a random partition of single observations, so that equal observations are assigned
     independently. If all observations of a class of ``codes`` (n,) are in one block, no block
@@ -120,7 +120,7 @@ def parts_of(rng: Generator, units: Units, left_out: NDArray[np.int64]) -> list[
 
 
 def scored_of(rng: Generator, left_out: NDArray[np.int64]) -> tuple[Index, Index]:
-    """Return at most 2,000 rows that are scored by left-out predictions, and their blocks."""
+    """Return at most 2,000 rows to score by held-out predictions, and their blocks."""
     rows, blocks = np.nonzero(left_out)
     chosen = np.sort(rng.permutation(len(rows))[:_SCORED])
     return rows[chosen], blocks[chosen]
@@ -128,17 +128,17 @@ def scored_of(rng: Generator, left_out: NDArray[np.int64]) -> tuple[Index, Index
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOutRows:
-    """Rows that are left out of one chain each, from which scores and calibration are computed."""
+    """Held-out rows for the score and the calibration, each held out by one chain."""
 
     n_chains: int
-    block: Index  # (s,): The chain that has left a row out
+    block: Index  # (s,): Index of the chain that holds out the row
     inputs: Array  # (d, s): Scaled
     fixed: Array  # (q, s)
     codes: Array  # (s,): Targets, or codes of classes
-    units: Units  # (s,): The observations that the chain leaves out
+    units: Units  # (s,): The observations that the chain holds out
 
     def by_chain(self, draws: Sequence[Draws]) -> Iterator[tuple[Mask, list[Draws], Array, Array]]:
-        """Yield for each chain a mask (s,) of its rows, its draws of each problem, and inputs."""
+        """Yield for each chain the mask (s,) of its held-out rows, its draws, and the inputs."""
         for index in range(self.n_chains):
             in_block = self.block == index
             if in_block.any():
@@ -164,7 +164,7 @@ def _chain_of(draws: Draws, index: int, n_chains: int) -> Draws:
 
 
 def pooled(rng: Generator, draws: Draws, data: ScaledData, n_chains: int, n_threads: int) -> Draws:
-    """Return one draw with the pooled frequencies of several draws, refitted to all rows.
+    """Pool the frequencies of several draws in one draw, with weights fitted to all rows.
 
     ``draws`` are the concatenated draws of :class:`StationaryModel` chains. Evenly spaced draws of
     each chain are pooled, including its last one. Their number is limited by the number of rows; if
@@ -223,7 +223,7 @@ class Learned:
 
     draws: Draws
     trace: Trace
-    kernel: Kernel  # Posterior mean of the kernel, on inputs in their own units
+    kernel: Kernel  # Posterior mean of the kernel on unscaled inputs
     structure: str  # "sparse" or "dense"
 
     @classmethod
@@ -234,7 +234,7 @@ class Learned:
         scaling: Scaling,
         basis: Basis = PLAIN,
     ) -> "Learned":
-        """Return the pooled draws, trace and kernel of chains; ``scaling`` is of the inputs."""
+        """Return the pooled draws, trace and kernel of chains; ``scaling`` scales the inputs."""
         n_kept = min(len(chain.draws) for chain in chains)
         # Equal numbers of draws, so that chains have equal weights.
         last_draws = [draw for chain in chains for draw in chain.draws[-n_kept:]]
@@ -272,9 +272,9 @@ class Convergence:
 
     @classmethod
     def of(cls, learned: Learned, inputs: Array, fixed: Array) -> "Convergence":
-        """Return the diagnostics, from the function at ``inputs`` (d, n) and ``fixed`` (q, n)."""
+        """Return the diagnostics of the function at ``inputs`` (d, n) and ``fixed`` (q, n)."""
         n_chains = learned.trace.n_chains
-        # Evenly spaced rows: the sorted data have probes everywhere.
+        # Rows are sorted, so that evenly spaced rows cover the data.
         every = max(1, inputs.shape[1] // _PROBES)
         inputs, fixed = inputs[:, ::every][:, :_PROBES], fixed[:, ::every][:, :_PROBES]
         values = np.concatenate([v for _, v in learned.draws.activations(inputs, fixed)], axis=1)

@@ -26,7 +26,7 @@ _MOST_ROWS = 1e12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneVsRestLabels:
-    """Task of a classification, with one column of plus and minus one for each chain."""
+    """Labels as columns of plus and minus one, one column per binary problem."""
 
     classes: NDArray[Any]  # All labels, in ascending order
 
@@ -35,7 +35,7 @@ class OneVsRestLabels:
         return np.searchsorted(self.classes, y).astype(np.float64)
 
     def columns(self, codes: Array) -> Array:
-        """Return a column for every chain to learn, of shape (n, t)."""
+        """Return the columns of plus and minus one to learn, of shape (n, t)."""
         return Indicators(np.arange(len(self.classes)))(codes)
 
     def probabilities(self, positive: Array) -> Array:
@@ -51,7 +51,7 @@ class OneVsRestLabels:
 
 
 class LearnedClassification(ClassifierMixin, LearnedKernelEstimator):
-    """Base of the classifications with a learned kernel."""
+    """Base class of the classifiers with a learned kernel."""
 
     _is_classifier: ClassVar[bool] = True
     classes_: NDArray[Any]

@@ -54,21 +54,21 @@ class Problems:
     """Distinct training rows, and the task that turns their targets into columns."""
 
     X: Array  # (n, d)
-    codes: Array  # (n,): Numbers that stand for the given targets
+    codes: Array  # (n,): Numeric codes of the targets
     units: Units  # (n,)
     task: Any  # Has ``codes`` of targets, and the ``columns`` that chains learn
-    unit: float = 1.0  # Number by which the given weights were divided
-    has_precisions: bool = False  # Or weights are counts, or powers of the likelihood
+    unit: float = 1.0  # Number by which the sample weights were divided
+    has_precisions: bool = False  # If not, weights are counts or powers of the likelihood
 
     @property
     def weight(self) -> Array | None:
-        """Total weights of the rows (n,), ``None`` for ones."""
+        """Total weights (n,) of the rows; ``None`` if all are one."""
         totals = self.units.totals
         return None if (totals == 1.0).all() else totals
 
     @property
     def repeats(self) -> Array | None:
-        """Numbers of observations (n,) where weights are precisions, ``None`` otherwise."""
+        """Numbers of observations (n,) if weights are precisions, else ``None``."""
         return self.units.counts if self.has_precisions else None
 
 
@@ -170,7 +170,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         return self
 
     def _learn(self, problems: Problems, progress: Progress) -> None:
-        """Sample all problems."""
+        """Sample the posterior of every problem: one regression, or one problem per class."""
         self._check_parameters()
         settings = settings_of(self, len(problems.X))
         self._scaling = Scaling.of(problems.X)
@@ -264,7 +264,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         self._calibrate(left_out, problems.task)
 
     def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for invalid parameters, also of a model loaded from a file."""
         settings_of(self, n_rows=1)
 
     def _default_sizes(self, n_rows: int) -> Mapping[str, int]:
@@ -272,7 +272,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         return default_sizes(n_rows)
 
     def _model(self, n_frequencies: int) -> Model:
-        """Return the model to sample, unless the sampler has one."""
+        """Return the default model, which a model of the sampler replaces."""
         return BANK
 
     def _relevance(self, learned: Learned, scaled: Array, weight: Array | None) -> Relevance:
@@ -289,7 +289,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
 
     @abstractmethod
     def _calibrate(self, left_out: LeftOutRows | None, task: Any) -> None:
-        """Compute ``score_`` and a calibration from held-out predictions; none without them."""
+        """Compute ``score_`` and the calibration, if there are held-out predictions."""
 
     @abstractmethod
     def _problems(
@@ -314,7 +314,7 @@ def with_pooled_draws(
 
 
 def one_share(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:
-    """Return the settings of one of several problems, with its threads and share of the time."""
+    """Return the settings for one of several problems: its threads and share of the time."""
     limit = settings.time_limit
     limit = None if limit is None else limit / n_problems
     return replace(settings, time_limit=limit, n_threads=n_threads)
@@ -335,7 +335,7 @@ def mean_kernel(kernels: list[Kernel]) -> Kernel:
 
 
 def warn_of_convergence(convergence: Sequence[Convergence]) -> None:
-    """Warn if single chains disagree with themselves, or have few independent draws."""
+    """Warn if R-hat of the predictions is high or their effective sample size is low."""
     rhat = max((c.rhat_predictions for c in convergence), key=np.nan_to_num)
     ess = np.fmin.reduce([c.ess_predictions for c in convergence])
     if rhat > _BAD_RHAT or ess < _FEW:
@@ -350,7 +350,7 @@ def warn_of_convergence(convergence: Sequence[Convergence]) -> None:
 
 
 def positive_rows(X: Array, y: Any, sample_weight: ArrayLike | None) -> tuple[Array, Any, Units]:
-    """Return the rows of positive weight, and the observations that they represent."""
+    """Return the rows of positive weight, with the weights and counts of observations."""
     weight = checked_weight(sample_weight, X)
     if weight is None:
         return X, y, Units.of(None, len(X))

@@ -39,11 +39,11 @@ _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, slots=True)
 class StandardisedNumbers:
-    """Task of a regression: targets minus their mean, divided by their scale."""
+    """Regression targets minus their mean, divided by their scale."""
 
     mean: float
     scale: float
-    # Whether nothing but rounding is left without the mean; the column is zero then
+    # Whether targets are constant up to rounding; the column is then zero
     is_constant: bool = False
 
     @classmethod
@@ -55,17 +55,17 @@ class StandardisedNumbers:
         return cls(mean, 1.0 if is_constant else scale, is_constant)
 
     def codes(self, y: NDArray[np.generic]) -> Array:
-        """Return numbers that stand for targets, of shape (n,)."""
+        """Return numeric codes of targets, of shape (n,)."""
         return y.astype(np.float64)
 
     def columns(self, codes: Array) -> Array:
-        """Return the column that a chain learns, of shape (n, 1)."""
+        """Return the standardised targets that a chain learns, of shape (n, 1)."""
         centred = codes[:, None] - self.mean
         return np.zeros_like(centred) if self.is_constant else centred / self.scale
 
 
 def of_mean_one(units: Units) -> tuple[Units, float]:
-    """Return observations with precisions of mean one, and the divisor of the precisions.
+    """Rescale precisions to mean one; return the observations and the divisor.
 
     Sums of weights are then numbers of observations, on which the distribution of the noise
     variance depends.
@@ -75,7 +75,7 @@ def of_mean_one(units: Units) -> tuple[Units, float]:
 
 
 def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
-    """Return mean and variance (n,) of the function over draws, given the weights of each draw."""
+    """Return mean and variance (n,) over draws of each draw's posterior mean function."""
     mean, variance = np.empty((2, inputs.shape[1]))
     for part, values in draws.activations(inputs, fixed):
         mean[part] = values.mean(axis=0)
@@ -84,9 +84,9 @@ def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, 
 
 
 def _spread(draws: Draws, inputs: Array, fixed: Array, weights: Array | None = None) -> Array:
-    """Return the mean variance (n,) of new observations given a draw, noise included.
+    """Return the predictive variance (n,) within draws, noise included, averaged over draws.
 
-    Their ``weights`` (n,) are ones by default.
+    The ``weights`` (n,) of the new observations are ones by default.
     """
     precision = np.ones(inputs.shape[1]) if weights is None else weights
     variance = np.empty(inputs.shape[1])
@@ -98,7 +98,7 @@ def _spread(draws: Draws, inputs: Array, fixed: Array, weights: Array | None = N
 
 
 class LearnedRegression(RegressorMixin, LearnedKernelEstimator):
-    """Base of the regressions with a learned kernel."""
+    """Base class of the regressors with a learned kernel."""
 
     _is_classifier: ClassVar[bool] = False
     target_mean_: float
@@ -163,7 +163,7 @@ class LearnedRegression(RegressorMixin, LearnedKernelEstimator):
         for part, values in draws.activations(left_out.inputs, left_out.fixed):
             means[:, part] = values.reshape(len(means), -1, values.shape[1]).mean(axis=1)
         variance: Array = means.var(axis=0)
-        new = np.empty_like(variance)  # That of new observations of weight one
+        new = np.empty_like(variance)  # Variance of new observations of weight one
         for rows, (chain,), inputs, fixed in left_out.by_chain([draws]):
             mean, within = function_moments(chain, inputs, fixed)
             residual[rows] -= mean
@@ -328,7 +328,7 @@ class LearnedKernelRegressor(LearnedRegression):
     def predict_quantiles(self, X: MatrixLike, levels: object = (0.1, 0.5, 0.9)) -> Array:
         """Return quantiles (n, q) of new targets at levels (q,) between 0 and 1.
 
-        They are quantiles of the mixture of the normal laws of all draws.
+        They are quantiles of the mixture of the normal distributions of all draws.
         """
         chosen = as_levels(levels).tolist()
         return np.concatenate(
@@ -362,7 +362,7 @@ class LearnedKernelRegressor(LearnedRegression):
         return self.target_mean_ + unit * mean, self._scale * unit * np.sqrt(variance)
 
     def _predictive(self, X: object) -> Iterator[tuple[slice, LikelihoodMixture]]:
-        """Yield slices of rows with the mixtures of the normal laws of all draws.
+        """Yield slices of rows with their predictive mixtures of one normal per draw.
 
         If left-out rows scale the standard deviations, all distances from the mean are scaled.
         """

@@ -20,7 +20,7 @@ _AMPLITUDES = ("cosines", "windows", "constant")
 @register
 @dataclass(frozen=True, slots=True)
 class LearnedEnvelope:
-    """What varies with the inputs in a locally stationary model.
+    """Options of a locally stationary model: which quantities vary with the inputs.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ unless it is given, the noise are set to their maximisers.
 Sticks and components are integrated out given the ``N`` expected frequencies of each component.
 Sticks are :math:`\theta_t = \beta_t \prod_{s < t} (1 - \beta_s)`, :math:`\beta_t \sim
 \mathrm{Beta}(1, \alpha)`, :math:`\beta_T = 1` (Blei and Jordan, "Variational inference for
-Dirichlet process mixtures", 2006). A component's mean and covariance have the law of
+Dirichlet process mixtures", 2006). A component's mean and covariance have the prior
 :class:`~bochner.learned.dirichlet_mixture.NormalInverseWishart` with mean zero and
 :math:`E \Sigma = s I`; :math:`\log \int p(\mu, \Sigma) \exp(N \, E \log N(\omega \mid \mu, \Sigma))
 d\mu \, d\Sigma` is the log ratio of the normalisers of posterior and prior, for any real ``N``.

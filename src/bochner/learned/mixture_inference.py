@@ -39,7 +39,7 @@ class Sketch:
 
     rows: Array
     gram: Array
-    distance: float  # Priors expect frequencies of the order of its inverse
+    distance: float  # Prior frequencies are of the order of its inverse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class PairSimilarities:
 
     deltas: Array  # (P, q): Differences in ``basis``, in units of the typical distance
     values: Array  # (P,): Mean similarities at each difference, in units of ``unit``
-    counts: Array  # (P,): Numbers of similarities averaged
+    counts: Array  # (P,): Numbers of similarities in each mean
     spread: float  # Sum of squared deviations from the averages
     unit: float
     basis: Array  # (d, q): Orthonormal basis of the span
@@ -115,7 +115,7 @@ def spread_rows(rows: Array, n: int, rng: Generator) -> NDArray[np.intp]:
     left[chosen] = False
     while len(chosen) < min(n, len(order)):
         weight = square * left
-        if not weight.any():  # all other rows are copies of chosen ones
+        if not weight.any():  # all other rows are copies of chosen rows
             weight = left.astype(np.float64)
         chosen.append(int(rng.choice(len(order), p=weight / weight.sum())))
         left[chosen[-1]] = False
@@ -153,7 +153,7 @@ class LearnedPart:
 
     @property
     def n_used(self) -> int:
-        """Number of the model's components with a thousandth of the frequencies or more."""
+        """Number of components with at least a thousandth of the frequencies."""
         return int(np.count_nonzero(self.weights @ self.labels >= _USED_SHARE))
 
     def responsibilities(self, omega: Array) -> Array:

@@ -47,7 +47,7 @@ _RANGE = float(2.0 * np.sqrt(3.0))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveSum:
-    r"""A function of waves in windows, some of which are flat.
+    r"""A weighted sum of waves times Gaussian windows, some of which are constant.
 
     .. math:: \Re \sum_j w_j \exp\Big(i\, \omega_j \cdot x
               - \frac12 \sum_i t_{ji} (x_i - c_{ji})^2\Big)
@@ -102,7 +102,7 @@ class WaveSum:
 
 
 class WaveAmplitudes(ABC):
-    """Amplitudes of M waves, given by two arrays; a row of zeros in the first means one."""
+    """Amplitudes of M waves from two arrays; a zero row in the first means amplitude one."""
 
     __slots__ = ()
 
@@ -117,11 +117,11 @@ class WaveAmplitudes(ABC):
 
     @abstractmethod
     def none_by_numbers(self) -> tuple[Array, Array]:
-        """Return zeros in the shapes of the two arrays, for derivatives."""
+        """Return zeros of the shapes of the two parameter arrays, to be filled with derivatives."""
 
     @abstractmethod
     def gradient(self, inputs: Floats, which: Index, along: Floats) -> tuple[Array, Array]:
-        """Return derivatives by the two arrays for ``which`` amplitudes.
+        """Return derivatives of the amplitudes ``which`` by the two parameter arrays.
 
         ``along`` (k, n) are the derivatives by the values of the amplitudes.
         """
@@ -197,7 +197,7 @@ class CosineAmplitudes(WaveAmplitudes):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowAmplitudes(WaveAmplitudes):
-    """Amplitudes that are Gaussian windows along some inputs; one without windows."""
+    """Gaussian windows along some inputs as amplitudes; an amplitude without window is one."""
 
     centre: Array  # (M, d): Zero along inputs without a window
     number: Array  # (M,): The width is MEDIAN_WIDTH exp(WIDTH_RATE number)
@@ -228,7 +228,7 @@ class WindowAmplitudes(WaveAmplitudes):
         return values
 
     def _squares(self, inputs: Floats, which: Index) -> Array:
-        """Return squared distances (k, n) from centres in widths, in float64."""
+        """Return squared distances (k, n) from centres, in units of the widths, in float64."""
         total = np.zeros((len(which), inputs.shape[1]))
         for x, centre, decay in zip(inputs, self.centre[which].T, self.decay[which].T, strict=True):
             total += decay[:, None] * (x - centre[:, None]) ** 2
@@ -266,7 +266,7 @@ _LAYOUT = MemoryLayout.BY_WAVE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveFeatures:
-    """M waves with amplitudes; without ``amplitudes`` all amplitudes are one."""
+    """Features of M waves with amplitudes, which are all one if ``amplitudes`` is ``None``."""
 
     omega: Array  # (M, d)
     amplitudes: WaveAmplitudes | None = None
@@ -303,7 +303,7 @@ class WaveFeatures:
         return (squares + (len(self) - len(which))) / len(self)
 
     def summed(self, coef: Array, scale: float) -> WaveSum:
-        """Return the function with weights ``coef`` (2M,) of the features with factor ``scale``."""
+        """Return the function: features times ``scale``, weighted by ``coef`` (2M,)."""
         # The real part of a - ib times exp(i angle) is a cos + b sin.
         weight = (scale * (coef[0::2] - 1j * coef[1::2])).astype(np.complex128)
         if self.amplitudes is None:
@@ -311,7 +311,7 @@ class WaveFeatures:
         return self.amplitudes.summed(self.omega, weight)
 
     def gradient(self, inputs: Floats, Z: Floats, slope: Floats, scale: float) -> tuple[Array, ...]:
-        """Return derivatives by frequencies and, if there are amplitudes, by their numbers.
+        """Return derivatives by frequencies and, if amplitudes vary, by their two arrays.
 
         ``slope`` (2M, n) are the derivatives by the features ``Z`` (2M, n), which have the factor
         ``scale``, at inputs (d, n).

@@ -87,7 +87,7 @@ class Move(ABC):
 
     @abstractmethod
     def __call__(self, rng: np.random.Generator, state: ChainState) -> Info:
-        """Move the state in place; return acceptances and other numbers for the trace."""
+        """Move the state in place; return acceptance rates and other values for the trace."""
 
 
 @register
@@ -284,7 +284,7 @@ class ReplacementSweep(Move):
             state.prior = state.prior.decided(index, suggestion, decided)
             tried += np.bincount(suggestion.kind, minlength=len(tried))
             accepted += np.bincount(suggestion.kind[decided], minlength=len(tried))
-        # From the updated sums, so that rounding errors of a sweep do not accumulate.
+        # Solved from the updated sums, so that rounding errors of a sweep do not accumulate.
         state.evidence = solved(state.evidence, state.evidence.precision)
         return acceptances(kinds, tried, accepted)
 
@@ -313,12 +313,12 @@ class Proposals:
 
     index: Index  # (B,): The units, of one group of the basis, each at most once
     omega: Array  # (B, D): Their proposed values
-    log_ratio: Array  # (B,): Share of prior and proposal law in the log acceptance ratio
-    log_uniform: Array  # (B,): Logarithms of uniform variates, which decide
+    log_ratio: Array  # (B,): Prior and proposal terms of the log acceptance ratio
+    log_uniform: Array  # (B,): Logarithms of uniform variates that decide acceptance
 
 
 def replace_frequencies(evidence: ChainEvidence, rows: TrainingData, proposals: Proposals) -> Mask:
-    r"""Decide a block of proposals and update the evidence in place; return a mask of acceptances.
+    r"""Accept or reject a block of proposals, updating the evidence in place; return the mask.
 
     The result is that of one proposal after another, each with its evidence (equation (15) of the
     paper). With the features ``F`` of all proposals it needs three products with the data:

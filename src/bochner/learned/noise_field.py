@@ -47,7 +47,7 @@ class NoiseField:
     omega: Array  # (K, d): v
     weights: Array  # (2K,): eta
     spread: float  # tau
-    prior: FrequencyPrior  # law of v
+    prior: FrequencyPrior  # prior of v
 
     @classmethod
     def start(cls, rng: Generator, prior: FrequencyPrior) -> "NoiseField":
@@ -59,13 +59,13 @@ class NoiseField:
         return rows.each(part_field, self.omega, self.weights, n_features=2 * len(self.weights))
 
     def moved(self, rng: Generator, rows: TrainingData, squares: Array) -> "NoiseField":
-        r"""Return the field after moves that leave its posterior given the residuals invariant.
+        r"""Return the field after Markov moves that keep its posterior invariant.
 
         ``squares`` (n,) are weights of rows times squared residuals, divided by :math:`\sigma^2`.
         """
         weights = self._weights_moved(rng, rows, squares)
         omega, prior = self._frequencies_moved(rng, rows, squares, weights)
-        # The conjugate inverse gamma law of the variance of the weights.
+        # The variance of the weights has a conjugate inverse gamma posterior.
         rate = _SPREAD_RATE + 0.5 * float(weights @ weights)
         spread = np.sqrt(rate / rng.gamma(_SPREAD_SHAPE + 0.5 * len(weights)))
         return NoiseField(omega, weights, float(spread), prior.refresh(rng, omega))
@@ -116,7 +116,7 @@ class VaryingNoise(ConditionallyGaussian):
     Given ``h``, rows have weights :math:`e^{-h}`.
     """
 
-    noise: InverseGammaNoise  # Law of sigma^2
+    noise: InverseGammaNoise  # Distribution of sigma^2
     prior: FrequencyPrior  # Prior of the frequencies of h, with initial parameters
 
     def start(
@@ -186,7 +186,7 @@ def part_likelihood(
 
 
 def under_field(part: TrainingData, field: Array) -> tuple[Array, Array]:
-    """Return weights (n,) of rows given a field (n,), and targets times the weights."""
+    """Return row weights (n,) for a noise field (n,), and targets times these weights."""
     factor = np.exp(-field)
     return factor if part.weight is None else part.weight * factor, part.target * factor
 
@@ -202,7 +202,7 @@ def part_squares(
 
 
 def part_level(part: TrainingData, field: Array) -> tuple[float]:
-    """Return the sum of a field over all observations."""
+    """Return the sum over observations of the field's values at a part of the rows."""
     return (float(np.sum(field if part.counts is None else part.counts * field)),)
 
 

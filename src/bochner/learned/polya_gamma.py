@@ -134,7 +134,7 @@ def part_weights(part: TrainingData, activation: Array, rng: Generator) -> Array
 
 
 def polya_gamma(size: Array | float, activation: Array, rng: Generator) -> Array:
-    """Return Pólya-Gamma variables (n,) of counts ``size``, a number or (n,)."""
+    """Return Pólya-Gamma variables (n,) with counts ``size``, a scalar or (n,)."""
     count = np.broadcast_to(size, activation.shape)
     rare = count < _LEAST_COUNT
     if not rare.any():
@@ -147,7 +147,7 @@ def polya_gamma(size: Array | float, activation: Array, rng: Generator) -> Array
 
 
 def _series(count: Array, activation: Array, rng: Generator) -> Array:
-    r"""Return Pólya-Gamma variables by a series of gamma variables; the tail is its mean.
+    r"""Return Pólya-Gamma variables from a gamma series, whose tail is replaced by its mean.
 
     Polson et al., equation 1: :math:`\frac{1}{2 \pi^2} \sum_k g_k / ((k - 1/2)^2 + z^2 / 4 \pi^2)`.
     """

@@ -10,9 +10,9 @@ from bochner._base.registry import register
 from bochner.learned.draws import Draws
 from bochner.learned.modulated_waves import WaveSum
 
-# Largest numbers of draws for second derivatives and for averages over inputs; bounds of the rows.
+# Largest numbers of draws for second derivatives and for averages; range of the number of rows.
 _MOST_DRAWS, _FEW_DRAWS, _LEAST_ROWS, _MOST_ROWS = 24, 8, 16, 500
-# Budget of multiplications for second derivatives, and numbers in a block of them (16 MB).
+# Budget of multiplications for second derivatives, and array entries of a block (16 MB).
 _MOST_PRODUCTS, _MOST_NUMBERS = 2e10, 2e6
 # Keeps quotients of zeros finite.
 _TINY = float(np.finfo(np.float64).tiny)

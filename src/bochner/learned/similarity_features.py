@@ -238,7 +238,7 @@ class SimilarityFeatures(
         return np.asarray((left * self.signature_) @ right.T)
 
     def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for invalid parameters, also of a model loaded from a file."""
         check_each(self, _CHECKS)
 
     def _similarities(

@@ -60,7 +60,7 @@ def effective_sample_size(chains: ArrayLike) -> float:
 
 
 def _halves(chains: ArrayLike) -> Array | None:
-    """Return the halves of the chains without a middle draw, ``None`` if R-hat is undefined."""
+    """Split chains into halves, dropping a middle draw; ``None`` if R-hat is undefined."""
     array = as_array(chains)
     if array.ndim != 2:
         raise ValueError(
@@ -150,8 +150,8 @@ class Trace:
     records : mapping of str to array-like of shape (n_chains, n_iterations)
         Arrays by name, which are copied and read-only. Usual names are ``log_evidence``,
         ``log_posterior``, ``acceptance_<move>`` (the share of accepted proposals of the move in the
-        iteration), ``n_components_used``, ``step_size``, ``precision`` (of the weights, relative to
-        the noise), ``noise_variance`` and ``seconds``. Other names are allowed.
+        iteration), ``n_components``, ``step_size_<move>``, ``precision`` (of the weights, over
+        the precision of the noise), ``noise_variance`` and ``seconds``. Other names are allowed.
     n_burn_in : int
         Number of burn-in iterations at the beginning of each chain.
 

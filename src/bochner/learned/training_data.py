@@ -16,9 +16,9 @@ from bochner.learned.basis import PLAIN, Basis
 
 # Share of the values at each end that do not influence the scale of an input.
 _TAILS = 0.005
-# Number of pairs of rows with a median distance, whose error is one or two per cent in rank.
+# Number of row pairs for a median distance, whose rank is exact to one or two per cent.
 _MOST_PAIRS = 5000
-# Pivot below which a column of unit length is linearly dependent, near the root of rounding.
+# Pivot below which a unit-length column is linearly dependent, near the root of epsilon.
 _DEPENDENT = 1e-7
 # Mean number of repetitions of a row up to which repeated rows are stored, without weights.
 _FEW_REPEATED = 1.25
@@ -62,7 +62,7 @@ class Trend:
 
     degree: int  # 0 for a constant, 1 for straight lines as well, 2 for squares as well
     kept: Array  # (q,): Indices of linearly independent columns of 1, x_1, ..., x_d, x_1^2, ...
-    transform: Array  # (q, q): Maps these columns to orthonormal ones
+    transform: Array  # (q, q): Maps these columns to orthonormal columns
 
     @classmethod
     def of(cls, X: Array, degree: int) -> "Trend":
@@ -90,7 +90,7 @@ class Trend:
 
 
 def frequency_scales(X: Array, rng: Generator) -> Array:
-    """Return reciprocals of median distances of each input's distinct values, of shape (d,)."""
+    """Return one over each input's median distance between distinct values, of shape (d,)."""
     n = len(X)
     i, j = rng.integers(n, size=(2, _MOST_PAIRS))
     scales = np.ones(X.shape[1])
@@ -103,7 +103,7 @@ def frequency_scales(X: Array, rng: Generator) -> Array:
 
 
 def distinct_rows(X: Array, y: Array, units: Units) -> tuple[Array, Array, Units]:
-    """Return sorted rows and targets without repetitions, with the units of their observations.
+    """Return sorted distinct rows and targets, with weights and counts of observations.
 
     The result, and so a fit, does not depend on the order of rows, nor on whether repetitions are
     rows or counts. Rows with different weights are not equal. If there are few repetitions they
@@ -145,12 +145,12 @@ def _powers(X: Array, degree: int) -> Array:
 Terms = TypeVar("Terms")
 
 Along = Sequence[Array | Floats | None]
-"""Arrays whose last axis is the rows, of which a function of a block of rows gets its share."""
+"""Arrays whose last axis is the rows; a function of a block of rows gets their slices."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingData:
-    r"""Rows to regress on the features of :math:`m` waves and on :math:`q` fixed columns.
+    r"""Training rows of a regression on :math:`m` waves and :math:`q` fixed columns.
 
     Features (p, n) come first, :math:`m^{-1/2} \cos(\omega_j \cdot x)` and
     :math:`m^{-1/2} \sin(\omega_j \cdot x)` for a wave ``j`` of constant amplitude.
@@ -193,7 +193,7 @@ class TrainingData:
 
     @property
     def counts(self) -> Array | None:
-        """Numbers of observations of the rows (n,); ``None`` for ones."""
+        """Numbers of observations (n,) of the rows; ``None`` if all are one."""
         return self.weight if self.repeats is None else self.repeats
 
     @property
@@ -237,7 +237,7 @@ class TrainingData:
         return np.empty((n_features, self.n_samples), dtype=self.dtype)
 
     def features(self, omega: Array, stored: Floats | None = None) -> Floats:
-        """Return features and fixed columns (p, n) of all rows: ``stored`` ones, else computed."""
+        """Return features and fixed columns (p, n) of all rows, ``stored`` or newly computed."""
         if stored is not None:
             return stored
         waves = self.basis.waves(omega)
@@ -248,7 +248,7 @@ class TrainingData:
         return out
 
     def part(self, chosen: slice) -> "TrainingData":
-        """Return a slice of the rows."""
+        """Return the training data of the slice ``chosen`` of rows."""
         weight = None if self.weight is None else self.weight[chosen]
         return replace(
             self,
@@ -260,7 +260,7 @@ class TrainingData:
         )
 
     def blocks(self, n_features: int) -> Iterator[slice]:
-        """Yield slices of the rows such that a block of ``n_features`` takes some 8 MiB."""
+        """Yield slices of the rows such that a block of ``n_features`` takes about 8 MiB."""
         # At least one block, so that sums over no rows are zeros of the right shape.
         return row_blocks(max(self.n_samples, 1), 8 * n_features, least=256)
 

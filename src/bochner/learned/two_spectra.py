@@ -1,4 +1,4 @@
-"""Priors with two unknown laws: of frequencies, and of their amplitudes."""
+"""Priors with two learned distributions: of frequencies, and of their amplitudes."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -29,11 +29,11 @@ _AMPLITUDE_SHARE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoSpectraPrior(FrequencyPrior):
-    r"""Frequencies ``s`` with one law, amplitudes with ``v`` of another law, and normal phases."""
+    r"""Prior of frequencies ``s``, of amplitude parameters ``v`` and of normal phases."""
 
     basis: TwoSpectra
-    stationary: FrequencyPrior  # The law of s
-    envelope: FrequencyPrior  # The law of v
+    stationary: FrequencyPrior  # The prior of s
+    envelope: FrequencyPrior  # The prior of v
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class TwoSpectraPrior(FrequencyPrior):
 
 @dataclass(frozen=True, slots=True)
 class NoEnvelope(FrequencyPrior):
-    """The law of constant amplitudes: every ``v`` is zero."""
+    """Prior of constant amplitudes: every ``v`` is zero."""
 
     dim: int
 
@@ -137,7 +137,7 @@ class NoEnvelope(FrequencyPrior):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TwoWhitenings(Whitening):
-    """Coordinates of both spectra; phases are normal themselves."""
+    """Whitening of both spectra; phases are divided by their prior standard deviation."""
 
     basis: TwoSpectra
     stationary: Whitening

@@ -1,4 +1,4 @@
-"""Ridge regression on features, its solvers and evidence, and the kernel machines made of it."""
+"""Ridge regression on features: solvers, evidence, and the kernel machines built on it."""
 
 from typing import TYPE_CHECKING
 

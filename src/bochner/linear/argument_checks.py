@@ -56,7 +56,7 @@ def is_dask(X: object) -> bool:
 
 
 def _is_stream(X: object, y: ArrayLike | None) -> bool:
-    """Return whether ``X`` is an iterable of chunks, without targets, and not an array or table."""
+    """Return whether ``X`` is an iterable of chunks instead of an array, and ``y`` is ``None``."""
     array_like = any(hasattr(X, name) for name in ("shape", "__array__", "__dataframe__"))
     if y is not None or array_like or not isinstance(X, Iterable):
         return False
@@ -71,7 +71,7 @@ def row_chunks(
     *,
     numeric: bool = True,
 ) -> RowChunks:
-    """Return the rows passed to ``fit``; chunks are validated when they are read."""
+    """Return the rows passed to ``fit`` as chunks, which are validated when they are read."""
     _refuse_unread(X)
     if is_dask(X):
         from bochner.engines.dask import collect
@@ -111,7 +111,7 @@ def first_rows(
     *,
     numeric: bool = True,
 ) -> RowChunks:
-    """Return the rows of a first batch, with weights by age if ``forgetting`` is below one."""
+    """Return the rows of a first batch; with ``forgetting`` below one, older rows weigh less."""
     if forgetting < 1.0:
         return ArrayChunks(check(X, y, sample_weight, True).aged(forgetting))
     return row_chunks(X, y, sample_weight, check, numeric=numeric)
@@ -160,7 +160,7 @@ def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
 
 
 def _refuse_unread(X: object) -> None:
-    """Raise TypeError for a path or a function."""
+    """Raise TypeError if ``X`` is a path or a function instead of rows."""
     if isinstance(X, str | os.PathLike):
         raise TypeError(
             f"X is the path {os.fspath(X)!r}, and rows were expected: read the file into an array "
@@ -191,7 +191,7 @@ def checked_weight(sample_weight: ArrayLike | None, X: Any) -> Array | None:
 
 
 def _check_number_of_weights(of_rows: Any, n_rows: int) -> None:
-    """Raise ValueError if weights in a sequence, an array or a column are not one for each row."""
+    """Raise ValueError unless there are as many sample weights as rows."""
     # Of other objects, which only promise to become arrays, scikit-learn's check reads the shape.
     is_sequence = isinstance(of_rows, list | tuple | np.ndarray) or hasattr(of_rows, "iloc")
     if is_sequence and np.ndim(of_rows) == 1 and len(of_rows) != n_rows:
@@ -201,7 +201,7 @@ def _check_number_of_weights(of_rows: Any, n_rows: int) -> None:
 
 
 def checked_forgetting(forgetting: object) -> float:
-    """Return the validated factor of the weights of earlier rows, in (0, 1]."""
+    """Return the validated forgetting factor in (0, 1] for the weights of earlier rows."""
     factor = as_finite_scalar("forgetting", forgetting)
     if not 0.0 < factor <= 1.0:
         raise ValueError(
@@ -220,7 +220,7 @@ def checked_alpha(alpha: object) -> float | None:
 
 
 def features_check(*length_scales: str) -> ParameterCheck:
-    """Return a check of the parameter ``features`` of a model, with names of length scales."""
+    """Return a check of a model's parameter ``features``, including named length-scale rules."""
     checks = {
         **KERNEL_CHECKS,
         "output": one_of(OUTPUTS),
@@ -250,7 +250,7 @@ _DEFAULTS = {name: p.default for name, p in signature(FourierFeatures).parameter
 
 
 def described_features(model: Any) -> SimpleNamespace:
-    """Return the parameters of a model's ``features``, or of their short form."""
+    """Return a model's feature parameters, given as an object or in short form."""
     names = [name for name in ("kernel", "n_components", "length_scale") if hasattr(model, name)]
     values = {name: getattr(model, name) for name in names}
     if model.features is None:
@@ -265,12 +265,12 @@ def described_features(model: Any) -> SimpleNamespace:
 
 
 def drawing_options(features: SimpleNamespace) -> dict[str, Any]:
-    """Return the parameters of features that say how frequencies are drawn."""
+    """Return the parameters of features that control how frequencies are drawn."""
     return {name: getattr(features, name) for name in _DRAWING}
 
 
 def checked_right(right: object, name: str = "right", *, dim: int | None = None) -> Any:
-    """Return right rows as a finite float array or CSR matrix of ``dim`` columns."""
+    """Return the rows of the right argument as a finite float array or CSR matrix (n, ``dim``)."""
     rows = check_rows_given(right, name, accept_sparse="csr", dtype=FLOATS)
     if dim is not None and rows.shape[1] != dim:
         raise ValueError(

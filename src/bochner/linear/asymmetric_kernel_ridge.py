@@ -60,7 +60,7 @@ from bochner.spectral.frequencies import Frequencies
 
 @dataclass(eq=False, repr=False)
 class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEstimator, ABC):
-    """Ridge regression on the left and right features of a kernel."""
+    """Base of ridge models that use both the left and the right features of a kernel."""
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **KERNEL_CHECKS,
@@ -82,14 +82,14 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
     _region: Region | None = field(init=False)
 
     def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for an invalid parameter; also called for a model loaded from a file."""
         check_each(self, self._checks)
         described_features(self)
 
     def _approximate(
         self, X: InputRows, right: InputRows | None, weight: Array | None
     ) -> np.random.Generator:
-        """Set the kernel and its features; return a generator for later draws."""
+        """Set the kernel and its features; return a random generator for later draws."""
         self._check_parameters()
         description = described_features(self)
         kernel_rng, draw_rng, data_rng, further_rng = generators(self.random_state, 4)
@@ -137,7 +137,7 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
         targets = y.astype(np.float64).reshape(len(y), -1)
         rng = self._approximate(X, right, weight)
         self._single_target = y.ndim == 1
-        # Sums of squares about an origin far away would cancel; an intercept may move it.
+        # Subtract an origin, because sums of squares about a distant one lose digits.
         origin = np.average(targets, axis=0, weights=weight) if fit_intercept else 0.0
         self._target_origin = np.broadcast_to(origin, targets.shape[1:]).copy()
         return alpha, weight, targets - self._target_origin, rng
@@ -284,7 +284,7 @@ def fit_composed(
     *,
     fit_intercept: bool = False,
 ) -> RidgePosterior:
-    r"""Return the posterior of a regression with an asymmetric kernel, for its left features.
+    r"""Return the ridge posterior of an asymmetric kernel, as weights of its left features.
 
     ``gram`` (p, p) is :func:`right_gram` of the same rows with the same weights, and ``signature``
     (p,) the signs of the features. Coefficients and whitener belong to the left features ``z``, not

@@ -1,4 +1,4 @@
-r"""Ridge regression on pairs of rows, without their p² features.
+r"""Ridge regression on pairs of rows, without forming the p² features of each pair.
 
 The penalty on the distance of ``A`` from multiples of the kernel keeps phases: ``A`` absorbs any
 rotation of ``z``, so that in a model that shrinks to zero the phases would have no effect. As a
@@ -75,7 +75,7 @@ class PairFeatures:
         return int(self.X.shape[0])
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the blocks, in order."""
+        """Yield the blocks of pairs in order, with left and right features."""
         if self.held is not None:
             yield from self.held
             return
@@ -92,12 +92,12 @@ class PairFeatures:
 @register(shapes={"coef": "pp"})
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSolution(PointSolution):
-    """A bilinear function of left and right features."""
+    """The fitted function: bilinear in the left and right features, with its coefficient matrix."""
 
     coef: Array  # (p, p): The matrix A
     intercept: float
     alpha: float
-    n_iterations: int  # Steps of conjugate gradients, zero for the direct solution
+    n_iterations: int  # Iterations of conjugate gradients, zero for the direct solution
 
     limitation: ClassVar[str] = (
         "On pairs, weights are estimated without their covariance and evidence."
@@ -129,7 +129,7 @@ def fit_pairs(
         flat = _flat(left, right, features.frequencies.signature, fit_intercept)
         lower = jittered_cholesky(_covariance(left, right) + alpha * np.diag(1.0 / weight[rows]))
         solved = cho_solve((lower, True), np.column_stack([flat, targets[rows]]))
-        # Generalised least squares for the columns with flat priors.
+        # Generalised least squares gives the coefficients that have flat priors.
         level = np.linalg.lstsq(flat.T @ solved[:, :-1], flat.T @ solved[:, -1], rcond=None)[0]
         dual = solved[:, -1] - solved[:, :-1] @ level
         coef = (left * dual[:, None]).T @ right + level[0] * np.diag(features.frequencies.signature)
@@ -154,7 +154,7 @@ def best_pair_alpha(
     if len(rows) > _SUBSAMPLE:
         rows = np.sort(rng.choice(rows, _SUBSAMPLE, replace=False))
     left, right = features.at(rows)
-    # Rows of a factor of the covariance are features of the pairs, at most as many as pairs.
+    # The covariance is factored as F F^T: rows of F serve as features of the pairs.
     factor, _ = pivoted_cholesky(_covariance(left, right))
     flat = _flat(left, right, features.frequencies.signature, fit_intercept)
     root = np.sqrt(np.ones(len(rows)) if weight is None else weight[rows])[:, None]
@@ -172,16 +172,16 @@ def _covariance(left: Array, right: Array) -> Array:
 
 
 def _flat(left: Array, right: Array, signature: Array, fit_intercept: bool) -> Array:
-    """Return the columns with flat priors: the kernel's values and, for an intercept, ones."""
+    """Return the columns whose coefficients have flat priors: kernel values and an intercept."""
     kernel = np.sum(left * signature * right, axis=1)
     return np.stack([kernel, *([np.ones(len(left))] * fit_intercept)], axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSystem:
-    r"""The equations for ``A``, as products with matrices of shape (p, p).
+    r"""The linear system for the matrix ``A``, whose unknowns and residuals are matrices (p, p).
 
-    They are :math:`\Phi^\top W \Phi\, a + \alpha P a = \Phi^\top W t`, where a row of
+    The equations are :math:`\Phi^\top W \Phi\, a + \alpha P a = \Phi^\top W t`, where a row of
     :math:`\Phi` is :math:`z(x_i) \otimes z'(y_i)`, and ``P`` projects on the orthogonal complement
     of ``S``. A product takes :math:`4 n p^2` operations and the memory of one block of rows. If the
     two rows of a pair were independent, :math:`\Phi^\top W \Phi` would be a Kronecker product of
@@ -200,7 +200,7 @@ class PairSystem:
     def of(
         cls, features: PairFeatures, weight: Array, alpha: float, fit_intercept: bool
     ) -> "PairSystem":
-        """Return the equations for weights (n,), with or without an intercept."""
+        """Return the linear system for sample weights (n,), with or without an intercept."""
         p, total = len(features.frequencies.signature), float(weight.sum())
         left_gram, right_gram, mean = (np.zeros((p, p)) for _ in range(3))
         for rows, left, right in features.blocks():
@@ -216,7 +216,7 @@ class PairSystem:
         return cls(features, weight, alpha, mean, (left_basis, right_basis), scales)
 
     def solve(self, targets: Array) -> tuple[Array, int]:
-        """Return ``A`` and the number of steps, for targets (n,) centred if there is a constant."""
+        """Return ``A`` and the number of iterations for targets (n,), centred for an intercept."""
         steps: list[None] = []
         target = np.zeros(self.mean.shape)
         for rows, left, right in self.features.blocks():
@@ -247,7 +247,7 @@ class PairSystem:
         )
 
     def product(self, coef: Array) -> Array:
-        """Return the left side of the equations."""
+        """Return the product of the system's operator with ``coef`` (p, p)."""
         signature = self.features.frequencies.signature
         along_kernel = np.diagonal(coef) @ signature / len(signature)
         total: Array = self.alpha * (coef - np.diag(along_kernel * signature))
@@ -257,12 +257,12 @@ class PairSystem:
         return total - float(self.weight.sum()) * self.mean_value(coef) * self.mean
 
     def precondition(self, coef: Array) -> Array:
-        """Return an approximate solution of the equations."""
+        """Return the product of the inverse preconditioner with ``coef`` (p, p)."""
         left, right = self.bases
         return left @ ((left.T @ coef @ right) / self.scales) @ right.T
 
     def mean_value(self, coef: Array) -> float:
-        """Return the mean over pairs of the function without its intercept, zero without one."""
+        """Return the mean over pairs of the function without intercept; zero if none is fitted."""
         return float(np.sum(coef * self.mean))
 
 
@@ -369,7 +369,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
 
     @property
     def coef_(self) -> Array:
-        """Weights of pairs of features."""
+        """Matrix of weights, one for each pair of a left and a right feature."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.coef
 

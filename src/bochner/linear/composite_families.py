@@ -1,4 +1,4 @@
-r"""Families of sums and products of kernels.
+r"""Families of sums and products of kernels whose parameters are learned.
 
 Frequencies of a composite are functions of the frequencies of its members, so that derivatives
 follow from the chain rule. The frequencies of a sum are those of its terms, concatenated. In a
@@ -55,7 +55,7 @@ class Composite(ParameterisedKernel[D]):
 
     @property
     def own_origin(self) -> Array:
-        """Prior mean of the additional parameters of the composite; empty by default."""
+        """Prior mean of the additional parameters, such as shares of a sum; empty by default."""
         return np.zeros(0)
 
     @property
@@ -63,7 +63,7 @@ class Composite(ParameterisedKernel[D]):
         return np.concatenate((*(member.origin for member in self.members), self.own_origin))
 
     def split(self, theta: Array) -> list[Array]:
-        """Return the parameters of each member, followed by the additional parameters."""
+        """Split ``theta`` into the parameters of each member and the additional parameters."""
         return np.split(theta, np.cumsum([member.origin.size for member in self.members]))
 
     def starts(self, rng: Generator) -> Sequence[Array]:
@@ -90,16 +90,16 @@ class Composite(ParameterisedKernel[D]):
         return neighbours if len(neighbours) <= MOST_TRIED else ()
 
     def _streams(self, seed: int) -> tuple[list[int], Generator]:
-        """Return a seed for each member, and a generator; one member has the given seed."""
+        """Return a seed for each member and a random generator; a single member keeps ``seed``."""
         *members, last_stream = np.random.SeedSequence(seed).spawn(len(self.members) + 1)
-        # Members have independent streams: equal members must not have equal draws.
+        # Members use independent random streams, so that equal members have different draws.
         seeds = [int(stream.generate_state(1)[0]) for stream in members]
         return seeds if len(seeds) > 1 else [seed], np.random.default_rng(last_stream)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumDraws:
-    """Draws of the terms of a sum, and the positions of their frequencies."""
+    """Base draws of each term of a sum, and the index of each draw in the joint order."""
 
     terms: tuple[Any, ...]
     places: tuple[slice, ...]
@@ -115,7 +115,7 @@ class SumOfKernels(Composite[SumDraws]):
     """
 
     terms: tuple[Family, ...]
-    factors: Array  # (K,): c at the start
+    factors: Array  # (K,): initial coefficients c
 
     @property
     def members(self) -> tuple[Family, ...]:
@@ -155,7 +155,7 @@ class SumOfKernels(Composite[SumDraws]):
         )
 
     def _shares(self, m: int, seed: int) -> Iterator[tuple[Family, int, int]]:
-        """Return the terms with their numbers of frequencies and their seeds."""
+        """Return each term of the sum with its number of frequencies and its seed."""
         if m < self.least:
             raise ValueError(
                 f"n_components must be at least {2 * self.least} to learn a sum of "
@@ -166,10 +166,10 @@ class SumOfKernels(Composite[SumDraws]):
         return zip(self.terms, counts, seeds, strict=True)
 
     def _counts(self, m: int, rng: Generator) -> list[int]:
-        """Return numbers of frequencies: the least number of a term plus its share of the rest."""
+        """Return how many of ``m`` frequencies each term gets: its minimum plus a share by mass."""
         least = np.array([term.least for term in self.terms])
         most = np.array([term.n_atoms or m for term in self.terms])
-        # Each term has its least number; the rest is divided by mass.
+        # Frequencies beyond the minima are divided in proportion to mass.
         rest = m - int(least.sum())
         shares, _ = HalfByMass().share(self._masses, rest, rng, np.maximum(most - least, 1))
         counts: list[int] = (least + shares).tolist()
@@ -212,17 +212,17 @@ class SumOfKernels(Composite[SumDraws]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductDraws:
-    """Draws of factors, with indices and signs of their combinations in a product."""
+    """Base draws of the factors of a product, with the indices and signs that combine them."""
 
     factors: tuple[Any, ...]
     index: tuple[NDArray[np.intp], ...]  # (m,) each
     signs: tuple[Array, ...]  # (m,) each
-    share: float  # Weight of a frequency per product of the factors' weights
+    share: float  # Weight of a product frequency relative to the product of the factors' weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProductOfKernels(Composite[ProductDraws]):
-    """Products of kernels: the parameters of the factors."""
+    """Products of kernels; the parameters are those of all factors, concatenated."""
 
     factors: tuple[Family, ...]
     combine: Callable[[Sequence[Kernel]], Kernel]
@@ -286,7 +286,7 @@ class ProductOfKernels(Composite[ProductDraws]):
         weight = draws.share * np.prod(
             [f.weight[index] for f, index in zip(parts, draws.index, strict=True)], axis=0
         )
-        # At most one factor has cosine factors: other products have no measure in closed form.
+        # At most one kernel has cosine factors; products of two have no closed-form measure.
         waves = [
             other.rearranged(index)
             for f, index in zip(parts, draws.index, strict=True)
@@ -315,10 +315,10 @@ class ProductOfKernels(Composite[ProductDraws]):
 
 
 def _count(family: Family, draws: object) -> int:
-    """Return the number of frequencies of draws."""
+    """Return the number of frequencies that ``draws`` give in the family."""
     return family.frequencies(draws, family.origin).n_frequencies
 
 
 def _with(pieces: list[Array], index: int, changed: Array) -> Array:
-    """Return parameters in one array, with the piece ``index`` replaced."""
+    """Concatenate pieces of parameters, with the piece at ``index`` replaced by ``changed``."""
     return np.concatenate((*pieces[:index], changed, *pieces[index + 1 :]))

@@ -22,18 +22,18 @@ from bochner.linear.diagnosis_result import Diagnosis
 from bochner.linear.feature_errors import HeldOutSplit, features_of
 from bochner.linear.singular_values import singular_values_of, spectrum_of
 
-# Share of rows held out to measure errors on: twice leaves half of the rows to fit weights, half
-# leaves a quarter as many pairs to measure on.
+# Share of rows that are held out to measure errors. Twice this share would leave only half of the
+# rows to fit weights; half of it would give a quarter as many pairs to measure on.
 _HELD_OUT_SHARE = 0.25
 
-# Rows that a function is evaluated on again, to check that each value depends on its pair only.
+# Number of rows on which a function is evaluated twice, to check that a value depends only on its
+# pair of rows.
 _N_PROBED = 3
 
-# Relative difference between both evaluations that counts as rounding, in float32 or with
-# another order of summation.
+# Largest relative difference between the two evaluations that counts as rounding error.
 _SAME_VALUES = 1e-4
 
-# Rows from which on some are held out: a quarter of eight are two, which make one pair.
+# Least number of rows for a held-out set: a quarter of eight rows is two, which make one pair.
 _FEWEST_TO_SPLIT = 8
 
 
@@ -145,7 +145,7 @@ def _counts(n_components: Any) -> tuple[int, ...]:
 
 
 def _domain_message(kernel: object, X: InputRows) -> str:
-    """Return why the kernel is not defined on all rows, or an empty string if it is."""
+    """Return the reason why the kernel is undefined on some row, or an empty string."""
     if not isinstance(kernel, Kernel):
         return ""
     kernel.check_widths(X.shape[1], X.shape[1])

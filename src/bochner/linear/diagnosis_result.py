@@ -1,4 +1,4 @@
-"""The result of a diagnosis, as text: facts, a table of errors, advice, and all on one page."""
+"""The result of a diagnosis as text: facts, a table of errors, and advice."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _VERDICTS = {
     None: "not known whether positive definite",
 }
 
-# Characters in a line: a page fits into a terminal of 90 columns and a docstring.
+# Line width in characters, which fits a terminal of 90 columns.
 _WIDTH = 88
 
-# Coordinates shown of a point.
+# Largest number of coordinates shown for a point.
 _N_SHOWN = 3
 
 
@@ -86,7 +86,7 @@ class Diagnosis:
 
     @property
     def advice(self) -> str:
-        """Advice on the choice of an estimator, with ``kernel`` for the kernel."""
+        """Advice on the choice of an estimator, in which the kernel is called ``kernel``."""
         return advise(self)
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class Diagnosis:
 
 
 def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
-    """Return names and values of all facts except the advice."""
+    """Return the names and formatted values of the kernel's properties, without the advice."""
     outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
     values = {
         "kernel": kernel_name(diagnosis.kernel),
@@ -132,7 +132,7 @@ def error_rows(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
 
 
 def legend(diagnosis: Diagnosis) -> str:
-    """Return an explanation of the table of errors."""
+    """Return an explanation of the columns in the table of errors."""
     features = diagnosis.features
     if features is None:
         return ""
@@ -197,8 +197,8 @@ def _rank(ranks: Spectrum | SingularValues, values: str, total: str) -> str:
 # Relative error of features above which a better approximation is suggested.
 _POOR_ERROR = 0.05
 
-# Ratio of errors below which least-squares weights are suggested. Half of the sampled error
-# would otherwise take four times as many features.
+# Ratio of the least-squares error to the sampled error below which fitted weights are suggested.
+# Halving the sampled error would take four times as many features.
 _MUCH_BETTER = 0.5
 
 # Effective rank per row above which few features cannot represent the kernel.
@@ -206,7 +206,7 @@ _NEARLY_FULL_RANK = 0.5
 
 
 def advise(diagnosis: Diagnosis) -> str:
-    """Recommend an estimator in one to three sentences, with ``kernel`` for the kernel."""
+    """Recommend an estimator in one to three sentences that call the kernel ``kernel``."""
     if not diagnosis.in_domain:
         return diagnosis.domain_message
     return " ".join(filter(None, (_what_to_use(diagnosis), _how_to_improve(diagnosis))))

@@ -1,4 +1,4 @@
-r"""Families of kernels on mapped inputs, of a fixed kernel and of kernels with spectral lines.
+r"""Families of kernels: mapped inputs, a fixed kernel, spectral lines, harmonizable mixtures.
 
 Of a harmonizable mixture, a component's kernel is :math:`K = E \circ \Re F F^*`, where :math:`E` is
 the kernel of the spread and :math:`F` (n, R) are complex amplitudes times their window. Given
@@ -88,7 +88,7 @@ class MappedKernel(Composite[Any]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedKernel(ParameterisedKernel[Frequencies]):
-    """One kernel, of a positive measure in closed form: a family without parameters."""
+    """A family without parameters: one kernel with a positive measure in closed form."""
 
     start: Kernel
     measure: SpectralMeasure
@@ -115,8 +115,8 @@ class FixedKernel(ParameterisedKernel[Frequencies]):
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> Frequencies:
         if self.n_atoms is None:
             return self.draw(m, seed, scheme)
-        # Atoms are drawn in proportion to their weights, so that these do not multiply the weights
-        # of other factors.
+        # Atoms are drawn in proportion to their weights, so that all draws have equal weights and
+        # do not make the weights of a product uneven.
         (part,) = self.measure.parts
         draw = part.law.draw_factor(m, np.random.default_rng(seed), resolve_scheme(scheme))
         return Frequencies(draw.omega, part.mass / m * draw.ratio, factor=draw.factor)
@@ -133,7 +133,7 @@ class FixedKernel(ParameterisedKernel[Frequencies]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineWeights(ParameterisedKernel[BaseDraws]):
-    """Kernels of one input with spectral lines, whose weights are a function of one parameter."""
+    """Kernels of one input with fixed spectral lines; their weights depend on one parameter."""
 
     start: Periodic | Levels
     name: str
@@ -148,8 +148,8 @@ class LineWeights(ParameterisedKernel[BaseDraws]):
 
     @property
     def _lines(self) -> Array:
-        """The frequencies of the lines."""
-        # A search may halve a length scale without new lines.
+        """The frequencies of the spectral lines."""
+        # Enough lines for half the length scale, so that a search needs no new ones.
         ((omega, _),) = self.kernel(-np.log([2.0])).lines(1)
         return omega
 
@@ -166,7 +166,7 @@ class LineWeights(ParameterisedKernel[BaseDraws]):
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> BaseDraws:
         omega = self._lines[:, None]
         order = np.arange(len(omega))
-        # Shorter length scales need lines with almost no weight at the start.
+        # Lines with almost no initial weight are drawn too: shorter length scales need them.
         chance = 0.5 * (self._weights(order, np.zeros(1)) + self._weights(order, -np.log([2.0])))
         chance /= chance.sum()
         law = Lattice(order[:, None].astype(np.float64), chance, np.zeros(len(order)))
@@ -185,7 +185,7 @@ class LineWeights(ParameterisedKernel[BaseDraws]):
         return replace(self.start, **{self.name: value})
 
     def _weights(self, order: NDArray[np.intp], theta: Array) -> Array:
-        """Return the weights of some lines, which are zero for lines that others do not need."""
+        """Return the weights of the lines ``order`` at ``theta``; zero for unneeded lines."""
         ((omega, weights),) = self.kernel(theta).lines(1)
         return np.where(order < len(omega), weights[np.minimum(order, len(omega) - 1)], 0.0)
 
@@ -200,10 +200,10 @@ _SHORTER = 4.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HarmonizableParameters(ParameterisedKernel[Any]):
-    """Mixtures around a start; parameters are log ratios, and shifts in units of its scales."""
+    """Harmonizable mixtures near an initial one: log ratios and shifts of its fields."""
 
     start: Harmonizable
-    unit: Array  # (d,): Deviations of the rows
+    unit: Array  # (d,): Standard deviations of the columns
 
     is_exact = True
 
@@ -244,7 +244,7 @@ class HarmonizableParameters(ParameterisedKernel[Any]):
 
     @property
     def _shifts(self) -> dict[str, Array]:
-        """Units of additive parameters: bandwidths, and widths of windows or of the rows."""
+        """Scales by which additive parameters are divided: bandwidths and window widths."""
         spread, inverse = as_array(self.start.spreads), as_array(self.start.inverse_widths)
         width = np.where(inverse > 0.0, 1.0 / np.where(inverse > 0.0, inverse, 1.0), self.unit)
         bandwidth = np.maximum(spread, np.maximum(inverse, 1.0 / self.unit))
@@ -264,7 +264,7 @@ class HarmonizableParameters(ParameterisedKernel[Any]):
 
 
 def _component_slopes(component: dict[str, Array], X: Array, by_gram: Array) -> dict[str, Array]:
-    """Return derivatives by the fields of one component; by logarithms for ``_SCALED`` fields."""
+    """Return derivatives by the fields of a component, by logarithms for ``_SCALED`` ones."""
     away = X - component["centres"]
     inverse, spread = component["inverse_widths"] ** 2, component["spreads"] ** 2
     window = np.exp(-0.25 * (away**2 @ inverse))
@@ -279,7 +279,7 @@ def _component_slopes(component: dict[str, Array], X: Array, by_gram: Array) -> 
     by_turned = turned * (P.T @ waves)
     along = by_wave.imag.T @ away
     centred = X - X.mean(axis=0)
-    # Sums of squared lags, without an array of all pairs per input.
+    # Sums of squared lags by matrix products, without an array (n, n, d).
     lags = 2.0 * (pairs.sum(axis=1) @ centred**2 - np.sum(centred * (pairs @ centred), axis=0))
     return {
         "factors": by_turned.real,

@@ -16,13 +16,13 @@ from bochner.spectral.decompositions import Auto, DesignData
 from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.lattice_measure import Lattice
 
-# Draws that a sampled error averages: its relative standard deviation falls by sqrt(3).
+# Number of draws over which a sampled error is averaged.
 _DRAWS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutSplit:
-    """Rows to fit to, and held-out rows, if there are enough, with their exact Gram matrix."""
+    """Rows split into rows to fit and held-out rows, with the exact Gram matrix of the latter."""
 
     fit: Array
     held_out: Array
@@ -31,7 +31,7 @@ class HeldOutSplit:
 
 @dataclass(frozen=True, slots=True)
 class FeatureErrors:
-    """The measure and the errors of features for one number of features.
+    """The errors of a kernel's features at one number of features, and the measure used.
 
     Errors are root mean squares over ordered pairs of distinct rows, relative to the root mean
     square of the kernel over these pairs. ``None`` means unknown.
@@ -65,7 +65,7 @@ class FeatureErrors:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The measure of a kernel, and the errors of features drawn from it.
+    """Properties of a kernel's measure, and the errors of features drawn from it.
 
     Attributes
     ----------
@@ -98,14 +98,14 @@ class Features:
 
     @property
     def fitted(self) -> FeatureErrors | None:
-        """The errors for the number of features for which weights were fitted."""
+        """The errors at the number of features for which least-squares weights were fitted."""
         return next((e for e in self.errors if e.least_squares_error is not None), None)
 
 
 def features_of(
     kernel: Any, split: HeldOutSplit, n_frequencies: tuple[int, ...], rng: Generator
 ) -> Features:
-    """Return the measure and errors of features, with fitted weights for the middle number."""
+    """Return a kernel's feature errors, with fitted weights at the middle number of frequencies."""
     middle = sorted(n_frequencies)[len(n_frequencies) // 2]
     measures: list[SpectralMeasure | None] = [None] * len(n_frequencies)
     reason, refused = "", False
@@ -136,14 +136,14 @@ def _measures(
     kernel: Kernel, split: HeldOutSplit, n_frequencies: tuple[int, ...]
 ) -> list[SpectralMeasure | None]:
     """Return the measure for each number of frequencies."""
-    # There are few rows, so all are used: `approximate` makes the same design, which is cached.
+    # All rows are used, as in `approximate`, so that the cached design is the same.
     contexts = [DesignData(split.fit.shape[1], m, left=split.fit) for m in n_frequencies]
     with warnings.catch_warnings():
-        # An inaccurate numerical transform shows in max_error.
+        # An inaccurate numerical transform is reported by max_error.
         warnings.simplefilter("ignore", UserWarning)
         first = Auto().measure(kernel, contexts[0])
         if _kind(first) in ("numerical", "closed form"):
-            # These do not depend on the number of frequencies.
+            # Closed and numerical forms do not depend on the number of frequencies.
             return [first] * len(contexts)
         return [first, *(Auto().measure(kernel, context) for context in contexts[1:])]
 
@@ -158,7 +158,7 @@ def _kind(measure: SpectralMeasure) -> str:
 
 
 def _sign(kernel: Kernel, measures: list[SpectralMeasure], m: int) -> str:
-    """Return the kind of values of a kernel's measures, empty without measures."""
+    """Return "positive", "signed", "complex (polar)" or "two-sided"; empty without measures."""
     if not measures:
         return ""
     if all(measure.is_positive for measure in measures):
@@ -207,7 +207,7 @@ def _least_squares_error(kernel: Any, split: HeldOutSplit, m: int, rng: Generato
     if not len(split.held_out):
         return None
     with warnings.catch_warnings():
-        # A poor fit shows in the errors.
+        # No warning is needed: a poor fit is visible in the reported errors.
         warnings.simplefilter("ignore", UserWarning)
         draw_rng, data_rng = rng.spawn(2)
         approximation = approximate(
@@ -222,7 +222,7 @@ def _held_out_error(frequencies: Frequencies, split: HeldOutSplit) -> float:
 
 
 def _distinct(gram: Array) -> Array:
-    """Return the entries of a Gram matrix for ordered pairs of distinct rows."""
+    """Return the off-diagonal entries of a Gram matrix (n, n)."""
     return gram[~np.eye(len(gram), dtype=bool)]
 
 

@@ -1,4 +1,4 @@
-r"""The log evidence of a linear model on features, and its gradient by their frequencies.
+r"""The log evidence of a linear model on features, and its gradient by frequencies.
 
 With :math:`A = Z^\top Z + \alpha I`, :math:`u = A^{-1} Z^\top y` and the noise variance at its
 maximum-likelihood value, :math:`n \sigma^2 = y^\top y - y^\top Z u`,
@@ -46,7 +46,7 @@ S = TypeVar("S", bound=_Sum)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrequencySlopes:
-    r"""Derivatives by frequencies and by logarithms of their weights; sums over rows add up."""
+    r"""Derivatives of the evidence by frequencies and by the logarithms of their weights."""
 
     omega: Array  # (m, d)
     log_weight: Array  # (m,)
@@ -80,7 +80,7 @@ def evidence_gradient(
         slopes = rows.total(
             frequency_slopes, frequencies, targets, posterior, covariance, n_threads
         )
-    # The derivative by log alpha in the description of the module.
+    # The derivative by log alpha, as in the formula of the module docstring.
     by_noise = np.sum(posterior.coef**2, axis=0) / posterior.noise_variance
     lost = alpha * (np.trace(covariance) + by_noise)
     log_alpha = 0.5 * float(np.sum(len(covariance) - lost))
@@ -88,7 +88,7 @@ def evidence_gradient(
 
 
 def ordered_sums(rows: RowChunks, features: FeatureMap, targets: Targets) -> FeatureSums:
-    """Return the sums over all rows, independent of the number of threads up to the last digit."""
+    """Return the feature sums over all rows, bit for bit the same for any number of threads."""
     with single_threaded_blas() as n_threads:
         return rows.total(block_sums, features, targets, n_threads)
 
@@ -96,7 +96,7 @@ def ordered_sums(rows: RowChunks, features: FeatureMap, targets: Targets) -> Fea
 def block_sums(
     chunks: Iterable[Chunk], features: FeatureMap, targets: Targets, n_threads: int
 ) -> FeatureSums:
-    """Return the sums over all rows; threads share the blocks of rows."""
+    """Return the feature sums over all rows, computed by threads block by block."""
 
     def part(rows: Chunk) -> FeatureSums:
         sums = RunningSums(features.n_features, targets.n_targets)
@@ -114,7 +114,7 @@ def frequency_slopes(
     covariance: Array,
     n_threads: int,
 ) -> FrequencySlopes:
-    r"""Return the slopes by frequencies, given the posterior and :math:`A^{-1}` (p, p)."""
+    r"""Return derivatives by frequencies from the posterior and :math:`A^{-1}` (p, p)."""
     share = partial(_slopes, frequencies, targets, posterior, covariance)
     return _total(chunks, share, n_threads)
 
@@ -130,7 +130,7 @@ def _slopes(
     Y = targets(rows.y)
     residuals = (Y - posterior.mean(Z)) / posterior.noise_variance
     centred = Z - posterior.centre
-    # dgemm scales the product without one more array.
+    # dgemm scales the product in place, without another array.
     slope = as_array(blas.dgemm(-float(Y.shape[1]), covariance, centred.T).T)
     slope += residuals @ posterior.coef.T
     if rows.weight is not None:
@@ -142,7 +142,7 @@ def slopes_by_frequencies(X: Any, Z: Array, slope: Array) -> FrequencySlopes:
     """Return derivatives by frequencies of rows (n, d), from derivatives by features (n, 2m)."""
     waves, pairs = MemoryLayout.BY_SAMPLE.pairs(Z), MemoryLayout.BY_SAMPLE.pairs(slope)
     angles = angle_gradient(waves, pairs)
-    # A feature is proportional to the square root of its weight: hence the factor of a half.
+    # A feature is proportional to the square root of its weight, hence the factor 1/2.
     return FrequencySlopes((X.T @ angles).T, 0.5 * np.sum(waves * pairs, axis=(0, 1)))
 
 

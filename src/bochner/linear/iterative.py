@@ -35,12 +35,12 @@ from bochner.spectral.frequencies import Frequencies
 
 @dataclass(frozen=True, slots=True)
 class PrecomputedFeatures:
-    """The identity map, for rows that are precomputed features."""
+    """The identity feature map, for rows that are precomputed features."""
 
     n_features: int
 
     def features(self, X: Any, dtype: Any = None, out: Floats | None = None) -> Floats:
-        """Return the rows, which are features."""
+        """Return the rows unchanged: they already are features."""
         rows: Floats = X
         return rows
 
@@ -88,7 +88,7 @@ def _summed(
     dtype: Any,
     function: Callable[[Floats, Chunk], Floats],
 ) -> Array:
-    """Return the sum over blocks of rows, in float64, of a function of their features."""
+    """Return the sum in float64 of ``function`` over the features of all blocks of rows."""
     p = features.n_features
     scratch = Scratch()
     total: Array | None = None
@@ -121,7 +121,7 @@ Product = Callable[[Array], Array]
 @register(shapes={"coef": "pt", "intercept": "t"})
 @dataclass(frozen=True, slots=True, eq=False)
 class IterativeSolution(LinearFunction, PointSolution):
-    """Weights (p, t) and intercepts (t,) found in ``n_iter`` products with the system's matrix."""
+    """Weights (p, t) and intercepts (t,) from ``n_iter`` products with the system matrix."""
 
     coef: Array
     intercept: Array
@@ -157,7 +157,7 @@ def fit_iteratively(
     n_landmarks: int = 1024,
     keep: bool = False,
 ) -> IterativeSolution:
-    r"""Return the ridge solution from some passes over rows that can be read more than once.
+    r"""Return the ridge solution by conjugate gradients, in several passes over the rows.
 
     ``signature`` (p,) is the diagonal of ``J``, and ``rng`` draws the ``n_landmarks`` rows of the
     preconditioner. Steps end at a residual of ``tol``, in the norm of :math:`P^{-1}` and relative
@@ -168,7 +168,7 @@ def fit_iteratively(
         raise ValueError("There are no rows, or no rows of positive weight.")
     feature_type = dtype(sample.weight_rms)
     Z = features.features(sample.rows.X, feature_type)
-    # One block of all features in memory replaces the rows of every pass.
+    # If all features fit into memory, passes read them instead of the rows.
     if keep:
         head = rows.head
         rows = ArrayChunks(Chunk(features.features(head.X, feature_type), head.y, head.weight))
@@ -178,7 +178,7 @@ def fit_iteratively(
     cross, sums, weight = moments[:p, :t], moments[:, t], float(moments[-1, t])
     means = sums[:-1] / weight if fit_intercept else np.zeros(p + t)
     mean_z, mean_y = means[:p], means[p:]
-    # Products are centred afterwards, so that one pass over the rows suffices.
+    # Products are centred afterwards, so that one pass per product suffices.
     cross = cross - weight * np.outer(mean_z, mean_y)
     inverse = preconditioner(Z - mean_z.astype(Z.dtype), sample, weight, alpha)
 
@@ -206,7 +206,7 @@ def fit_iteratively(
 
 
 def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: float) -> Product:
-    r"""Return the product with the inverse of :math:`P = B^\top B + \alpha I`, by Woodbury.
+    r"""Return the function ``V -> P^{-1} V`` for :math:`P = B^\top B + \alpha I`, by Woodbury.
 
     ``B`` (s, p) are the features of a sample of rows with a total ``weight``; they are weighted in
     place.
@@ -243,7 +243,7 @@ def _row_products(B: Any) -> NDArray[Any]:
 def _conjugate_gradients(
     product: Product, b: Array, inverse: Product, tol: float
 ) -> tuple[Array, int, bool]:
-    """Solve for all columns of ``b`` (p, t) in the same passes."""
+    """Solve a positive definite system for all columns of ``b`` (p, t) by conjugate gradients."""
     x, r = np.zeros_like(b), b.copy()
     z = inverse(r)
     direction = z.copy()
@@ -270,7 +270,7 @@ def _conjugate_gradients(
 def _minimal_residuals(
     product: Product, b: Array, inverse: Product, tol: float
 ) -> tuple[Array, int, bool]:
-    """Solve for all columns of ``b`` (p, t), as :func:`_conjugate_gradients` does."""
+    """Solve an indefinite system for all columns of ``b`` (p, t) by minimal residuals (MINRES)."""
     x = np.zeros_like(b)
     last_v, v = np.zeros_like(b), b
     z = inverse(v)
@@ -302,6 +302,6 @@ def _minimal_residuals(
 
 
 def _ratio(numerator: Array | float, denominator: Array) -> Array:
-    """Return the ratio; zero for a denominator of zero, so that solved columns do not change."""
+    """Divide elementwise, with zero for a zero denominator, which freezes solved columns."""
     ratio = np.zeros_like(denominator)
     return np.divide(numerator, denominator, out=ratio, where=denominator > 0.0)

@@ -1,4 +1,4 @@
-"""Families of kernels around a given kernel, with parameters that the evidence chooses."""
+"""Families of kernels around a kernel, with parameters chosen by the evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -52,7 +52,7 @@ of greatest evidence leave interactions of little variance without frequencies."
 def parameterised(
     kernel: AnyKernel | str, rows: Chunk, units: Array, rng: np.random.Generator
 ) -> Family | None:
-    """Return the family of kernels of a name or around a kernel; ``None`` without parameters."""
+    """Return the family of a kernel or kernel name; ``None`` if it has no learnable parameters."""
     if isinstance(kernel, str):
         if not has_length_scale(kernel):
             return None
@@ -69,7 +69,7 @@ def parameterised(
 
 @singledispatch
 def family_of(kernel: Kernel, X: InputRows, weights: Array) -> Family | None:
-    """Return the family around a kernel, for rows (n, d) with weights (n,)."""
+    """Return the family of kernels around ``kernel``, for rows (n, d) with weights (n,)."""
     measure = find_closed_form(kernel, X.shape[1])
     if measure is None or not measure.is_positive or measure.is_two_sided:
         return None
@@ -89,7 +89,7 @@ def _(kernel: Correlation | Anova, X: InputRows, weights: Array) -> Family | Non
 
 
 def _scaled(kernel: Kernel, unit: Array, units: Array | float = 1.0) -> Family:
-    """Return the family of a kernel's length scales, in ``unit`` (d,), and further parameters."""
+    """Return a family with learnable length scales, as multiples of ``unit`` (d,)."""
     scales = LengthScales(partial(with_scales, kernel), unit, len(unit) > MOST_SCALES, units)
     shape = {
         name: domain
@@ -111,14 +111,14 @@ def _(kernel: Periodic | Levels, X: InputRows, weights: Array) -> Family | None:
 
 
 def _of_input(kernel: Periodic | Levels, index: int) -> Periodic | Levels:
-    """Return the kernel of one of the inputs of a kernel of several."""
+    """Return the one-dimensional kernel of the input ``index`` of a kernel over several inputs."""
     values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}
     chosen = {name: value[index] for name, value in values.items() if isinstance(value, tuple)}
     return replace(kernel, **chosen)
 
 
 def _of_lines(kernel: Periodic | Levels) -> Family:
-    """Return the family of a kernel of one input, with one parameter or none."""
+    """Return the family of a kernel of one input that has spectral lines."""
     for name, domain in kernel.learnable().items():
         if name not in _GIVEN:
             return LineWeights(kernel, name, domain)
@@ -126,7 +126,7 @@ def _of_lines(kernel: Periodic | Levels) -> Family:
 
 
 def _joined(kernel: Periodic | Levels, inputs: Sequence[Kernel]) -> Kernel:
-    """Return the kernel with the parameters of the kernels of single inputs."""
+    """Return ``kernel`` with one entry per input, taken from kernels of single inputs."""
     params = [kernel_of_input.get_params() for kernel_of_input in inputs]
     names = set(kernel.parameter_domains).difference(_GIVEN)
     return kernel.with_params(
@@ -163,14 +163,14 @@ def _(kernel: Sum, X: InputRows, weights: Array) -> Family | None:
 @family_of.register
 def _(kernel: Product, X: InputRows, weights: Array) -> Family | None:
     factors = _families(kernel.factors, X, weights)
-    # The product must have a measure, too: that of two kernels with spectral lines has none.
+    # The product must have a measure; a product of two kernels with spectral lines has none.
     if not factors or find_closed_form(kernel, X.shape[1]) is None:
         return None
     return ProductOfKernels(factors, lambda kernels: Product(tuple(kernels)))
 
 
 def _sum_of(terms: Sequence[Kernel], X: InputRows, weights: Array) -> Family | None:
-    # Scaled terms: their factors become the starting weights of the terms.
+    # The factors of scaled terms become the initial weights of the terms.
     factors = [term.factor if isinstance(term, Scaled) else 1.0 for term in terms]
     inner = [term.kernel if isinstance(term, Scaled) else term for term in terms]
     families = _families(inner, X, weights) if min(factors) > 0.0 else ()
@@ -178,7 +178,7 @@ def _sum_of(terms: Sequence[Kernel], X: InputRows, weights: Array) -> Family | N
 
 
 def _families(kernels: Sequence[Kernel], X: InputRows, weights: Array) -> tuple[Family, ...]:
-    """Return the families of all kernels, or an empty tuple if a kernel has no family."""
+    """Return the family of each kernel, or an empty tuple if some kernel has none."""
     maybe_families = [family_of(kernel, X, weights) for kernel in kernels]
     families = tuple(family for family in maybe_families if family is not None)
     return families if len(families) == len(maybe_families) else ()
@@ -190,7 +190,7 @@ Seeded = tuple[int, int, Scheme | str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapedScales(Composite[Seeded]):
-    """Kernels of the scaled lag with further parameters, on which the law of the draws depends."""
+    """Kernels of the scaled lag with shape parameters that change the frequencies' distribution."""
 
     scales: LengthScales
     start: Kernel
@@ -228,7 +228,7 @@ class ShapedScales(Composite[Seeded]):
         return self._at(shape).kernel(scales)
 
     def _at(self, shape: Array) -> LengthScales:
-        """Return the family of length scales at values of the other parameters."""
+        """Return the family of length scales at fixed shape parameters."""
         each = zip(self.domains.items(), shape, strict=True)
         values = {name: float(domain.values(number)) for (name, domain), number in each}
         kernel = self.start.with_params(**values)
@@ -236,6 +236,6 @@ class ShapedScales(Composite[Seeded]):
 
 
 def with_scales(kernel: Kernel, length_scale: LengthScale) -> Kernel:
-    """Return a kernel with other length scales, those of its kernel for an ANOVA kernel."""
+    """Return a copy of the kernel with new length scales; for ANOVA, of its inner kernel."""
     name = "kernel__length_scale" if isinstance(kernel, Anova) else "length_scale"
     return kernel.with_params(**{name: length_scale})

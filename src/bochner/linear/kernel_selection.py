@@ -1,4 +1,4 @@
-"""Selects the parameters of a kernel by the evidence of its features and its gradient."""
+"""Selects the parameters of a kernel by maximising the evidence of its features."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from bochner.spectral.schemes import Scheme
 
 @dataclass(frozen=True, slots=True)
 class SearchStage:
-    """Largest numbers of rows, frequencies and steps of a search."""
+    """Limits of one stage of a search: numbers of rows, frequencies and steps."""
 
     n_rows: int
     n_frequencies: int
@@ -59,7 +59,7 @@ _LEAST_FREQUENCIES = 16
 
 
 def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
-    """Return rows in the units of a search, and the units (d,)."""
+    """Return rows divided by column scales that suit the search, and these scales (d,)."""
     dim = rows.X.shape[1]
     if not isinstance(kernel, str):
         return rows, np.ones(dim)
@@ -70,25 +70,25 @@ def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
 
 
 def canonical(rows: Chunk) -> Chunk:
-    """Return the distinct rows, sorted, with their numbers of repeats."""
+    """Return the distinct rows in sorted order, with repeat counts."""
     first, weight, repeats = canonical_rows(rows, rows.y)
     targets = _rounded(rows.y, rows.weights)[first]
     return Chunk(rows.X[first], targets, weight, repeats, rows.are_precisions)
 
 
 def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return sorted indices of rows, a random sample if there are more than ``most``."""
+    """Return sorted indices of all rows, or of a random sample of ``most`` rows."""
     return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
 
 
 def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array, Array]:
-    """Return the first of each set of equal rows, sorted, with total weights and repeats.
+    """Merge equal rows: return distinct rows in sorted order, with total weights and counts.
 
     Equal rows have equal ``numbers`` (n, t), such as targets, and equal weights if weights are
     precisions. The total number of observations does not change.
     """
     units = rows.units
-    # Columns are compared in units of their deviations, so that rounding suits any unit.
+    # Columns are divided by standard deviations, so that rounding suits any unit.
     scaled = rows.X @ sparse.diags_array(1.0 / spreads(rows.X, rows.weights))
     columns = np.column_stack((_rounded(numbers, rows.weights), units.weights))
     keys = _sortable(rounded(scaled), columns)
@@ -105,7 +105,7 @@ def _rounded(numbers: Array, weights: Array) -> Array:
 
 
 def _sortable(X: Any, y: Array) -> NDArray[np.generic]:
-    """Return rows and their targets as an array of numbers, or of bytes if sparse."""
+    """Return rows and targets as an array whose rows can be sorted; of bytes if ``X`` is sparse."""
     if isinstance(X, np.ndarray):
         return np.column_stack((X, y))
     X.sort_indices()
@@ -127,11 +127,11 @@ def select_kernel(
     fit_intercept: bool = False,
     n_landmarks: int | None = None,
 ) -> Kernel | None:
-    """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none.
+    """Return the kernel with parameters of greatest evidence; ``None`` if none can be learned.
 
     ``rows`` have targets (n, t).
     """
-    # Separate streams: repetitions of rows instead of weights must not change the base draws.
+    # Separate random streams: repeating rows instead of weighting must not change base draws.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
     present = drawn_rows(np.flatnonzero(rows.weights > 0), _STAGES[-1].n_rows, row_rng)
     rows, units = in_units(kernel, rows[present])
@@ -212,7 +212,7 @@ def shortened(search: FeatureSearch, theta: Array, n_landmarks: int, seed: int) 
 def _loss_with_landmarks(
     search: FeatureSearch, n_landmarks: int, seed: int
 ) -> Callable[[Array], float]:
-    """Return the negative log evidence with landmarks, penalised, as a function of parameters."""
+    """Return the penalised negative log evidence with landmark features, as a function of theta."""
     family: Any = search.family
 
     def loss(theta: Array) -> float:

@@ -57,7 +57,7 @@ contain points."""
 @register(shapes={"coef": "pt", "intercept": "t", "poles": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
 class KreinSolution(LinearFunction, PointSolution):
-    """The stationary point: weights (p, t), intercepts (t,) and the regularisation used."""
+    """The stationary point of the objective: weights (p, t), intercepts (t,) and alpha."""
 
     coef: Array
     intercept: Array
@@ -70,7 +70,7 @@ class KreinSolution(LinearFunction, PointSolution):
 def fit_krein(
     sums: FeatureSums, signature: Array, alpha: float | None, *, fit_intercept: bool = False
 ) -> KreinSolution:
-    """Return the stationary point given the sums and the signs (p,) of the features.
+    """Return the stationary point from feature sums and the signs (p,) of the features.
 
     ``alpha=None`` minimises the generalised cross-validation score. If ``alpha`` is a pole,
     :meth:`KreinSpectrum.clear_alpha` is used instead, with a ``RuntimeWarning``; within ten per
@@ -126,7 +126,7 @@ def _solved(system: Array, cross: Array, alpha: float) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KreinSpectrum:
-    r"""The eigenvalues of the Gram matrix, from which ``alpha`` is chosen.
+    r"""The spectrum of the signed Gram matrix, from which ``alpha`` is chosen.
 
     With :math:`Z^\top Z = L L^\top` the nonzero eigenvalues of :math:`K = Z J Z^\top` are the
     eigenvalues of the symmetric matrix :math:`L^\top J L`, whose size does not depend on the number
@@ -162,7 +162,7 @@ class KreinSpectrum:
         return float(np.min(np.abs(self.poles / alpha - 1.0), initial=np.inf))
 
     def clear_alpha(self, alpha: float) -> float:
-        """Return the value nearest in ratio that is ten per cent away from all poles."""
+        """Return the ``alpha`` nearest by ratio that is at least 10 % away from all poles."""
         return float(np.exp(_nearest(np.log(alpha), *self._clear_intervals())))
 
     def score(self, alpha: float) -> float:
@@ -179,11 +179,11 @@ class KreinSpectrum:
         return self._score_and_slope(alpha)[0]
 
     def best_alpha(self) -> float:
-        """Return the alpha with the smallest score that is not close to a pole."""
+        """Return the ``alpha`` of smallest cross-validation score that is not close to a pole."""
         low, high = self._clear_intervals()
         grid = np.unique([_nearest(point, low, high) for point in self._grid()])
         scores = [self.score(alpha) for alpha in np.exp(grid)]
-        # From the end, so that the largest of equally good values is chosen.
+        # Reversed, so that the largest of equally good values of alpha is chosen.
         best = len(grid) - 1 - int(np.argmin(scores[::-1]))
         interval = int(np.argmin(np.abs(np.clip(grid[best], low, high) - grid[best])))
         left = max(low[interval], grid[max(best - 1, 0)])
@@ -244,6 +244,6 @@ def _system(gram: Array, signature: Array, alpha: float) -> Array:
 
 
 def _nearest(point: float, low: Array, high: Array) -> float:
-    """Return the nearest point of the intervals from ``low`` to ``high``."""
+    """Return the value nearest to ``point`` in the union of the intervals [``low``, ``high``]."""
     clipped = np.clip(point, low, high)
     return float(clipped[np.argmin(np.abs(clipped - point))])

@@ -222,7 +222,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     def forget(
         self, X: MatrixLike, y: ArrayLike | None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Remove rows that were added before, so that they have no influence on the model.
+        """Remove rows that were fitted before, so that they no longer influence the model.
 
         With :meth:`partial_fit` this fits the model to a sliding window. The kernel, the
         frequencies and the origin of the targets remain those of the first batch. Rounding errors
@@ -242,7 +242,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         return self
 
     def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
-        """Return validated rows of a batch after the first."""
+        """Return the validated rows of a later batch, not the first."""
         rows = self._checked(X, y, sample_weight, is_first=False)
         n_targets = 1 if rows.y.ndim == 1 else rows.y.shape[1]
         if n_targets != len(self._target_origin):
@@ -260,7 +260,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         keep_sums: bool,
         forgetting: float = 1.0,
     ) -> Self:
-        """Fit to rows or, with ``keep_sums``, to a first batch of them."""
+        """Fit to all rows; ``keep_sums`` stores their sums so that later batches can be added."""
         rows = first_rows(X, y, sample_weight, self._checked, forgetting)
         first = rows.head
         origin = np.zeros(1 if first.y.ndim == 1 else first.y.shape[1])
@@ -319,7 +319,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         targets = as_array(y)
         if targets.shape != mean.shape:
             raise ValueError(f"y must have shape {mean.shape}, got {targets.shape}.")
-        with np.errstate(over="ignore"):  # Without noise the density is zero off the mean
+        with np.errstate(over="ignore"):  # Without noise the density is zero except at the mean
             density = norm.logpdf(targets, mean, std)
         return as_array(density.reshape(len(mean), -1).sum(axis=1))
 
@@ -367,7 +367,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         return samples
 
     def _try_out(self) -> None:
-        """Raise ValueError unless a model that was loaded could predict and learn further rows."""
+        """Raise ValueError if a loaded model is inconsistent: unable to predict or to add rows."""
         self._check_sums(Numbers(self._target_origin))
         posterior = self.posterior_
         intercept, variances = posterior.intercept, [posterior.noise_variance]

@@ -136,7 +136,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         self._add_rows(rows, Indicators(self.classes_), forgetting)
         if earlier is not None and forgetting < 1.0:
             earlier = earlier.weighted(forgetting ** len(rows))
-        # The seed is the number of earlier rows, so that each batch has different random keys.
+        # Seeded by the number of earlier rows, so that batches have different random keys.
         n_before = earlier.n_samples if earlier else sums.n_samples if sums else 0
         rng = np.random.default_rng(n_before)
         self._calibrate(earlier, sample_rows([rows.aged(forgetting)], size, rng))
@@ -176,7 +176,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return replace(chunk, are_precisions=_are_of_classes(chunk))
 
     def decision_function(self, X: MatrixLike) -> Array:
-        """Return the values of the targets: shape (n,) for two classes, else (n, n_classes)."""
+        """Return decision values: shape (n,) for two classes, else (n, n_classes)."""
         values: Array = self._predict(X)[0]
         return values[:, 0] if len(self.classes_) == 2 else values
 
@@ -203,13 +203,13 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return float(super().score(X, labels(y), sample_weight))
 
     def _try_out(self) -> None:
-        """Raise ValueError unless a model that was loaded could learn further rows."""
+        """Raise ValueError if a loaded model is inconsistent, so that no rows could be added."""
         self._check_sums(Indicators(self.classes_))
 
     def _calibrate(self, earlier: RowSample | None, sample: RowSample) -> None:
-        """Fit the softmax to leave-one-out values of sampled rows and of earlier batches."""
+        """Calibrate probabilities: fit a softmax to leave-one-out values of sampled rows."""
         labels = np.searchsorted(self.classes_, sample.rows.y)
-        # In-sample values are closer to the labels than values of new rows would be.
+        # In-sample values would be too close to the labels, hence leave-one-out values.
         values = left_out_indicators(
             sample,
             self._features,
@@ -234,13 +234,13 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
 
 def _class_scores(values: Array) -> Array:
-    """Return class scores (n, 1, C) of a single model from values (n, t) of the targets."""
+    """Return class scores (n, 1, C) from decision values (n, t)."""
     scores = np.concatenate((-values, values), axis=1) if values.shape[1] == 1 else values
     return as_array(scores[:, None])
 
 
 def _are_of_classes(rows: Chunk) -> bool:
-    """Return whether all rows of a class share one weight, with at least two rows per class."""
+    """Return whether weights are class weights: equal within each class of at least two rows."""
     if rows.weight is None or np.ptp(rows.weight) == 0.0:
         return False
     _, first, label, counts = np.unique(

@@ -44,14 +44,14 @@ def covariances(features: FeatureMap, solution: LinearSolution, X: InputRows) ->
 
 
 def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
-    """Return the solution if it has a covariance; otherwise raise ValueError with advice."""
+    """Return the solution unchanged; raise ValueError with advice if it has no covariance."""
     if not isinstance(solution, RidgePosterior):
         raise ValueError(f"The model has no predictive standard deviation. {solution.limitation}")
     return solution
 
 
 def offered(solution: Any, name: str) -> Any:
-    """Return a quantity of a solution; raise AttributeError if the solution does not offer it."""
+    """Return an attribute of a solution; raise AttributeError if it was not computed."""
     value = getattr(solution, name)
     if value is None:
         quantity = name.removeprefix("log_").replace("_", " ")
@@ -60,7 +60,7 @@ def offered(solution: Any, name: str) -> Any:
 
 
 class LinearAttributes:
-    """Learned attributes of linear models with one target or several."""
+    """Mixin of the fitted attributes of linear models, squeezed if there is one target."""
 
     posterior_: Any
     _single_target: bool
@@ -75,7 +75,7 @@ class LinearAttributes:
 
     @property
     def intercept_(self) -> Any:
-        """The constant, zero unless ``fit_intercept``."""
+        """The intercept; zero unless ``fit_intercept`` is true."""
         check_is_fitted(self, "posterior_")
         return self._squeezed((self.posterior_.intercept + self._target_origin)[None])[0]
 
@@ -86,12 +86,12 @@ class LinearAttributes:
 
     @property
     def log_evidence_(self) -> float:
-        """Log marginal likelihood of the training targets; not for every solution."""
+        """Log marginal likelihood of the training targets, if the solver computes it."""
         return float(offered(self.posterior_, "log_evidence"))
 
     @property
     def condition_number_(self) -> float:
-        """Condition number of the system for the weights, whose relative error is it times 2e-16.
+        """Condition number of the linear system; times 2e-16 it is the weights' relative error.
 
         Computed at each access from the singular values of a matrix of shape (p, p).
         """

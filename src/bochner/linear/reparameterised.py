@@ -1,4 +1,4 @@
-r"""Frequencies as smooth functions of a kernel's parameters, given fixed base draws.
+r"""Reparameterised frequencies: smooth functions of a kernel's parameters at fixed base draws.
 
 A law of frequencies is the image of a law without parameters: :math:`\omega = e / \ell` for a
 kernel of the scaled lag, :math:`\omega = \mu + L e` for a Gaussian component. If :math:`e` is drawn
@@ -45,7 +45,7 @@ SPREAD = 0.7
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseDraws:
-    """Fixed draws (m, d) of laws without parameters, with the parts of the measure."""
+    """Fixed random draws (m, d), from which parameters compute frequencies."""
 
     e: Array  # (m, d)
     part: NDArray[np.intp]  # (m,): Index of the part of the measure
@@ -56,7 +56,7 @@ D = TypeVar("D")
 
 
 class ParameterisedKernel(ABC, Generic[D]):
-    """A family of kernels whose parameters (q,) are unconstrained numbers of order one."""
+    """A family of kernels indexed by unconstrained parameters (q,) of order one."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @abstractmethod
     def starts(self, rng: Generator) -> Sequence[Array]:
-        """Return parameters (q,) at which searches start."""
+        """Return initial parameters (q,) for the searches."""
 
     def neighbours(self, theta: Array) -> Sequence[Array]:
         """Return parameters (q,) from which a search may reach another maximum of the evidence."""
@@ -75,7 +75,7 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @property
     def in_units(self) -> Self:
-        """The family of kernels for rows in the units of a search."""
+        """The family for rows that were divided by the column scales of a search."""
         return self
 
     @property
@@ -85,7 +85,7 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @property
     def least(self) -> int:
-        """Least number of frequencies of base draws."""
+        """Least allowed number of base draws."""
         return 1
 
     @property
@@ -95,10 +95,10 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @abstractmethod
     def draw(self, m: int, seed: int, scheme: Scheme | str) -> D:
-        """Return ``m`` base draws, or :attr:`n_atoms` if there are fewer."""
+        """Return ``m`` base draws, or :attr:`n_atoms` draws if that is fewer."""
 
     def draw_factor(self, m: int, seed: int, scheme: Scheme | str) -> D:
-        """Return ``m`` base draws of a factor of a product, which are paired at random."""
+        """Return ``m`` base draws for a factor of a product of kernels."""
         return self.draw(m, seed, scheme)
 
     @abstractmethod
@@ -106,18 +106,18 @@ class ParameterisedKernel(ABC, Generic[D]):
         """Return the frequencies at parameters (q,)."""
 
     def pulled_back(self, draws: D, theta: Array, slopes: FrequencySlopes) -> Array:
-        """Return derivatives by parameters (q,) from derivatives by the frequencies."""
+        """Return derivatives by parameters (q,) from derivatives by frequencies (chain rule)."""
         return self.differences(draws, theta, slopes)
 
     def differences(
         self, draws: D, theta: Array, slopes: FrequencySlopes, n_known: int = 0
     ) -> Array:
-        """Return derivatives by all parameters but the first ``n_known``, by differences."""
+        """Return finite-difference derivatives by the parameters after the first ``n_known``."""
         by_parameter = np.empty(len(theta) - n_known)
         for index, step in enumerate(STEP * np.eye(len(theta))[n_known:]):
             above, below = (self.frequencies(draws, theta + move) for move in (step, -step))
             mean = 0.5 * (above.weight + below.weight)
-            # A line of no weight does not change the evidence.
+            # A spectral line of zero weight does not change the evidence.
             by_weight = slopes.log_weight / np.where(mean > 0.0, mean, 1.0)
             by_omega = np.sum(slopes.omega * (above.omega - below.omega))
             change = by_omega + by_weight @ (above.weight - below.weight)
@@ -132,7 +132,7 @@ class ParameterisedKernel(ABC, Generic[D]):
     """Whether searches use the exact kernel on few rows instead of features."""
 
     def gram_slopes(self, theta: Array, X: Array, by_gram: Array) -> Array | None:
-        """Return derivatives by parameters (q,), given those by kernel values between rows (n, d).
+        """Return derivatives by parameters (q,) from derivatives by the Gram matrix (n, n).
 
         ``by_gram`` (n, n) is symmetric. ``None`` means that finite differences are used instead.
         """
@@ -148,7 +148,7 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
     """
 
     family: Callable[[LengthScale], Kernel]
-    unit: Array  # (d,): Length scales at which all parameters are zero
+    unit: Array  # (d,): Length scales if all parameters are zero
     is_shared: bool = False
     units: Array | float = 1.0  # (d,)
 
@@ -157,7 +157,7 @@ class LengthScales(ParameterisedKernel[BaseDraws]):
         return np.zeros(1 if self.is_shared else len(self.unit))
 
     def starts(self, rng: Generator) -> Sequence[Array]:
-        # Common factors first; the perturbed start breaks the symmetry of inputs.
+        # Starts that scale all inputs equally come first; a perturbed one breaks the symmetry.
         common = [self.origin + np.log(factor) for factor in FACTORS]
         perturbed = self.origin + SPREAD * rng.standard_normal(len(self.origin))
         return common if len(self.origin) == 1 else [*common, perturbed]
@@ -243,7 +243,7 @@ class MixtureParameters(ParameterisedKernel[BaseDraws]):
         standard = _mixture(weights, np.zeros(shape), np.ones(len(weights)))
         pieces = spectral_measure(standard, shape[1]).sample_parts(m, seed, scheme)
         part = np.repeat(np.arange(len(pieces)), [piece.n_frequencies for piece in pieces])
-        # Weights relative to their component, whose weight is a parameter.
+        # Weights are relative to the component, because its own weight is a parameter.
         share = np.concatenate([piece.weight for piece in pieces]) / weights[part]
         return BaseDraws(np.concatenate([piece.omega for piece in pieces]), part, share)
 
@@ -273,7 +273,7 @@ class MixtureParameters(ParameterisedKernel[BaseDraws]):
         return _mixture(weights, means, scaled)
 
     def _parts(self, theta: Array) -> tuple[Array, Array, Array]:
-        """Return weights (Q,), means (Q, d) and factors (Q, d) of the deviations."""
+        """Return weights (Q,), means (Q, d) and factors (Q, d) of the standard deviations."""
         weights, shape = as_array(self.start.weights), np.shape(self.start.means)
         logits, means, stretch = np.split(theta, [len(weights), len(weights) + np.prod(shape)])
         weights = weights.sum() * softmax(logits)

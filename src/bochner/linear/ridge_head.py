@@ -1,4 +1,4 @@
-"""Base of the ridge models: the steps of a fit, and rows that join or leave it later."""
+"""Base class of the ridge models: the steps of a fit, and later updates with rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ _CHECKS: Mapping[str, Check] = {
 
 @dataclass(eq=False, repr=False)
 class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
-    """Ridge regression on random features, from sums over rows that can be updated."""
+    """Base of ridge models on random features, fitted from sums over rows that can be updated."""
 
     kernel: AnyKernel | str = "gaussian"
     n_components: int = 512
@@ -96,7 +96,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         """Fit to all rows at once."""
 
     def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for an invalid parameter; also called for a model loaded from a file."""
         check_each(self, _CHECKS)
         described_features(self)
 
@@ -106,12 +106,12 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         """Fit to the rows; ``keep_sums`` stores the sums, so that later rows can be added."""
         self._check_parameters()
         solver, alpha = RidgeSolver.resolved(self.solver), checked_alpha(self.alpha)
-        # A generator for each step, so that optional steps do not change the draws of other steps.
+        # One random generator per step, so that optional steps do not change other draws.
         kernel_rng, draw_rng, data_rng, solver_rng, landmark_rng = generators(self.random_state, 5)
         head = rows.head
         present = head if head.weight is None else head[np.flatnonzero(head.weight > 0)]
 
-        # The kernel and its features, of the first rows.
+        # Step 1: the kernel and its features, chosen on the first rows.
         description = described_features(self)
         kernel = self._chosen_kernel(description, head, targets, kernel_rng)
         if not self.associated:
@@ -129,24 +129,24 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         if not self.associated:
             refuse_two_sided(kernel, frequencies)
         if (self._signs(frequencies) < 0).any():
-            checks = None  # A Krein space has no intervals
+            checks = None  # Models in a Krein space have no prediction intervals
         features: FeatureMap = frequencies
         if self.residual is not None:
             features = ResidualFeatures.of(
                 frequencies, kernel, present.X, self.residual, landmark_rng, solver.memory
             )
 
-        # The solution, from sums over all rows or from passes over them.
+        # Step 2: the solution, from sums over all rows or by conjugate gradients.
         problem = replace(
             self._problem(features, checks, targets),
             n_samples=rows.n_samples,
-            # Conjugate gradients pass over the rows many times, and keep no sums.
+            # Conjugate gradients read the rows many times and store no sums.
             is_repeatable=rows.is_repeatable and not keep_sums,
             weight_rms=head.weight_rms,
         )
         plan = plan_ridge(problem, solver.method, solver.memory)
         if rows.n_samples is None:
-            # Later rows of a stream have not been validated yet, unlike rows in memory.
+            # Only rows in memory have been validated; later chunks of a stream have not.
             rows = ValidatedChunks(rows, kernel, approximation.region)
         sums: FeatureSums | None = None
         posterior: LinearSolution
@@ -219,7 +219,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         )
 
     def _signs(self, features: FeatureMap) -> Array:
-        """Return the diagonal of ``J``, of shape (p,)."""
+        """Return the signs (p,) of the features, the diagonal of ``J``."""
         signature = features.signature
         # ``associated=True`` learns with Z Z', which is positive definite, instead of Z J Z'.
         return np.ones_like(signature) if self.associated else signature
@@ -242,7 +242,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         return fit_checked(sums, checked, ratio, fit_intercept=intercept, is_ratio=False)
 
     def _add_rows(self, rows: Chunk, targets: Targets, forgetting: float) -> None:
-        """Add rows to the sums; each multiplies the weights of earlier ones by ``forgetting``."""
+        """Add rows to the sums; each row scales earlier rows' weights by ``forgetting``."""
         before = self._kept_sums()
         sums = before.weighted(forgetting ** len(rows)) if forgetting < 1.0 else before
         sums += self._sums_of(rows.aged(forgetting), targets)
@@ -250,14 +250,14 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         self.posterior_, self.sums_ = posterior, sums
 
     def _remove_rows(self, rows: Chunk, targets: Targets) -> None:
-        """Remove rows from the sums; raise ValueError if no rows have the sums that are left."""
+        """Subtract rows from the sums; raise ValueError if the remaining sums are impossible."""
         before = self._kept_sums()
         sums = before - self._sums_of(rows, targets)
         try:
             posterior = self._solution(sums, self._features, self.checks_)
         except np.linalg.LinAlgError as error:
             raise ValueError(NOT_AMONG) from error
-        # Sums of squared residuals of actual rows are not negative.
+        # Negative sums of squared residuals show that some rows had not been added.
         coef = posterior.law.coef if isinstance(posterior, RidgePosterior) else posterior.coef
         if sums.misfit(coef, posterior.intercept, before).min() < 0.0:
             raise ValueError(NOT_AMONG)
@@ -280,13 +280,13 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
 
     def _later_plan(self, targets: Targets) -> tuple[RidgeProblem, RidgePlan]:
         problem = self._problem(self._features, self.checks_, targets)
-        # Rows of earlier batches are gone, so that conjugate gradients cannot pass over them.
+        # Earlier batches are no longer available, so that conjugate gradients cannot be used.
         problem = replace(problem, is_repeatable=False)
         solver = RidgeSolver.resolved(self.solver)
         return problem, plan_ridge(problem, solver.method, solver.memory)
 
     def _check_sums(self, targets: Targets) -> None:
-        """Raise ValueError unless rows could be added to a model that was loaded."""
+        """Raise ValueError if the stored sums of a loaded model are invalid."""
         if self.sums_ is None:  # No rows can be added
             return
         self._later_plan(targets)
@@ -303,12 +303,12 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
 
     @property
     def _features(self) -> FeatureMap:
-        """The map from rows to the features of the fitted model."""
+        """The feature map of the fitted model."""
         return self.frequencies_ if self.residual_ is None else self.residual_
 
     @property
     def _summed_features(self) -> FeatureMap:
-        """The map from rows to the features of the fitted model and check features."""
+        """The feature map of the fitted model, followed by check features if it has them."""
         return _with_checks(self._features, self.checks_)
 
     def _predict(

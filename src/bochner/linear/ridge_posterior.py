@@ -70,7 +70,7 @@ class LinearFunction:
 
 
 class PointSolution(ABC):
-    """The weights of a linear model without their covariance."""
+    """Base of solutions that have weights but no covariance."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class PointSolution(ABC):
 
     @property
     def noise_variance(self) -> Array | None:
-        """Variances of the noise (t,); ``None`` if ``limitation`` applies."""
+        """Noise variances (t,), or ``None`` if the method does not estimate them."""
         return None
 
     @property
@@ -105,7 +105,7 @@ class PointSolution(ABC):
 )
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionLaw(LinearFunction):
-    r"""A normal law of functions on ``j`` features, for ``t`` targets, with normal noise.
+    r"""Normal distribution of functions linear in ``j`` features, for ``t`` targets with noise.
 
     The covariance of the weights is :math:`\sigma_t^2 N N^\top + s_t^2 P P^\top`, with the roots
     ``N`` (due to noise) and ``P`` (due to the prior); the constant at ``centre`` is independent.
@@ -146,7 +146,7 @@ class FunctionLaw(LinearFunction):
             weights = root @ rng.normal(size=(root.shape[1], t * n))
             change += weights.reshape(j, t, n) * deviation[:, None]
         shift = noise[:, None] * np.sqrt(self.intercept_variance) * rng.normal(size=(t, n))
-        # With centred features the constant and the weights are independent.
+        # With centred features the intercept and the weights are independent.
         intercept = self.intercept[:, None] + shift - np.tensordot(self.centre, change, 1)
         return self.coef[:, :, None] + change, intercept
 
@@ -171,9 +171,9 @@ class RidgePosterior(LinearFunction):
     log_evidence: float  # Log marginal likelihood, summed over targets
     centre: Array  # (p,): Mean features, zero without an intercept
     intercept_variance: float  # Relative to the noise variance; zero without an intercept
-    checked: FunctionLaw | None = None  # On these features and check features
+    checked: FunctionLaw | None = None  # Distribution on features and check features
 
-    limitation: ClassVar[None] = None  # All quantities are available
+    limitation: ClassVar[None] = None  # Empty: the posterior has all quantities
 
     @property
     def condition_number(self) -> float:
@@ -182,7 +182,7 @@ class RidgePosterior(LinearFunction):
 
     @property
     def law(self) -> FunctionLaw:
-        """The law of the function and the noise."""
+        """The normal distribution of the function and the noise."""
         if self.checked is not None:
             return self.checked
         return FunctionLaw(
@@ -198,7 +198,7 @@ class RidgePosterior(LinearFunction):
 
 
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:
-    """Return the posterior given the sums and the ratio ``alpha`` of noise to weight variance."""
+    """Return the posterior from sums and ``alpha``, the ratio of noise to weight variance."""
     centred, degrees = centred_sums(sums, fit_intercept)
     # Rounding errors of centred sums are relative to the sums before centring, which a row of large
     # weight makes far larger.
@@ -243,7 +243,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
 
 def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, float]:
     """Return the best alpha and its log evidence, from about ten Cholesky factorisations."""
-    # Every k-th feature: random features are exchangeable.
+    # Use every k-th feature only, because random features are exchangeable.
     step = -(-len(sums.gram) // _MOST_EIGENVALUES)
     first = float(np.log(best_alpha(sums.thinned(step), fit_intercept=fit_intercept)[0]))
     centred, degrees = centred_sums(sums, fit_intercept)
@@ -306,7 +306,7 @@ class _Spectrum:
 
 
 def centred_sums(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, float]:
-    """Return the sums, centred with an intercept, and the number of degrees of freedom."""
+    """Return the sums, centred if an intercept is fitted, and the degrees of freedom."""
     degrees = degrees_of(sums.n_observations, fit_intercept)
     return sums.centred() if fit_intercept else sums, degrees
 
@@ -317,7 +317,7 @@ def degrees_of(n_observations: float, fit_intercept: bool) -> float:
 
 
 def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:
-    """Return the means of features (p,) and targets (t,) that centring subtracted."""
+    """Return the means of features (p,) and targets (t,); zeros without centring."""
     return (
         (sums.features - centred.features) / sums.weight,
         (sums.targets - centred.targets) / sums.weight,
@@ -325,12 +325,12 @@ def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:
 
 
 def noise_variance(square: Array, explained: Array, degrees: float) -> Array:
-    """Return the maximum-likelihood variances of the noise, all arguments of shape (t,)."""
+    """Return the maximum-likelihood noise variances (t,) from sums of squares (t,)."""
     return residual_squares(square, explained) / degrees
 
 
 def residual_squares(square: Array, explained: Array) -> Array:
-    """Return ``square - explained``, but a positive number if a fit is perfect."""
+    """Return ``square - explained``, floored at a positive rounding error for perfect fits."""
     floor = np.maximum(limits.NEGLIGIBLE * square, np.finfo(np.float64).tiny)
     return np.maximum(square - explained, floor)
 
@@ -350,7 +350,7 @@ within a seventh of a standard deviation of the end, and exact in floating point
 
 @dataclass(frozen=True, slots=True)
 class CheckedMap:
-    """The features of a model and check features, with the indices of either."""
+    """The feature map of a model followed by check features, with the indices of both."""
 
     joint: FeatureMap
     main_columns: Index
@@ -358,7 +358,7 @@ class CheckedMap:
 
     @classmethod
     def of(cls, features: FeatureMap, checks: Frequencies) -> "CheckedMap":
-        """Return the features of a model with those of the frequencies ``checks``."""
+        """Return the joint map of a model's features and of the check frequencies ``checks``."""
         waves = features.frequencies if isinstance(features, ResidualFeatures) else features
         both = waves + checks
         joint = features.with_frequencies(both) if isinstance(features, ResidualFeatures) else both
@@ -380,7 +380,7 @@ def fit_checked(
     fit_intercept: bool = False,
     is_ratio: bool = True,
 ) -> RidgePosterior:
-    """Return the posterior given sums of features with check features."""
+    """Return the posterior from sums over features and check features."""
     main, check = features.main_columns, features.check_columns
     centred, degrees = centred_sums(sums, fit_intercept)
     ridge = fit_ridge(sums.at(main), alpha, fit_intercept=fit_intercept)
@@ -389,7 +389,7 @@ def fit_checked(
     projection = whitener @ (whitener.T @ cross)
     noise, prior = _variances(ridge, centred, cross, projection, features, degrees, is_ratio)
     n_features = len(sums.gram)
-    # A pivoted factor has no rounding errors below zero, such as removed rows leave in sums.
+    # Pivoting tolerates slightly negative eigenvalues, which removed rows leave in sums.
     half, _ = pivoted_cholesky(centred.gram[np.ix_(main, main)])
     noise_root = np.zeros((n_features, half.shape[1]))
     noise_root[main] = whitener @ (whitener.T @ half)
@@ -413,7 +413,7 @@ def _variances(
     degrees: float,
     is_ratio: bool,
 ) -> tuple[Array, Array]:
-    """Return the variances (t,) of the noise and of the prior."""
+    """Return the noise variances (t,) and the prior variances (t,)."""
     alpha, check, p = ridge.alpha, features.check_columns, len(ridge.coef)
     square = float(np.trace(centred.gram[np.ix_(check, check)]))
     explained = float(np.sum(cross * projection))
@@ -429,8 +429,8 @@ def _variances(
     of_noise_squared = degrees - p + float(np.sum(root**2))
     of_prior_squared = of_prior - alpha * float(np.sum(projection**2))
     residual = form - alpha * np.sum(ridge.coef**2, axis=0)
-    # The share of the prior in the first form, and its standard deviation: with the variance
-    # form / degrees of residuals the covariances of the forms are traces of powers of G.
+    # The share of the first quadratic form due to the prior, and its standard deviation. If the
+    # residuals have variance form / degrees, covariances are traces of powers of G.
     determinant = of_noise * of_prior_squared - of_prior * of_noise_squared
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = of_prior * (of_noise * residual / form - of_noise_squared) / determinant

@@ -41,7 +41,7 @@ rows."""
 
 
 class EvidenceSearch(ABC):
-    """A loss as a function of points: parameters (q,) of a family of kernels, then others."""
+    """Base of searches: a loss of points, which hold kernel parameters (q,) and log alpha."""
 
     __slots__ = ()
 
@@ -57,10 +57,10 @@ class EvidenceSearch(ABC):
 
     @abstractmethod
     def bounds_of_others(self, start: Array) -> tuple[Array, Array]:
-        """Return lower and upper bounds of the coordinates that are not kernel parameters."""
+        """Return lower and upper bounds of the coordinates after the kernel parameters."""
 
     def split(self, point: Array) -> tuple[Array, Array]:
-        """Return the parameters of the family and the remaining coordinates of a point."""
+        """Split a point into the kernel parameters and the remaining coordinates."""
         n = self.family.origin.size
         return point[:n], point[n:]
 
@@ -70,7 +70,7 @@ class EvidenceSearch(ABC):
         return 0.5 * float(away @ away), away / _DEVIATION
 
     def climbed(self, start: Array, n_steps: int) -> tuple[Array, float]:
-        """Return the end of an L-BFGS search from a start, and its loss."""
+        """Minimise the loss by L-BFGS from ``start``; return the final point and its loss."""
         theta, _ = self.split(start)
         origin, other_bounds = self.family.origin, self.bounds_of_others(start)
         low = np.append(np.minimum(origin - _REACH, theta), other_bounds[0])
@@ -85,7 +85,7 @@ class EvidenceSearch(ABC):
         return end.point, end.loss
 
     def explored(self, point: Array, n_steps: int) -> Array:
-        """Return the best end of searches from a point and from its neighbours."""
+        """Minimise the loss from a point and from its neighbours; return the best final point."""
         for _ in range(_ROUNDS):
             point, _ = self.climbed(point, n_steps)
             theta, other_parameters = self.split(point)
@@ -106,11 +106,11 @@ _STEP = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RidgeSearch(EvidenceSearch):
-    """Evidence of fixed rows; a point consists of kernel parameters and the logarithm of alpha."""
+    """The evidence of fixed rows as a function of kernel parameters and log alpha."""
 
     family: ParameterisedKernel[Any]
     rows: Chunk  # With numeric targets (n, t)
-    alpha: float | None  # None: learned
+    alpha: float | None  # None: alpha is learned
     fit_intercept: bool
 
     @property
@@ -136,11 +136,11 @@ class FeatureSearch(RidgeSearch):
 
     @property
     def targets(self) -> Targets:
-        """The map of targets without centring."""
+        """The target map that does not centre."""
         return Numbers(np.zeros(self.rows.y.shape[1]))
 
     def started(self, theta: Array) -> Array:
-        """Return the point of parameters (q,), with the best alpha there."""
+        """Return the point with parameters (q,) and the alpha of greatest evidence."""
         if self.alpha is not None:
             return np.append(theta, np.log(self.alpha))
         best, _ = best_alpha(self._sums(theta), fit_intercept=self.fit_intercept)
@@ -202,7 +202,7 @@ class GramSearch(RidgeSearch):
         value, lower, U, noise = self._solved(point, gram)
         inverse, _ = lapack.dpotri(lower, lower=1)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        # Separate square roots: the noise of equal targets is tiny, and a quotient could overflow.
+        # Roots are taken separately, because a quotient by a tiny noise variance could overflow.
         V = U * (np.sqrt(alpha) / np.sqrt(noise))
         by_gram = 0.5 * (V @ V.T - U.shape[1] * inverse)
         by_theta = self.penalty(theta)[1]
@@ -220,7 +220,7 @@ class GramSearch(RidgeSearch):
         return value, np.append(by_theta, by_alpha) / self._size
 
     def _solved(self, point: Array, gram: Array) -> tuple[float, Array, Array, Array]:
-        """Return the loss, the factor of B + alpha I, its solutions (n, t) and the noise (t,)."""
+        """Return the loss, the factor of B + alpha I, solutions (n, t) and noise variances (t,)."""
         theta, alpha = point[:-1], float(np.exp(point[-1]))
         lower = jittered_cholesky(gram, alpha)
         targets, units = self._rooted(self.rows.y), self.rows.units
@@ -237,12 +237,12 @@ class GramSearch(RidgeSearch):
         return self._rooted(self._rooted(self.family.kernel(theta)(self.rows.X)).T)
 
     def _moved(self, theta: Array) -> Iterator[Array]:
-        """Yield the Gram matrix with one parameter increased by a step, for each parameter."""
+        """Yield, for each parameter, the Gram matrix with this parameter increased by a step."""
         for step in _STEP * np.eye(len(theta)):
             yield self._gram(theta + step)
 
     def started(self, theta: Array) -> Array:
-        """Return the point of parameters (q,), with a tenth of the kernel's variance as noise."""
+        """Return the point with parameters (q,) and a noise variance of a tenth of the kernel's."""
         alpha = 0.1 * self._scale(theta) if self.alpha is None else self.alpha
         return np.append(theta, np.log(alpha))
 
@@ -256,7 +256,7 @@ class GramSearch(RidgeSearch):
         return by_gram
 
     def _rooted(self, values: Array) -> Array:
-        """Return values (n, t) times square roots of weights; centred if there is an intercept."""
+        """Multiply values (n, t), centred for an intercept, by square roots of weights."""
         weights = self.rows.weights
         if self.fit_intercept:
             values = values - np.average(values, axis=0, weights=weights)

@@ -27,7 +27,7 @@ FrequencyIndices = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionTerm(ABC):
-    """A sum of basis functions, added to some of the functions.
+    """A sum of basis functions, which is one term of some of the sampled functions.
 
     ``coef`` (q, k) are the weights of the basis functions in the ``k`` functions with the indices
     ``members`` (k,). A shape of (q, 1) means the same weights in all of them.
@@ -45,14 +45,14 @@ class FunctionTerm(ABC):
 
     @abstractmethod
     def values(self, X: Array) -> Array:
-        """Return the sums at rows (n, d), one column for each of ``coef``."""
+        """Return the values at rows (n, d), with one column for each column of ``coef``."""
 
     @abstractmethod
     def gradient(self, X: Array) -> Array:
         """Return the gradients (n, d, columns of ``coef``)."""
 
     def chosen(self, numbers: FrequencyIndices) -> "FunctionTerm":
-        """Return the term of the functions with the indices ``numbers`` (f,), in this order."""
+        """Return the term of the functions with indices ``numbers`` (f,) only."""
         place = {int(number): column for column, number in enumerate(self.members)}
         positions = [new for new, number in enumerate(numbers.tolist()) if number in place]
         columns = [place[int(numbers[new])] for new in positions]
@@ -60,7 +60,7 @@ class FunctionTerm(ABC):
         return replace(self, coef=coef, members=np.array(positions, dtype=np.int64))
 
     def scaled(self, factors: Array) -> "FunctionTerm":
-        """Return the term times a factor (f,) for each function."""
+        """Return the term multiplied by ``factors`` (f,), one for each function."""
         return replace(self, coef=self.coef * factors[self.members])
 
 
@@ -145,7 +145,7 @@ class SampledFunctions:
         return self.shape[-1]
 
     def __getitem__(self, index: Any) -> "SampledFunctions":
-        # Any index of NumPy selects functions by the last axis.
+        # A NumPy index applies to the last axis, along which functions lie.
         numbers = np.arange(len(self.constant)).reshape(self.shape)[..., index]
         chosen = numbers.ravel()
         terms = [term.chosen(chosen) for term in self.terms]
@@ -185,7 +185,7 @@ class SampledFunctions:
         return gradients.reshape(*rows.shape, *self.shape)
 
     def transformed(self, shift: ArrayLike, scale: ArrayLike) -> "SampledFunctions":
-        """Return the functions times ``scale`` plus ``shift``, numbers or one number per target.
+        """Return the functions ``scale * f + shift``, with scalars or one entry per target.
 
         ``shape`` has its last axis.
         """
@@ -205,7 +205,7 @@ class SampledFunctions:
 
     def _each(self, n_rows: int, function: Callable[[slice, FunctionTerm], None]) -> None:
         for term in self.terms:
-            # Terms in blocks of rows: their features are larger than the result.
+            # Evaluate in blocks of rows, because features are larger than the result.
             for part in row_blocks(n_rows, 8 * len(term.coef)):
                 function(part, term)
 

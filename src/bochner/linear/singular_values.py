@@ -7,7 +7,7 @@ from scipy.linalg import eigvalsh, svdvals
 
 from bochner._base.arrays import Array
 
-# Share of the sum that rank_99 counts values up to.
+# Share of the sum that the values counted by rank_99 reach.
 _RANK_SHARE = 0.99
 
 
@@ -43,7 +43,7 @@ class Spectrum:
 
     @property
     def definiteness(self) -> str:
-        """Positive semidefinite, negative semidefinite, indefinite, or zero."""
+        """The text "positive semidefinite", "negative semidefinite", "indefinite" or "zero"."""
         if self.n_positive and self.n_negative:
             return "indefinite"
         if self.n_negative:
@@ -52,7 +52,7 @@ class Spectrum:
 
 
 def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
-    """Return the spectrum of the symmetric part of a finite matrix (n, n).
+    """Return the inertia and effective rank of the symmetric part of a finite matrix (n, n).
 
     ``tolerance`` is relative to the largest absolute eigenvalue.
     """
@@ -98,7 +98,7 @@ def singular_values_of(gram: Array) -> SingularValues:
 
 
 def _ranks(size: Array) -> tuple[float, int]:
-    """Return the effective rank and the number of values that make up 99 % of sorted sizes."""
+    """Return the effective rank and the number of largest values that sum to 99 % of the total."""
     total = float(size.sum())
     effective = total**2 / (float(size @ size) or 1.0)
     most = int(np.searchsorted(np.cumsum(size), _RANK_SHARE * total)) + 1 if total else 0

@@ -1,4 +1,4 @@
-"""Class probabilities by a softmax of the values of several laws, with one weight per law."""
+"""Class probabilities by a softmax of the scores of several models, with one weight per model."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,14 +41,14 @@ _TOLERANCE = 1e-9
 @register(shapes={"weights": "k", "biases": "c"})
 @dataclass(frozen=True, slots=True, eq=False)
 class SoftmaxWeights:
-    r"""Logits :math:`\sum_k b_k f_k + a`, with a weight for each of ``K`` laws and ``C`` biases."""
+    r"""Logits :math:`\sum_k b_k f_k + a` with weights of ``K`` models and ``C`` class biases."""
 
-    weights: Array  # (K,): b, not negative
+    weights: Array  # (K,): b, nonnegative
     biases: Array  # (C,): a, of sum zero
 
     @classmethod
     def plain(cls, n_classes: int) -> "SoftmaxWeights":
-        """Return one weight of one, and no biases."""
+        """Return a single weight equal to one, and zero biases."""
         return cls(np.ones(1), np.zeros(n_classes))
 
     def probabilities(self, scores: Array) -> Array:
@@ -75,7 +75,7 @@ def fit_softmax(
     n, n_laws, n_classes = scores.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
     units = _law_units(scores, weight)
-    # Scaled, so that one penalty suits laws of any unit.
+    # Scores are standardised, so that one penalty suits models of any scale.
     scaled = scores / units[:, None]
     indicators = (labels[:, None] == np.arange(n_classes)).astype(np.float64)
     size = max(float(weight.sum()), 1.0)
@@ -108,7 +108,7 @@ def left_out_probabilities(
     *,
     has_biases: bool = True,
 ) -> Array:
-    r"""Return the probability (n,) of each row's label, by a softmax fitted without the row.
+    r"""Return leave-one-out probabilities (n,) of each row's label under the softmax.
 
     ``scores`` (n, K, C) and ``labels`` (n,) are the arguments of :func:`fit_softmax`, and weights
     multiply the log-likelihood. One observation of the ``units`` is left out at a time or, with
@@ -125,7 +125,7 @@ def left_out_probabilities(
     result = _after_a_step(full_fit, scores, labels, totals, removed, number, has_biases)
     result = (1.0 - UNIFORM) * result + UNIFORM / scores.shape[2]
     change = np.abs(np.log(result / before))
-    # The largest changes are refitted first, as their number is limited.
+    # The number of exact refits is limited, so the largest changes come first.
     order = np.argsort(-change, kind="stable")[: np.count_nonzero(change > _INFLUENTIAL)]
     for index in list(dict.fromkeys(number[order]))[:_MOST_REFITS]:
         rows = number == index
@@ -144,7 +144,7 @@ def _after_a_step(
     number: NDArray[np.intp],
     has_biases: bool,
 ) -> Array:
-    """Return probabilities (n,) of labels, by one Newton step for the removal of each group."""
+    """Return approximate leave-group-out probabilities (n,) of labels, by one Newton step."""
     n_laws, n_classes = scores.shape[1:]
     hessian, free = loss_curvature(full_fit, scores, labels, totals, has_biases=has_biases)
     point = np.append(full_fit.weights, full_fit.biases)[free]
@@ -155,7 +155,7 @@ def _after_a_step(
         design = _design(scores[rows])[..., free]
         terms = _derivatives(design, labels[rows], point)
         slope, curvature = (_added(removed[rows], term, place) for term in terms)
-        # All removals share the Hessian of the full fit.
+        # All Newton steps start from the Hessian of the full fit.
         moved = point + np.linalg.solve(hessian - curvature, slope[..., None])[place, :, 0]
         logits = np.einsum("ncq,nq->nc", design, np.maximum(moved, low))
         result[rows] = _own(softmax(logits, axis=1), labels[rows])
@@ -183,12 +183,12 @@ def loss_curvature(
 
 
 def _row_bytes(n_parameters: int, n_classes: int) -> int:
-    """Return the bytes of the derivatives of a row."""
+    """Return the number of bytes that the derivatives of one row take."""
     return 8 * n_parameters * (2 * n_classes + n_parameters)
 
 
 def _own(probabilities: Array, labels: NDArray[np.intp]) -> Array:
-    """Return the probability (n,) of each row's label from class probabilities (n, C)."""
+    """Select the probability (n,) of each row's label from class probabilities (n, C)."""
     return as_array(probabilities[np.arange(len(labels)), labels])
 
 
@@ -218,14 +218,14 @@ def _derivatives(design: Array, labels: NDArray[np.intp], point: Array) -> tuple
 
 
 def _added(weights: Array, terms: Array, place: NDArray[np.intp]) -> Array:
-    """Return weighted sums (g, ...) of terms (n, ...) over the rows of each group (n,)."""
+    """Return weighted sums (g, ...) of terms (n, ...) per group, with group indices ``place``."""
     sums = np.zeros((int(place.max()) + 1, *terms.shape[1:]))
     np.add.at(sums, place, weights.reshape(-1, *[1] * (terms.ndim - 1)) * terms)
     return sums
 
 
 def _law_units(scores: Array, weight: Array) -> Array:
-    """Return standard deviations (K,) of scores between classes, with zeros replaced by one."""
+    """Return between-class standard deviations (K,) of each model's scores; one instead of zero."""
     total = max(float(weight.sum()), np.finfo(np.float64).tiny)
     units: Array = np.sqrt(weight @ scores.var(axis=2) / total)
     return as_array(np.where(units == 0.0, 1.0, units))
@@ -261,7 +261,7 @@ def left_out_indicators(
     """
     rows = sample.rows
     if isinstance(solution, RidgePosterior):
-        # The posterior has the inverse root already; other solutions factorise the sums here.
+        # A posterior stores the inverse root; other solutions factorise the sums here.
         leverage = _of_posterior(solution)
     elif sums is not None:
         leverage = _of_sums(sums, signature, solution.alpha, fit_intercept)
@@ -284,7 +284,7 @@ def _features(features: FeatureMap, rows: Chunk) -> Array:
 
 def _of_posterior(posterior: RidgePosterior) -> Leverage:
     def leverage(Z: Array) -> Array:
-        # The quadratic form of the inverse matrix, by its root.
+        # The quadratic form of the inverse matrix, from its root.
         spread = np.sum(((Z - posterior.centre) @ posterior.whitener) ** 2, axis=1)
         return as_array(spread + posterior.intercept_variance)
 
@@ -307,7 +307,7 @@ def _of_sums(sums: FeatureSums, signature: Array, alpha: float, fit_intercept: b
 def _of_sample(
     sample: RowSample, features: FeatureMap, alpha: float, fit_intercept: bool
 ) -> Leverage:
-    """Return the leverage of the sample's ridge regression, by Woodbury's identity."""
+    """Return the leverage function of a ridge regression on the sample, by Woodbury's identity."""
     share = sample.shares
     Z = _features(features, sample.rows)
     centre = share @ Z / share.sum() if fit_intercept else np.zeros(Z.shape[1])

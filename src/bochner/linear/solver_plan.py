@@ -54,7 +54,7 @@ factor of two."""
 @register
 @dataclass(frozen=True, slots=True)
 class RidgeSolver:
-    """How a ridge regression is solved.
+    """Options of the solver of a ridge regression: method, tolerance and memory limit.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class RidgeSolver:
 
     @classmethod
     def resolved(cls, solver: "str | RidgeSolver") -> "RidgeSolver":
-        """Return the solver of a parameter, which may be the name of a method."""
+        """Return the solver of a name such as ``"cg"``; a ``RidgeSolver`` is returned unchanged."""
         return solver if isinstance(solver, cls) else cls(solver)  # type: ignore[arg-type]
 
     @property
@@ -108,7 +108,7 @@ class RidgeSolver:
 
 @dataclass(frozen=True, slots=True)
 class RidgeProblem:
-    """The sizes and options of a fit of ``t`` targets on ``p`` features, checks included."""
+    """Sizes and options of a fit of ``t`` targets on ``p`` features, check features included."""
 
     p: int
     t: int
@@ -155,12 +155,12 @@ class RidgeProblem:
         if self.is_indefinite:
             matrices = 9
         elif self.n_checks:
-            matrices = 6  # The sums, their centred copy, and roots of both parts of the variance
+            matrices = 6  # The sums, a centred copy, and roots of noise and prior covariance
         return 8 * matrices * self.p**2 + 16 * self.p * self.t + _OVERHEAD
 
     @property
     def is_faster_by_passes(self) -> bool:
-        """Whether conjugate gradients are predicted to save enough time over the Gram matrix."""
+        """Whether conjugate gradients are predicted to be clearly faster than the Gram matrix."""
         n = self.n_samples or 0
         product = _PRODUCT[self._gram_dtype(n, self.weight_rms)]
         direct = product * n * self.p**2 + _FACTOR * self.p**3
@@ -168,14 +168,14 @@ class RidgeProblem:
         return direct > _WORTH_SECONDS and direct > _WORTH_RATIO * passes
 
     def pass_dtype(self, weight_rms: float) -> type[np.floating]:
-        """Return the type of features in conjugate gradients."""
+        """Return the floating-point type of the features in conjugate gradients."""
         n = self.n_samples or _MANY_ROWS
         return self._dtype(self.tol >= _SINGLE_TOL and n * self.p >= _WORTH_FEATURES, weight_rms)
 
 
 @dataclass(frozen=True, slots=True)
 class RidgePlan:
-    """The solver of a problem: ``"cholesky"`` in blocks of features, or ``"cg"``."""
+    """The plan of a fit: ``"cholesky"`` from sums over rows, or ``"cg"``, with block sizes."""
 
     solver: str
     block_bytes: int = limits.SUMS_BLOCK_BYTES
@@ -185,7 +185,7 @@ class RidgePlan:
 
 def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePlan:
     """Return the plan that solves the problem within ``limit`` bytes in addition to the rows."""
-    # Blocks of features need memory in addition to the Gram matrix.
+    # Blocks of features need memory on top of the Gram matrix.
     fits = limit is None or problem.cholesky_bytes + _LEAST_BLOCK_BYTES <= limit
     obstacle = _obstacle(problem)
     if solver == "cg" and obstacle is not None:
@@ -222,7 +222,7 @@ def _obstacle(problem: RidgeProblem) -> str | None:
 def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:
     """Return a plan for "cg" that shares the memory between stored features and preconditioner."""
     p, size = problem.p, np.dtype(problem.pass_dtype(problem.weight_rms)).itemsize
-    # A few vectors per target, and blocks.
+    # Memory of a few vectors per target and of the blocks.
     vectors = 64 * p * problem.t + 64 * p + _OVERHEAD
     spare = None if limit is None else limit - vectors
     if spare is not None and spare < size * 32 * (p + 32):
@@ -232,7 +232,7 @@ def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:
             f"least {in_words(vectors + size * 32 * (p + 32))}. Use fewer n_components."
         )
     for_landmarks = _LANDMARK_BYTES if spare is None else min(spare // 3, _LANDMARK_BYTES)
-    # s (p + s) numbers. With as many rows as features few steps are needed; more rows are useless.
+    # The preconditioner takes s (p + s) numbers; more rows s than features do not help.
     budget = for_landmarks / size
     n_landmarks = int((np.sqrt(p**2 + 4.0 * budget) - p) / 2.0)
     n_landmarks = max(1, min(n_landmarks, max(p, 256)))

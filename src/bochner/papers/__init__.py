@@ -1,4 +1,4 @@
-"""The systems of five papers as printed, made of the parts of the library.
+"""The methods of five papers as printed, built from components of the library.
 
 The docstring of each module says where each numbered equation, algorithm and table of its paper is.
 

@@ -25,7 +25,7 @@ Figure 5                ``fit_seconds`` of the benchmark ``bank``
 ======================  ============================================================================
 
 ``LearnedKernelRegressor(sampler=bank.SAMPLER)`` and ``LearnedKernelClassifier`` with it have the
-printed proposals: independent draws of the prior. The defaults move locally, and leave rows out.
+printed proposals: independent draws of the prior. The default sampler makes local moves.
 
 Examples
 --------
@@ -61,7 +61,7 @@ from bochner.learned.training_data import TrainingData
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 _WALK = PrecisionWalk()
-"""Defaults of the number of steps, step size and target acceptance of the precision's walk."""
+"""Default number of steps, step size and target acceptance of the precision's walk."""
 _JITTER = 1e-10
 """Ridge as a share of the mean square of the columns, far below relevant curvatures."""
 
@@ -79,7 +79,7 @@ class IndependentStructure(Structure):
 
 
 def independent_start(rng: Generator, scale: Array, n_frequencies: int) -> Start:
-    """Return a draw of the dense prior (m, d), which proposes independent draws of itself."""
+    """Return frequencies (m, d) drawn from the dense prior, and the prior as a proposal."""
     hyper = dense_hyper(scale)
     mixture, omega = sample_prior(rng, hyper, n_frequencies)
     return omega, DensePrior(hyper, mixture, correlations=(0.0,), jumps=0.0)
@@ -88,7 +88,7 @@ def independent_start(rng: Generator, scale: Array, n_frequencies: int) -> Start
 @register
 @dataclass(frozen=True, slots=True)
 class BaNK(Model):
-    """BaNK; labels have the paper's joint moves of a frequency and its weights."""
+    """BaNK's model; for labels, a frequency and its weights move jointly."""
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
@@ -127,7 +127,7 @@ def repeated(rows: TrainingData) -> TrainingData:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace:
-    """The law N(mode, A^{-1}), where ``A`` is the Hessian at the mode."""
+    """The normal distribution N(mode, A^{-1}), where ``A`` is the Hessian at the mode."""
 
     mode: Array  # (k,)
     lower: Floats  # (k, k): Cholesky factor of A
@@ -202,7 +202,7 @@ def _derivatives(
 
 @dataclass(slots=True, eq=False)
 class JointPairState:
-    """A state of the chain, which changes it in place."""
+    """State of a :class:`JointPairChain`, which changes it in place."""
 
     omega: Array  # (m, d)
     beta: (
@@ -233,7 +233,7 @@ class JointPairChain:
 
     rows: TrainingData  # target holds kappa = y - 1/2; without weights
     precision_prior: LogNormalPrecision = field(default_factory=LogNormalPrecision)
-    n_newton: int = 8  # Most steps towards the mode of an approximation
+    n_newton: int = 8  # Largest number of steps to the mode of an approximation
 
     def init(
         self, rng: Generator, omega: Array, prior: FrequencyPrior, precision: float
@@ -312,7 +312,7 @@ class JointPairChain:
         precision: float,
         threshold: float,
     ) -> bool:
-        """Propose columns ``new`` (k, n) with weights for ``old``; return whether accepted."""
+        """Propose columns ``new`` (k, n) in place of ``old``; return whether it is accepted."""
         beta = state.beta[here]
         offset = state.activation - beta @ old
         # The same approximation at the old columns gives the density of the reverse proposal.

@@ -88,13 +88,13 @@ class MeanFieldPrior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComponentFactors:
-    """Factors of ``T`` components."""
+    """Variational factors of ``T`` components."""
 
-    sticks: Array  # (T - 1, 2): Beta parameters
-    means: Array  # (T, d): Of q(mu)
-    mean_precisions: Array  # (T, d, d): Of q(mu)
-    scales: Array  # (T, d, d): Of q(Lambda)
-    dofs: Array  # (T,): Of q(Lambda)
+    sticks: Array  # (T - 1, 2): Beta parameters of q(beta)
+    means: Array  # (T, d): Means of q(mu)
+    mean_precisions: Array  # (T, d, d): Precisions of q(mu)
+    scales: Array  # (T, d, d): Scale matrices of q(Lambda)
+    dofs: Array  # (T,): Degrees of freedom of q(Lambda)
 
     @property
     def precisions(self) -> Array:
@@ -104,12 +104,12 @@ class ComponentFactors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrequencyFactors:
-    """Factors of frequencies, one for each of ``G`` groups."""
+    """Variational factors of frequencies, one for each of ``G`` groups."""
 
-    sizes: NDArray[np.intp]  # (G,): Of the groups
+    sizes: NDArray[np.intp]  # (G,): Numbers of frequencies in the groups
     labels: Array  # (G, T): q(z = t)
-    means: Array  # (G, d): Of q(omega)
-    precisions: Array  # (G, d, d): Of q(omega)
+    means: Array  # (G, d): Means of q(omega)
+    precisions: Array  # (G, d, d): Precisions of q(omega)
 
     @property
     def covariances(self) -> Array:
@@ -249,7 +249,7 @@ class Taylor(Inference):
     """
 
     shift: float = 1.1  # Multiple of the size of the smallest eigenvalue added to both parts
-    concentration: float = 1.0  # Of the Dirichlet processes
+    concentration: float = 1.0  # Concentration of both Dirichlet processes
     max_iter: int = 50
     tol: float = 1e-5  # Change of all labels, in the Frobenius norm, at which the ascent stops
 
@@ -293,7 +293,7 @@ class Taylor(Inference):
 
 @dataclass(frozen=True, slots=True)
 class GroupSizes(Allocation):
-    """The numbers of frequencies of each Gaussian in the inference; fewer are divided at random."""
+    """Gives each Gaussian its number of frequencies in the inference; fewer are drawn at random."""
 
     sizes: tuple[int, ...]
 
@@ -334,7 +334,7 @@ def eigen_split(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedData:
-    """Data of one sign: rows (n, d), similarities (n, n) with mean diagonal one, noise, scale."""
+    """Data of one sign: rows (n, d), similarities (n, n) with mean diagonal one, noise, mass."""
 
     rows: Array
     gram: Array
@@ -342,7 +342,7 @@ class SignedData:
     mass: float = 1.0  # Factor of the similarities
 
     def pairs(self) -> tuple[Array, Array]:
-        """Return differences (P, d) and similarities (P,) of pairs i < j, which count twice."""
+        """Return differences (P, d) and similarities (P,) of row pairs i < j."""
         first, second = np.triu_indices(len(self.rows), k=1)
         return self.rows[first] - self.rows[second], self.gram[first, second]
 
@@ -442,7 +442,7 @@ def _equal_sizes(total: int, n_parts: int) -> NDArray[np.intp]:
 
 
 def _summed(series: list[Array], last: float | None = None) -> Array:
-    """Return the sum of series, shorter ones padded with ``last`` or their last value."""
+    """Return the sum of series; shorter series are padded with ``last`` or their last value."""
     total = np.zeros(max(map(len, series)))
     for values in series:
         total[: len(values)] += values

@@ -104,7 +104,7 @@ def sampler(n_envelope: int = 8) -> Sampler:
 
 @dataclass(slots=True, eq=False)
 class LeastSquaresState:
-    """A state of the chain, which changes it in place."""
+    """State of a :class:`LeastSquaresChain`, which changes it in place."""
 
     omega: Array  # (k, D)
     prior: FrequencyPrior
@@ -172,7 +172,7 @@ class LeastSquaresChain:
     def _exchange(
         self, state: LeastSquaresState, index: NDArray[np.intp], values: Array, threshold: float
     ) -> bool:
-        """Set a unit to proposed values in place and return True, if they are accepted."""
+        """Set a unit to proposed values if they are accepted; return whether they are."""
         basis, n_units = self.rows.basis, len(state.omega)
         waves = basis.proposed(state.omega, index, values)
         touched = basis.touched(index, n_units).ravel()

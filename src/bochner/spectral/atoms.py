@@ -1,4 +1,4 @@
-"""Atoms of designed measures: families of simple kernels of one distance, and their variances."""
+"""Atoms of designed measures: families of simple kernels of a distance, with their variances."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -9,14 +9,15 @@ from scipy.special import gammaln, hyp0f1, hyp1f1, jv
 from bochner._base.arrays import Array, as_array
 from bochner.spectral.laws import Chi, Independent, Isotropic, Law, Shell, Student
 
-_LARGEST_EXPONENT = 300.0  # exp(-300) is zero to every rounding, and exp(300) does not overflow
-_FEW_INPUTS = 4  # in more, the mean of a wave over directions falls off faster
-# at half-periods of the reach; the program takes as many columns, so time grows with it
+_LARGEST_EXPONENT = 300.0  # exp(-300) is negligible, and exp(300) does not overflow
+# Above this dimension the mean of a wave over directions decays faster.
+_FEW_INPUTS = 4
+# Number of wavelengths, at half-periods of the reach; each is a column of the linear program.
 _WAVES = 100
 
 
 class Atoms(ABC):
-    """A family of positive definite kernels of one distance, each with a known spectral law.
+    """A family of positive definite kernels of a distance with known spectral distributions.
 
     A designed measure is a signed combination of members, each one at distance zero.
     """
@@ -27,20 +28,20 @@ class Atoms(ABC):
 
     @property
     def block(self) -> int:
-        """Number of directions of an orthogonal block with known variance; 1 if unknown."""
+        """Size of an orthogonal block whose variance is known; 1 if it is unknown."""
         return 1
 
     @abstractmethod
     def scales(self, reach: float) -> Array:
-        """Return the members' parameters worth trying for distances up to ``reach``."""
+        """Return the grid of scale parameters to try for distances up to ``reach``."""
 
     def fine_scales(self, reach: float) -> Array | None:
-        """Return a finer, more costly grid of scales, or ``None`` if rough functions need none."""
+        """Return a finer grid of scales for rough functions, or ``None`` if none is needed."""
         return None
 
     @abstractmethod
     def transform(self, distance: Array, scales: Array) -> Array:
-        """Return the members' values, of shape (n_distances, n_scales)."""
+        """Return the kernel values (n_distances, n_scales) at distances for each scale."""
 
     @abstractmethod
     def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
@@ -52,10 +53,10 @@ class Atoms(ABC):
 
     @abstractmethod
     def law(self, scale: float) -> Law:
-        """Return the law of one member's frequencies."""
+        """Return the frequency distribution of the kernel with this scale."""
 
     def envelope(self, scale: float) -> tuple[float, float]:
-        """Return the rate and the radius of one member's envelope; zeros without one."""
+        """Return the rate and radius of the features' envelope; zeros without an envelope."""
         return 0.0, 0.0
 
 
@@ -119,7 +120,7 @@ class CityBlockExponentials(Atoms):
         return as_array(np.exp(-np.outer(distance, scales)))
 
     def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
-        # k(2 delta) = k(delta)^2: the general (1 + k(2 delta)) / 2 - k(delta)^2.
+        # The variance (1 + k(2 delta)) / 2 - k(delta)^2, with k(2 delta) = k(delta)^2.
         square = self.transform(2.0 * distance, scales)
         return 0.5 * (1.0 - square)
 

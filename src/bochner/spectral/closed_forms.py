@@ -1,4 +1,4 @@
-"""The spectral measure of every kernel that has one in closed form."""
+"""Spectral measures in closed form, by kernel."""
 
 from collections.abc import Callable, Mapping
 from functools import reduce
@@ -140,7 +140,7 @@ def _locally_stationary(kernel: kernels.LocallyStationary, dim: int) -> Spectral
 
 
 def _harmonizable(kernel: kernels.Harmonizable, dim: int) -> SpectralMeasure:
-    """Return the measure of a mixture: one positive part for each real amplitude."""
+    """Return the measure of a harmonizable mixture: one positive part for each real amplitude."""
     kernel.check_dim(dim)
     parts: list[Part] = []
     every = zip(
@@ -151,7 +151,7 @@ def _harmonizable(kernel: kernels.Harmonizable, dim: int) -> SpectralMeasure:
     for factors, phases, mu, centre, inverse, spread in every:
         window = np.diag(inverse)[None], (centre * inverse)[None]
         if len(mu) == 1:
-            # One frequency is the mean of the law, and its phase does not matter.
+            # With a single frequency, it is the mean and its phase cancels.
             law, total = _gaussian_law(mu[0], spread), float(np.sum(factors**2))
             coef_of_one = np.ones((1, 1))
             made = Amplitudes(
@@ -161,7 +161,7 @@ def _harmonizable(kernel: kernels.Harmonizable, dim: int) -> SpectralMeasure:
             continue
         law = _gaussian_law(np.zeros(dim), spread)
         for column, phase in zip(factors, phases - mu @ centre, strict=True):
-            # The real part, and the imaginary one: a quarter turn later.
+            # First the amplitude's real part, then the imaginary part, a quarter turn later.
             for turn in (0.0, -0.5 * np.pi):
                 total = float(np.sum(column**2))
                 if not total:
@@ -173,7 +173,7 @@ def _harmonizable(kernel: kernels.Harmonizable, dim: int) -> SpectralMeasure:
 
 
 def _gaussian_law(mean: Array, spread: Array) -> Law:
-    """Return a Gaussian law of given deviations, of one atom if these are all zero."""
+    """Return a Gaussian law with standard deviations ``spread``; one atom if all are zero."""
     if not spread.any():
         return Lattice(mean[None], np.ones(1), np.zeros(1))
     factor = tuple(map(tuple, np.diag(spread).tolist()))
@@ -183,7 +183,7 @@ def _gaussian_law(mean: Array, spread: Array) -> Law:
 def _modulated_waves(kernel: kernels.ModulatedWaves, dim: int) -> SpectralMeasure:
     v = np.asarray(kernel.modulations)
     varying = v.any(axis=1)
-    # Amplitudes that vary are sqrt(2) times the factors; the others ignore the phase.
+    # Varying amplitudes are sqrt(2) times the factors; constant ones have no phase.
     mass = np.asarray(kernel.weights) * np.where(varying, 2.0, 1.0)
     factors = CosineFactors(v, np.where(varying, np.asarray(kernel.phases), 0.0))
     omega, total = np.asarray(kernel.frequencies), float(mass.sum())
@@ -197,7 +197,7 @@ def _mapped(kernel: kernels.Bilinear | kernels.OnColumns, dim: int) -> SpectralM
 
 
 def _by_lines(kernel: Levels | kernels.Periodic, dim: int) -> SpectralMeasure:
-    """Return the measure of a product over inputs of kernels with spectral lines."""
+    """Return the measure of a product of one-dimensional kernels with spectral lines."""
     lines = (
         SpectralMeasure((Part(1.0, Lattice(omega[:, None], weight, np.zeros(len(weight)))),))
         for omega, weight in kernel.lines(dim)
@@ -215,7 +215,7 @@ def _constant(kernel: kernels.Constant, dim: int) -> SpectralMeasure:
 
 def _linear(kernel: kernels.Linear, dim: int) -> SpectralMeasure:
     rate, phase, mass = kernel.angles(dim)
-    # The sine of an angle is the cosine of a quarter turn less; factors take half of v.
+    # sin(a) = cos(a - pi/2); CosineFactors halves its vectors, hence the factor of two.
     sines = CosineFactors(np.diag(2.0 * rate), phase - 0.5 * np.pi)
     total = float(mass.sum())
     zeros = np.zeros((dim, dim))

@@ -1,4 +1,4 @@
-"""Laws made of other laws: of products, of mapped inputs, and of locally stationary kernels."""
+"""Composite laws: for products, mapped inputs, and locally stationary kernels."""
 
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -46,17 +46,17 @@ class Convolution(Law):
 def draw_jointly(
     laws: tuple[Law, ...], m: int, rng: np.random.Generator, scheme: Scheme
 ) -> list[Draw]:
-    """Return ``m`` draws from each law; the draws of one row are independent across laws."""
+    """Return ``m`` draws from each law; draws of different laws are independent in each row."""
     in_blocks = [law for law in laws if isinstance(law, BlockLaw)]
     if len(in_blocks) == len(laws):
-        # One layout for all, so that a quasi-random sequence fills it jointly.
+        # One joint layout, so that a single quasi-random sequence fills all laws.
         layout = tuple(block for law in in_blocks for block in law.layout)
         omegas = _assembled(in_blocks, scheme.sample(layout, m, rng))
         draws = [Draw(omega, np.ones(m), np.zeros(m)) for omega in omegas]
     else:
         streams = rng.spawn(len(laws))
         draws = [
-            # Two quasi-random sequences in the same order would be far from independent.
+            # Permuted, because two quasi-random sequences in the same order are dependent.
             law.draw_factor(m, stream, scheme).rearranged(stream.permutation(m))
             for law, stream in zip(laws, streams, strict=True)
         ]
@@ -64,7 +64,7 @@ def draw_jointly(
 
 
 def reflected(laws: tuple[Law, ...], draws: list[Draw], rng: np.random.Generator) -> list[Draw]:
-    """Return draws, negated at random where their law is not even, but for the first such law."""
+    """Negate draws at random for each law that is not even, except the first such law."""
     uneven = [index for index, law in enumerate(laws) if not law.is_even]
     for index in uneven[1:]:
         signs = rng.choice((-1.0, 1.0), len(draws[index].ratio))
@@ -82,7 +82,7 @@ def _assembled(laws: list[BlockLaw], blocks: list[Matrix]) -> list[Matrix]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapped(Law):
-    r"""Frequencies :math:`L \omega` and :math:`R \omega` of a kernel of mapped inputs.
+    r"""The law of a kernel of mapped inputs: frequencies :math:`L \omega` and :math:`R \omega`.
 
     The kernel is :math:`k(x L, y R)`, with ``left`` (d, q) and ``right`` (d2, q).
     """
@@ -164,7 +164,7 @@ or all pairs of fewer frequencies."""
 def _grid(
     laws: tuple[Law, Law], m: int, rng: np.random.Generator, scheme: Scheme
 ) -> tuple[Draw, Draw]:
-    r"""Return all pairs of few draws of either law: the paper's equation (6).
+    r"""Return all pairs of m1 lag draws and m2 midpoint draws, as in equation (6) of GaBaSR.
 
     :math:`m = m_1 m_2` with sides that differ by a factor of four at most.
     """
@@ -177,7 +177,7 @@ def _grid(
 
 
 def grid_sides(m: int) -> tuple[int, int]:
-    """Return the sides of a grid of ``m`` cells or, without near factors, a few more."""
+    """Return the sides of a near-square grid of ``m`` cells, or slightly more if none has ``m``."""
     root = isqrt(m)
     short = next(side for side in range(root, 0, -1) if m % side == 0)
     if m <= _LONGEST * short**2:
@@ -188,7 +188,7 @@ def grid_sides(m: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class TwoFrequency(Law):
-    r"""The law of :math:`\kappa_1((x + y)/2 - c)\, \kappa_s(x - y)`, either factor one at zero.
+    r"""The law of :math:`\kappa_1((x + y)/2 - c)\, \kappa_s(x - y)`, where factors are 1 at zero.
 
     With :math:`s` from the law of :math:`\kappa_s` and :math:`v` from that of :math:`\kappa_1`,
 
@@ -275,5 +275,5 @@ class WithAmplitude(Law):
         if not np.array_equal(left, right):
             return None
         inner = self.law.mapped(left, right)
-        # Laws of class BlockLaw do not define maps.
+        # Subclasses of BlockLaw do not implement `mapped`.
         return inner and WithAmplitude(inner, self.amplitude_of.mapped(left))

@@ -1,4 +1,4 @@
-"""Ways from a kernel to its measure, and the one function that takes them."""
+"""Decompositions of a kernel into a spectral measure, and the function that applies them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of feature
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DesignData:
-    """What a designed measure depends on: the data, and the frequencies that will be drawn.
+    """Data for a designed measure: rows or distances, and the number and scheme of frequencies.
 
     The data are rows ``left`` (n, d) and ``right`` (n2, d2), dense or sparse, where ``right=None``
     means ``left``, or ``distances`` between rows in the metric of the kernel, or unknown.
@@ -53,7 +53,7 @@ class DesignData:
     _pairs: dict[Metric, Pairs] = field(default_factory=dict, init=False, repr=False)
 
     def pairs(self, metric: Metric) -> Pairs | None:
-        """Return a sample of pairs of rows, or ``None`` if the data are unknown."""
+        """Return a sample of pairs of rows for ``metric``, or ``None`` without data."""
         if self.distances is not None:
             return Pairs.of_distances(self.distances, metric)
         if self.left is None:
@@ -76,7 +76,7 @@ class DesignData:
         return as_array(np.maximum(high - least, most - low))
 
     def mapped(self, left: Array, right: Array) -> "DesignData":
-        """Return the data after left and right arguments are multiplied by matrices."""
+        """Return the data with left rows times ``left`` and right rows times ``right``."""
         mapped = replace(self, dim=left.shape[1])
         if self.left is None:
             return mapped
@@ -85,13 +85,13 @@ class DesignData:
 
 
 class Decomposition(ABC):
-    """A way from a kernel to a measure."""
+    """Base class of rules that compute the spectral measure of a kernel."""
 
     __slots__ = ()
 
     @abstractmethod
     def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
-        """Return the measure."""
+        """Return the spectral measure of ``kernel``."""
 
     def by_members(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
         """Combine the measures of the kernel's members, or transform the kernel numerically."""
@@ -186,14 +186,14 @@ class Designed(Decomposition):
 @register
 @dataclass(frozen=True, slots=True)
 class Auto(Decomposition):
-    """Closed forms where they are positive or complex; designed measures where they are signed."""
+    """Closed forms if they are positive or complex; designed measures if they are signed."""
 
     def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
         closed_form = find_closed_form(kernel, data.dim)
         if closed_form is not None and closed_form.is_positive:
             return closed_form
         if _has_columns(kernel):
-            # Members are handled separately, because designs depend on distances on their columns.
+            # Members are decomposed separately, because designs depend on distances within columns.
             return self.by_members(kernel, data)
         kernel_profile = profile(kernel)
         if kernel_profile is not None and (
@@ -210,7 +210,7 @@ DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
 
 
 def resolve_decomposition(decomposition: str | Decomposition) -> Decomposition:
-    """Return the decomposition with a name; a decomposition object is returned unchanged."""
+    """Return the decomposition called by a name; an object is returned unchanged."""
     return resolved("decomposition", decomposition, Decomposition, DECOMPOSITIONS)
 
 
@@ -285,7 +285,7 @@ def spectral_measure(
 
 
 def _pairs(metric: Metric, domain: object, data: DesignData) -> Pairs | None:
-    """Return the pairs of the data; all of the sphere if the kernel lives there."""
+    """Return pairs of data rows; for a kernel on the unit sphere, all possible distances."""
     pairs = data.pairs(metric)
     on_sphere = isinstance(domain, UnitSphere) or metric is Metric.INNER_PRODUCT
     return Pairs.of_sphere() if pairs is None and on_sphere else pairs
@@ -298,7 +298,7 @@ def _has_columns(kernel: object) -> bool:
 
 
 def _transformed(kernel: Kernel, data: DesignData) -> SpectralMeasure:
-    """Return the numerical transform of a function of the lag; refuse other kernels."""
+    """Return the numerical Fourier transform of a stationary kernel; raise for other kernels."""
     lag = kernel.kernel if isinstance(kernel, kernels.Transposed) else kernel
     if not isinstance(lag, kernels.Stationary):
         return closed_form(kernel, data.dim)

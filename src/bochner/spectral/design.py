@@ -1,4 +1,4 @@
-"""Designed measures: the best few atoms for a kernel on the distances that data reach."""
+"""Designed measures: few atoms that approximate a kernel best on the distances of the data."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,37 +14,38 @@ from bochner.spectral.laws import Chi, Isotropic, NoMeasureError, Shell
 from bochner.spectral.measure import ByVariance, Part, SpectralMeasure
 from bochner.spectral.profiles import Geometry, Pairs, profile
 
-# transform beyond the reach, relative to the greatest value; lower costs total variation
+# Bound of the transform beyond the reach, relative to the greatest value; a lower bound would
+# increase the total variation.
 _CEILING = 1.2
-_NEGLIGIBLE = 1e-9  # masses below are rounding of the linear program, whose tolerance is 1e-7
-# reach relative to the data: 5 % for new rows, none where the function ends there
+_NEGLIGIBLE = 1e-9  # smaller masses are rounding errors of the linear program
+# Reach relative to the greatest distance: 5 % more for new rows, none if the domain ends there.
 _MARGINS = (1.05, 1.0)
-# from all of the greatest value to the accuracy of the program, steps of 2.4
+# Tolerances relative to the greatest value, down to the accuracy of the linear program.
 _TOLERANCES = tuple(np.geomspace(1.0, 2e-6, 16).tolist())
-# fewer, as each program with fine scales has many more atoms
+# Fewer tolerances for fine scales, because these programs have many more atoms.
 _FEW_TOLERANCES = (0.1, 0.03, 0.01, 3e-3, 1e-3)
-_ROUGH = 0.01  # least tolerance above which fine scales are tried, at more cost
-_POOR = 0.5  # relative error above which a design explains less than it leaves out
-_FITTED_TOLERANCE = 0.1  # relative to the greatest value: masses within it leave enough to fit
-# cost of a unit of mass, 1 % of the greatest standard deviation: bounds the variation
+_ROUGH = 0.01  # fine scales are tried if the least feasible tolerance exceeds this
+_POOR = 0.5  # relative error above which a design counts as poor
+_FITTED_TOLERANCE = 0.1  # relative tolerance of designs whose weights are fitted afterwards
+# Minimum cost per unit of mass, which bounds the total variation.
 _LEAST_COST = 0.01
-# estimate of features far away, relative to the greatest value; above _CEILING by the noise
+# Bound of sampled kernel values far from the data, relative to the greatest value.
 _FAR_CEILING = 1.5
-_FAR_DEVIATIONS = 4.0  # one value in 16,000 of a normal variable is farther
-# norms over sqrt(d) / length: a tenth to thirteen times, by factors of two
+_FAR_DEVIATIONS = 4.0  # a normal variable exceeds them once in 16,000 draws
+# Norms of proposal frequencies, as multiples of sqrt(d) / length.
 _SHELLS = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8)
-_RATES = (0.05, 0.2, 0.8, 3.2)  # over the squared radius, by factors of four
+_RATES = (0.05, 0.2, 0.8, 3.2)  # rates of the envelope, times the squared radius
 
 
 class Program:
-    """Masses of atoms that follow a function within a tolerance, at the least cost.
+    """The linear program for the cheapest atoms that match a function within a tolerance.
 
     Values are in units of ``size``, the function's greatest value; the absolute sum of the atoms
     beyond the data's reach is bounded, too.
     """
 
     def __init__(self, geometry: Geometry, scales: Array) -> None:
-        # Two points for the shortest wave.
+        # At least two points per period of the shortest wave.
         grid = geometry.inside(max(200, 2 * len(scales)))
         values = geometry.function(grid)
         greatest = geometry.largest_value(values)
@@ -57,7 +58,7 @@ class Program:
         self._bound = np.r_[values, -values, np.full(2 * len(outside), ceiling)]
 
     def solve(self, cost: Array, tolerance: float) -> Array | None:
-        """Return the masses of least ``cost`` (n_atoms,), per unit of mass of either sign.
+        """Return the atom masses of least total ``cost`` (n_atoms,), charged per unit of |mass|.
 
         ``None`` where the ``tolerance``, in units of the greatest value, cannot be kept.
         """
@@ -112,7 +113,7 @@ def designed_measure(
 
 
 def _is_hashable(kernel: Kernel) -> bool:
-    """Return whether a kernel is hashable; a kernel may hold a mutable function object."""
+    """Return whether a kernel is hashable: it may contain an unhashable function object."""
     try:
         hash(kernel)
     except TypeError:
@@ -122,7 +123,7 @@ def _is_hashable(kernel: Kernel) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Squares:
-    """Mean squares over some entries of a Gram matrix: of the kernel, of errors, of draws.
+    """Mean squares over entries of a Gram matrix: kernel values, bias and sampling variance.
 
     ``variances`` are the variances of one frequency of each atom of unit mass, alone and in whole
     blocks.
@@ -144,7 +145,7 @@ class _Squares:
         in_blocks: Array,
         block: int,
     ) -> "_Squares":
-        """Return the means with weights (n_pairs,), given values for all pairs.
+        """Return the mean squares from values of all pairs, averaged with weights (n_pairs,).
 
         The arrays are the kernel (n_pairs,), the transforms of atoms (n_pairs, n_atoms), and the
         variances of one frequency of each atom, alone and in whole blocks.
@@ -163,13 +164,13 @@ class _Squares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
-    """Masses of a few atoms, with the expected error for any number of frequencies."""
+    """A candidate design: masses of a few atoms, with the expected error for any sample size."""
 
     scales: Array
     masses: Array
     tolerance: float
-    entries: _Squares  # All entries of a Gram matrix
-    distinct: _Squares  # Entries of pairs of distinct rows
+    entries: _Squares  # Mean squares over all entries of a Gram matrix
+    distinct: _Squares  # Mean squares over pairs of distinct rows
     lasting: Array
     far_ceiling: float
 
@@ -179,14 +180,14 @@ class _Candidate:
         return self.entries.variances
 
     def rank(self, m: int) -> tuple[bool, bool, float]:
-        """Return the sort key of a candidate: uncovered atoms, unbounded far value, error."""
+        """Return the sort key: uncovered atoms, excess far from the data, expected error."""
         error = self._square_error(self.entries, m)
         return len(self.masses) > m, self._far_value(m) > self.far_ceiling, error
 
     def _square_error(self, squares: _Squares, m: int) -> float:
         """Return the mean square error over entries: bias, variance and rounding."""
         rounding = float(FLOAT32_ROUNDING * np.abs(self.masses).sum()) ** 2
-        if len(self.masses) > m:  # atoms are drawn at random, too
+        if len(self.masses) > m:  # with too few frequencies, atoms are drawn at random too
             return squares.bias + squares.random / m + rounding
         counts = self.allocation.counts(self.masses, m)
         variances = squares.variances.variances(self.masses, counts)
@@ -228,7 +229,7 @@ class _Candidate:
 def _search(
     kernel: Kernel, dim: int, pairs: Pairs, orthogonal: bool
 ) -> tuple[Geometry, tuple[_Candidate, ...]]:
-    """Return the solutions of all programs; they do not depend on the number of frequencies."""
+    """Return a kernel's candidate designs, independent of the number of frequencies."""
     kernel_profile = profile(kernel)
     if kernel_profile is None:
         raise NoMeasureError(
@@ -260,7 +261,7 @@ _cached_search = lru_cache(maxsize=64)(_search)
 def _candidates(
     geometry: Geometry, scales: Array, tolerances: tuple[float, ...], orthogonal: bool
 ) -> Iterator[_Candidate]:
-    """Yield a candidate for every cost and every tolerance, descending, that can be kept."""
+    """Yield a candidate for each cost and each feasible tolerance, in descending order."""
     atoms = geometry.atoms
     block = atoms.block if orthogonal else 1
     single, in_blocks = (
@@ -274,7 +275,7 @@ def _candidates(
     for cost in (alone, blocked) if block > 1 else (alone,):
         for tolerance in tolerances:
             masses = program.solve(np.sqrt(cost) + _LEAST_COST, tolerance)
-            if masses is None:  # nor can a smaller tolerance be kept
+            if masses is None:  # smaller tolerances are infeasible too
                 break
             used = np.flatnonzero(masses) if masses.any() else np.zeros(1, dtype=np.intp)
             arguments = (
@@ -317,5 +318,5 @@ def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
         *(Part(0.5 / len(_RATES), law, envelope) for law, envelope in damped),
     )
     equal = (1.0,) * len(parts)
-    # All parts are used, including the constant, if there are at least as many frequencies.
+    # All parts, including the constant, get frequencies if there are enough of them.
     return SpectralMeasure(parts, allocation=ByVariance(equal, equal, 1))

@@ -1,4 +1,4 @@
-r"""Minimum-energy directions: points of a normal law whose sums of cosines are near the kernel.
+r"""Minimum-energy directions: evenly spread normal frequencies of a Gaussian kernel.
 
 Frequencies :math:`z_j = r_j u_j` estimate a kernel at lags :math:`\Delta \sim N(0, s I)` with a
 mean square error that depends on the directions through the energy
@@ -30,8 +30,8 @@ _LAGS = (1.0, 2.0)
 """Lengths of lags, in length scales, for which errors are small: the median distance of rows,
 which is the default length scale, and the twofold, where length scales are learned."""
 
-_STEPS = 40  # Half as many leave the error a tenth greater; twice as many save 3 % of it
-_KEPT = 32  # Results in memory, of at most 256 kB each
+_STEPS = 40  # half as many steps increase the error by 10 %; twice as many lower it by 3 %
+_KEPT = 32  # cached results, of at most 256 kB each
 
 
 @lru_cache(_KEPT)
@@ -45,9 +45,9 @@ def spread_directions(count: int, dim: int, are_equal: bool = False) -> Array:
     if dim == 1:
         return u
     r = chi.ppf((np.arange(count) + 0.5) / count, dim)
-    # Neighbours in a block of orthogonal rows start with radii that differ.
+    # Rows of the same orthogonal block start with different radii.
     radii = np.full(count, np.sqrt(dim)) if are_equal else rng.permutation(r)
-    with single_threaded_blas():  # Products that are split otherwise round otherwise
+    with single_threaded_blas():  # One thread, because splitting a product changes its rounding
         end = minimised(lambda v: _energy(v, radii), u.ravel(), n_steps=_STEPS)
     spread = normalised(end.point.reshape(count, dim))[np.argsort(radii, kind="stable")]
     spread.flags.writeable = False
@@ -55,7 +55,7 @@ def spread_directions(count: int, dim: int, are_equal: bool = False) -> Array:
 
 
 def _energy(v: Array, radii: Array) -> tuple[float, Array]:
-    """Return the energy, times rows, of directions along vectors (m d,), and its gradient."""
+    """Return the energy times the number of rows for directions ``v`` (m d,), and its gradient."""
     count = len(radii)
     vectors = v.reshape(count, -1)
     norms = np.linalg.norm(vectors, axis=1)
@@ -78,7 +78,7 @@ def haar_rows(count: int, dim: int, rng: np.random.Generator) -> Array:
     """Return rows (count, dim) of random orthogonal matrices, one after the other."""
     n_blocks = -(-count // dim)
     q, r = np.linalg.qr(rng.standard_normal((n_blocks, dim, dim)))
-    # Q is Haar once the signs of R's diagonal, which QR leaves to chance, are made positive.
+    # Q is Haar distributed if the signs of R's diagonal are made positive.
     q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
     rows: Array = q.reshape(-1, dim)[:count]
     return rows

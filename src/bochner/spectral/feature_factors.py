@@ -1,4 +1,4 @@
-"""Factors of features: envelopes that grow with the norm, cosines of the inputs, and windows."""
+"""Factors that multiply features: envelopes, cosines of the inputs, and windows."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
@@ -17,7 +17,7 @@ are exp(-24). Less leaves values where the measure does not follow the kernel, m
 
 
 class FeatureFactor(ABC):
-    """Real functions of rows, one for each of ``m`` frequencies: factors of both its features."""
+    """Real functions of a row that multiply the two features of each frequency."""
 
     __slots__ = ()
 
@@ -34,14 +34,14 @@ class FeatureFactor(ABC):
 
     @abstractmethod
     def values(self, X: InputRows) -> Any:
-        """Return the values (n, m) for rows ``X`` (n, d) of the left argument, dense or CSR."""
+        """Return the factors (n, m) at rows ``X`` (n, d) of the left argument, dense or CSR."""
 
     @abstractmethod
     def gradient(self, X: Array) -> Array:
-        """Return the gradients (n, d, m) at rows ``X`` (n, d)."""
+        """Return the gradients (n, d, m) of the factors at rows ``X`` (n, d)."""
 
     def fits(self, dim: int, dim_right: int) -> bool:
-        """Return whether the arguments may have these numbers of inputs."""
+        """Return whether the factors accept ``dim`` left and ``dim_right`` right inputs."""
         return True
 
     def transposed(self) -> "FeatureFactor":
@@ -52,7 +52,7 @@ class FeatureFactor(ABC):
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope(FeatureFactor):
-    r"""One factor for each frequency, for inputs in a ball.
+    r"""Factors that depend on the input's norm within a ball, one per frequency.
 
     .. math:: g_j(x) = \exp(-\gamma_j (R_j^2 - \|x\|^2)) \quad \text{for } \|x\| \leq R_j.
 
@@ -104,7 +104,7 @@ class Envelope(FeatureFactor):
 
     @classmethod
     def none(cls, m: int, dim: int = 0) -> "Envelope":
-        """Return the envelope of ``m`` factors that are one everywhere."""
+        """Return an envelope of ``m`` factors equal to one everywhere."""
         return cls(np.zeros(m), np.zeros(m))
 
     @property
@@ -113,7 +113,7 @@ class Envelope(FeatureFactor):
 
     @property
     def decay(self) -> Array:
-        """Rates (m,) at which factors vanish outside the ball, per squared norm; zero without."""
+        """Decay rates (m,) of the factors outside the ball, per squared norm."""
         return _decay(self.radius**2)
 
     @property
@@ -133,7 +133,7 @@ class Envelope(FeatureFactor):
 
     @property
     def groups(self) -> "tuple[Envelope, ...]":
-        """The factors of each pair of maps by themselves."""
+        """The envelope split into one envelope for each pair of maps."""
         return (replace(self, others=()), *self.others)
 
     def values(self, X: InputRows) -> Any:
@@ -152,7 +152,7 @@ class Envelope(FeatureFactor):
         return np.concatenate(gradients, axis=2)
 
     def _slopes(self, X: InputRows) -> tuple[Any, Any, NDArray[np.intp]]:
-        """Return rates and depths in the ball (n, q) of distinct factors, and their index (m,)."""
+        """Return rates and depths (n, q) of distinct factors, and frequencies' indices (m,)."""
         X = X if self.left is None else X @ self.left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
@@ -162,7 +162,7 @@ class Envelope(FeatureFactor):
 
 
 def _with_group(groups: list[Envelope], new: Envelope) -> list[Envelope]:
-    """Append a group to groups, or merge it with the last group if their maps can be the same."""
+    """Append a group to ``groups``, or merge it with the last if their maps are compatible."""
     *before, last = groups
     mapped = [e for e in (last, new) if e.radius.any()] or [last]
     left, right = mapped[0].left, mapped[0].right
@@ -179,7 +179,7 @@ def _decay(square: Array) -> Array:
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class CosineFactors(FeatureFactor):
-    r"""Cosines of the inputs, one for each frequency, as factors of both its features.
+    r"""Cosines of the inputs that multiply the two features of each frequency.
 
     .. math:: g_j(x) = \cos(v_j \cdot x / 2 + \psi_j)
 
@@ -215,7 +215,7 @@ class CosineFactors(FeatureFactor):
 
     @classmethod
     def none(cls, m: int, dim: int) -> "CosineFactors":
-        """Return ``m`` factors that are one everywhere."""
+        """Return ``m`` cosine factors equal to one everywhere."""
         return cls(np.zeros((m, dim)), np.zeros(m))
 
     @property
@@ -236,11 +236,11 @@ class CosineFactors(FeatureFactor):
         return self.v
 
     def rearranged(self, order: NDArray[np.intp]) -> "CosineFactors":
-        """Return the factors of the frequencies in another order."""
+        """Return the factors with frequencies reordered by ``order``."""
         return CosineFactors(self.v[order], self.phase[order])
 
     def mapped(self, left: Array) -> "CosineFactors":
-        """Return the factors of ``x left``, with ``left`` of shape (d, q)."""
+        """Return the factors of mapped inputs ``x left``, for a matrix ``left`` (d, q)."""
         return CosineFactors(self.v @ left.T, self.phase)
 
     def values(self, X: InputRows) -> Any:
@@ -254,7 +254,7 @@ class CosineFactors(FeatureFactor):
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Amplitudes(FeatureFactor):
-    r"""Real amplitude functions, one of a few for each frequency, as factors of both its features.
+    r"""Real amplitude functions that multiply features; each frequency uses one of a few.
 
     .. math:: a_g(x) = \exp\big(-\tfrac14 \|W_g^\top x - b_g\|^2\big)
               \sum_r c_{gr} \cos(\mu_{gr} \cdot x + \varphi_{gr})
@@ -291,7 +291,7 @@ class Amplitudes(FeatureFactor):
 
     @classmethod
     def of(cls, factors: "Amplitudes | CosineFactors") -> "Amplitudes":
-        """Return cosine factors as such functions."""
+        """Return cosine factors converted to amplitude functions."""
         if isinstance(factors, Amplitudes):
             return factors
         m, d = factors.v.shape
@@ -352,7 +352,7 @@ class Amplitudes(FeatureFactor):
         return as_array(self._slopes(X)[:, self.index.astype(np.intp)].transpose(0, 2, 1))
 
     def _slopes(self, X: Array) -> Array:
-        """Return the gradients (n, G, d) of the functions at rows (n, d)."""
+        """Return the gradients (n, G, d) of the ``G`` amplitude functions at rows (n, d)."""
         lag = np.einsum("nd,gdq->ngq", X, self.window) - self.centre
         angle = np.einsum("nd,grd->ngr", X, self.mu) + self.phase
         window = np.exp(-0.25 * np.sum(lag**2, axis=2))
@@ -366,7 +366,7 @@ class Amplitudes(FeatureFactor):
         return int(self.window.shape[2]), int(self.mu.shape[1])
 
     def _padded(self, q: int, r: int) -> tuple[Array, ...]:
-        """Return all arrays but the index, with zeros up to ``q`` axes and ``r`` waves."""
+        """Return all arrays except the index, zero-padded to ``q`` axes and ``r`` waves."""
         axes, waves, no_padding = (0, q - self._sizes[0]), (0, r - self._sizes[1]), (0, 0)
         return (
             np.pad(self.window, (no_padding, no_padding, axes)),
@@ -415,7 +415,7 @@ class FactorProduct(FeatureFactor):
 def multiplied(
     envelope: Envelope | None, other: CosineFactors | Amplitudes | None
 ) -> FeatureFactor | None:
-    """Return the product of two factors, ``None`` for one."""
+    """Return the product of an envelope and a factor; ``None`` stands for the constant one."""
     if envelope is None or other is None:
         return envelope or other
     return FactorProduct(envelope, other)
@@ -424,7 +424,7 @@ def multiplied(
 def separated(
     factor: FeatureFactor | None,
 ) -> tuple[Envelope | None, CosineFactors | Amplitudes | None]:
-    """Return the envelope of a factor and what remains, ``None`` for one."""
+    """Split a factor into its envelope and the rest; ``None`` stands for the constant one."""
     if isinstance(factor, FactorProduct):
         return factor.envelope, factor.other
     if isinstance(factor, Envelope):
@@ -437,7 +437,7 @@ def separated(
 def joined(
     first: FeatureFactor | None, second: FeatureFactor | None, counts: tuple[int, int], dim: int
 ) -> FeatureFactor | None:
-    """Return the factors of ``counts`` frequencies, one after the other, of ``dim`` inputs."""
+    """Concatenate the factors of two sets of frequencies, with ``counts`` frequencies of each."""
     made: list[Any] = []
     kinds: tuple[Any, Any] = Envelope, CosineFactors
     for one, other, kind in zip(separated(first), separated(second), kinds, strict=True):

@@ -1,4 +1,4 @@
-"""The value object of sampled frequencies."""
+"""Sampled frequencies and their features, as an immutable value object."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -24,7 +24,7 @@ from bochner.spectral.wave_formulas import trigonometric_features
 @register(arguments={"omega_blocks": "omega", "nu_blocks": "nu"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
-    r"""The finite sum that approximates a kernel, and its features.
+    r"""Sampled frequencies: a finite sum of waves that approximates a kernel, and its features.
 
     .. math:: \hat k(x, y) = \sum_j a_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)
 
@@ -117,7 +117,7 @@ class Frequencies:
 
     @property
     def omega(self) -> Array:
-        """Frequencies as an array of shape (m, d), computed from blocks at each access."""
+        """Frequencies of the left argument (m, d), computed from Hadamard blocks at each access."""
         return np.asarray(self.omega_blocks)
 
     @property
@@ -195,7 +195,7 @@ class Frequencies:
     def map_rows(
         self, rows: Any, dtype: DTypeLike | None = None, out: NDArray[np.floating] | None = None
     ) -> NDArray[Any]:
-        """Return the left features of rows, dense or CSR, that are known to be finite numbers."""
+        """Return the left features of rows, dense or CSR, without checking that they are finite."""
         omega, m = self.omega_blocks, len(self.weight)
         if rows.shape[1] != omega.shape[1]:
             raise ValueError(
@@ -224,7 +224,7 @@ class Frequencies:
         return self.right.features(Y)
 
     def one_sided(self) -> "Frequencies":
-        r"""Return the symmetric part of the kernel, with equal left and right features.
+        r"""Return frequencies of the kernel's symmetric part, with equal left and right features.
 
         The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is
         :math:`a \cos\theta \cos(\omega \cdot \Delta)`, so phases become weights of either sign.
@@ -257,7 +257,7 @@ class Frequencies:
         )
 
     def gradient(self, X: ArrayLike, coef: ArrayLike) -> Array:
-        r"""Return the gradients (n, d, s) of functions that are linear in the left features.
+        r"""Return the gradients (n, d, s) of functions with weights ``coef`` of left features.
 
         Derivatives of waves are the same waves with other weights,
         :math:`\nabla [a \cos(\omega \cdot x) + b \sin(\omega \cdot x)]
@@ -331,11 +331,11 @@ class Frequencies:
 
 def _refuse_large_angles(X: InputRows, omega: Matrix) -> None:
     """Raise ValueError if products of rows (n, d) and frequencies (m, d) may overflow."""
-    if isinstance(omega, HadamardRows):  # entries of its orthonormal blocks are at most one
+    if isinstance(omega, HadamardRows):  # orthonormal entries are at most 1
         fastest = largest_size(omega.row_scale) * largest_size(omega.column_scale)
     else:
         fastest = largest_size(omega)
-    if fastest <= LARGEST_ENTRY:  # as the rows are
+    if fastest <= LARGEST_ENTRY:  # the bound of X too
         return
     most = np.finfo(np.float64).max / (fastest * X.shape[1])
     if (largest := largest_size(X)) > most:

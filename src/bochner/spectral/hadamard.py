@@ -18,7 +18,7 @@ Signs = NDArray[np.int8]
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class HadamardRows:
-    r"""A matrix whose products take :math:`O(\log d)` operations for each row of it.
+    r"""A matrix of Hadamard blocks, whose products cost :math:`O(\log d)` operations per row.
 
     .. math:: \omega = A\, [H S_q \cdots H S_1]\, C
 
@@ -50,7 +50,7 @@ class HadamardRows:
 
     @classmethod
     def unit(cls, signs: Signs, m: int, dim: int) -> "HadamardRows":
-        """Return the first ``m`` rows, cut to ``dim`` entries and normalised."""
+        """Return ``m`` unit rows of ``dim`` entries, cut from Hadamard blocks with ``signs``."""
         rows = cls(signs, np.ones(m), np.ones(dim))
         squares = sum(np.einsum("ij,ij->j", part, part) for _, part in rows._columns())
         return cls(signs, 1.0 / np.sqrt(squares), rows.column_scale)
@@ -61,12 +61,12 @@ class HadamardRows:
         return len(self.row_scale), len(self.column_scale)
 
     def angles(self, X: Any) -> Array:
-        """Return the products with rows ``X`` (n, d), dense or CSR, of shape (n, m)."""
-        # Numba takes half a second to import: not before it is needed.
+        """Return the inner products (n, m) of ``X`` (n, d), dense or CSR, with all rows."""
+        # Imported here, because Numba takes half a second to import.
         from bochner.spectral.hadamard_loops import fill_angles
 
         _, n_rounds, order = self.signs.shape
-        norm = math.pow(order, -0.5 * n_rounds)  # makes all rounds orthonormal
+        norm = math.pow(order, -0.5 * n_rounds)  # makes each of the rounds orthonormal
         is_sparse: bool = sparse.issparse(X)
         scaled = np.ascontiguousarray((X.toarray() if is_sparse else X) * self.column_scale)
         out = np.empty((scaled.shape[0], len(self.row_scale)))

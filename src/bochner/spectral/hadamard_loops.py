@@ -36,7 +36,7 @@ def _four(old: Array, new: Array) -> None:
 
 @inner(fastmath=LOOSE)
 def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
-    """Return the transform, not scaled, in one of the two arrays, and the other one."""
+    """Return the unscaled Hadamard transform, and the array left free for the next transform."""
     size = 1
     while 4 * size <= values.size:
         _four(values, spare)
@@ -56,7 +56,7 @@ def _times(values: Array, factors: Floats, out: Array) -> None:
 
 @compiled(fastmath=LOOSE)
 def fill_angles(X: Array, signs: NDArray[np.int8], scale: Array, out: Array) -> None:
-    """Write the products of rows ``X`` (n, d) with all blocks, the first rows of the last one."""
+    """Write the products of rows ``X`` (n, d) with all blocks; the last block may be cut."""
     n_blocks, n_rounds, order = signs.shape
     dim, m = X.shape[1], scale.size
     values, spare = np.empty(order), np.empty(order)

@@ -1,4 +1,4 @@
-"""Any function of the lag in up to three inputs as a measure: atoms on a lattice of frequencies."""
+"""Numerical measures of stationary kernels in up to three inputs: atoms on a lattice."""
 
 from dataclasses import dataclass, replace
 
@@ -13,10 +13,10 @@ from bochner.spectral.laws import Draw, Law
 from bochner.spectral.measure import ByMass, HalfByMass, Part, SpectralMeasure
 from bochner.spectral.schemes import Scheme, Uniforms
 
-LARGEST_DIM = 3  # a grid of 128 nodes an input has 2 million nodes; one more input has 268 million
-# atoms of a product that is one law: more are seldom all drawn, and arrays of them cost time
+LARGEST_DIM = 3  # 128 nodes per input make 2 million; 4 inputs, 268 million
+# Largest number of atoms for which a product of lattices is merged into one lattice.
 _MOST_PRODUCTS = 4096
-_ROUGH = 0.01  # share of the greatest value; 256 sampled frequencies are off by about 4 %
+_ROUGH = 0.01  # relative error above which a warning is due
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class Lattice(Law):
     factor: CosineFactors | None = None
     amplitude: float = 1.0
 
-    is_even = False  # one of every pair of opposite frequencies is there
+    is_even = False  # contains one frequency of every pair of opposite ones
 
     def __post_init__(self) -> None:
         omega = frozen_array("omega", self.omega, None)
@@ -62,7 +62,7 @@ class Lattice(Law):
 
     @property
     def at_zero(self) -> float:
-        r"""The mean of :math:`\cos\theta`, times the squares of the factors at the origin."""
+        r"""Kernel value at zero: mean of :math:`\cos\theta` times squared factors at the origin."""
         values = np.cos(self.phase)
         if self.factor is not None:
             values *= np.cos(self.factor.phase) ** 2
@@ -84,7 +84,7 @@ class Lattice(Law):
         return self._drawn(self._atoms(self.probability, m, rng, scheme), np.ones(self.n_atoms))
 
     def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        """Return ``m`` atoms, of which at least a quarter are not constant.
+        """Return ``m`` atoms, at least a quarter of them with nonconstant cosines.
 
         Otherwise the product of a kernel with one that is nearly constant would have few
         frequencies for the difference. If half of the mass or less is constant, all atoms are drawn
@@ -104,14 +104,14 @@ class Lattice(Law):
 
     @property
     def _is_constant(self) -> NDArray[np.bool_]:
-        """Whether the cosine of an atom is one everywhere, of shape (n_atoms,)."""
+        """Mask (n_atoms,) of atoms whose cosine is constant."""
         if self.factor is not None:
             return np.zeros(self.n_atoms, dtype=np.bool_)
         moves: NDArray[np.bool_] = self.omega.any(axis=1) | (self.phase != 0.0)
         return ~moves
 
     def _every(self, m: int) -> Draw:
-        """Return every atom at least once, with repetitions proportional to its probability."""
+        """Return a draw of ``m`` with each atom at least once, repeated by probability."""
         counts = ByMass().counts(self.probability, m)
         return self._drawn(
             np.repeat(np.arange(self.n_atoms), counts), m * self.probability / counts
@@ -122,7 +122,7 @@ class Lattice(Law):
         return every.rearranged(atoms)
 
     def mapped(self, left: Array, right: Array) -> Law | None:
-        """Return the atoms of mapped inputs, if both arguments have the same map."""
+        """Return the lattice of mapped inputs, or ``None`` if the two maps differ."""
         if not np.array_equal(left, right):
             return None
         waves = self.factor
@@ -130,7 +130,7 @@ class Lattice(Law):
         return replace(self, omega=self.omega @ left.T, factor=waves)
 
     def convolved(self, other: Law) -> Law | None:
-        r"""Return the atoms of a product of two kernels, if there are not too many.
+        r"""Return the lattice of a product of two kernels, or ``None`` if it has too many atoms.
 
         :math:`\cos u \cos v = \tfrac12 \cos(u + v) + \tfrac12 \cos(u - v)`, phases included; one
         atom where ``v`` is zero.
@@ -186,10 +186,10 @@ class Lattice(Law):
     def _atoms(
         self, probability: Array, m: int, rng: np.random.Generator, scheme: Scheme
     ) -> NDArray[np.intp]:
-        """Return ``m`` atoms drawn in proportion to numbers (n_atoms,)."""
+        """Return the indices of ``m`` atoms drawn in proportion to ``probability`` (n_atoms,)."""
         (uniforms,) = scheme.sample((Uniforms(1),), m, rng)
         cumulative = np.cumsum(probability)
-        # Below the total, so that rounding never leads to an atom of no probability at the end.
+        # Kept below the total, so that rounding never selects a final atom of zero probability.
         target = np.minimum(
             np.asarray(uniforms)[:, 0] * cumulative[-1], np.nextafter(cumulative[-1], 0.0)
         )
@@ -205,7 +205,7 @@ def lattice_measure(
     symmetric: bool = False,
     tol: float = 1e-4,
 ) -> SpectralMeasure:
-    r"""Return a measure whose transform is any function of the lag, by Fourier series on a box.
+    r"""Return the measure of a function of the lag, computed by a Fourier series on a box.
 
     On a box of half-width :math:`R_i` along input ``i``,
 
@@ -231,7 +231,7 @@ def lattice_measure(
     """
     lengths = None
     if reach is not None:
-        # Along an input that never differs any box will do.
+        # An input in which no rows differ may have any box.
         lengths = np.broadcast_to(as_array(reach), (dim,))
         lengths = np.where(lengths > 0.0, lengths, lengths.max() or 1.0)
     series = lattice_series(function, dim, lengths, tol, symmetric)
@@ -261,10 +261,10 @@ def lattice_measure(
 
 
 def _half(series: Series) -> tuple[Array, NDArray[np.complex128]]:
-    """Return one atom of every pair, and its coefficient twice, along a Hilbert curve."""
+    """Keep one of each pair of opposite atoms, with twice its coefficient, in Hilbert order."""
     shape = series.coefficients.shape
     flat = series.coefficients.ravel()
-    # The opposite of an atom is as far from the middle on its other side.
+    # An atom and its opposite are mirror images in the middle of the array.
     (atoms,) = np.nonzero(flat[len(flat) // 2 :])
     atoms = atoms + len(flat) // 2
     index: NDArray[np.int64] = np.stack(np.unravel_index(atoms, shape), axis=1).astype(np.int64)

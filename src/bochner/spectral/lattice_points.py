@@ -1,4 +1,4 @@
-r"""Rank-one lattices: points of the cube that share one step, found component by component.
+r"""Rank-one lattices in the unit cube, constructed component by component.
 
 The points :math:`\{i z / m + \Delta\}`, :math:`i < m`, integrate :math:`e^{2 \pi i h \cdot u}`
 exactly unless :math:`h \cdot z` is a multiple of ``m``. The integers ``z`` are chosen one after
@@ -24,12 +24,12 @@ they are larger from five inputs on, as many inputs together then count as much 
 _MOST_CANDIDATES = 256
 """Integers that are tried for each coordinate; more candidates hardly improve the best one."""
 
-_KEPT = 64  # Results in memory, of one integer for each coordinate
+_KEPT = 64  # cached results, each with one integer per coordinate
 
 
 @lru_cache(_KEPT)
 def generating_vector(m: int, dim: int) -> NDArray[np.int64]:
-    """Return the integers z (dim,) of a lattice of ``m`` points, the first of them one.
+    """Return the generating vector z (dim,) of a lattice of ``m`` points; its first entry is one.
 
     The cost is of order ``m`` for each of at most 256 candidates and each coordinate.
     """
@@ -37,7 +37,7 @@ def generating_vector(m: int, dim: int) -> NDArray[np.int64]:
     u = index / m
     # The sum over h of exp(2 pi i h u) / h^2 is 2 pi^2 times Bernoulli's second polynomial.
     factor = 1.0 + _WEIGHT * 2.0 * np.pi**2 * (u**2 - u + 1.0 / 6.0)
-    # The factor is even in u: a candidate and m less the candidate are as good.
+    # The factor is even in u, so that candidates z and m - z are equally good.
     coprime = [a for a in range(1, m // 2 + 1) if np.gcd(a, m) == 1] or [1]
     candidates = coprime[:: -(-len(coprime) // _MOST_CANDIDATES)]
     z, product = [1], factor.copy()

@@ -1,4 +1,4 @@
-"""Fourier series of functions of the lag on a box, with estimates of how far off they are."""
+"""Fourier series of functions of the lag on a box, with error estimates."""
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -13,14 +13,14 @@ from bochner._base.arrays import Array, as_array, row_blocks
 
 LagFunction = Callable[[Array], Any]
 
-# nodes along each input; more cost time and memory, fewer resolve less of steep functions
+# Number of grid nodes along each input, by the number of inputs.
 _GRID = {1: 2**15, 2: 2**10, 3: 2**7}
-_SEARCH = {1: (4096, 4097), 2: (96, 129), 3: (24, 33)}  # lags a side, by size and by place
-_SCALES = (1e-6, 1e6)  # lags among which a function falls off, in units of the inputs
-_ROOMS = (1.0, 2.0, 4.0, 8.0)  # widths of the taper, in units of what it must leave alone
-_NARROW = 1e-3  # share of the tolerance that may be cut off without notice
-_HEAVY = 0.02  # share of the integral beyond half of the greatest lag that counts as no fall-off
-_LAG_BYTES = 2**8  # bytes of a lag with temporaries of a function, for the size of blocks
+_SEARCH = {1: (4096, 4097), 2: (96, 129), 3: (24, 33)}  # evaluated lags per side
+_SCALES = (1e-6, 1e6)  # least and greatest lag at which decay is searched
+_ROOMS = (1.0, 2.0, 4.0, 8.0)  # widths of the taper, relative to the untapered lags
+_NARROW = 1e-3  # share of the tolerance that narrowing may cut off
+_HEAVY = 0.02  # share of the integral in the outer half that counts as no decay
+_LAG_BYTES = 2**8  # memory in bytes to evaluate one lag, for the size of blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class Box:
 
 
 def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> Iterator[Box]:
-    """Yield boxes of growing room between ``within`` (d,), the greatest lags, and faces.
+    """Yield boxes of growing width around the greatest lags ``within`` (d,).
 
     With ``bounded`` no lag is greater than ``within``, but the function may continue. Values in a
     box are finite.
@@ -64,10 +64,10 @@ def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> It
 
 
 def decay_lengths(function: LagFunction, dim: int, tol: float) -> Array:
-    """Return how far a function exceeds ``tol`` times its maximum, or raise if it does not fall."""
+    """Return the lags (d,) beyond which a function is below ``tol`` times its maximum."""
     scales = np.geomspace(*_SCALES, 2 * _SEARCH[dim][0])
     points = np.concatenate([-scales[::-1], [0.0], scales])
-    # Factors of a product may overflow far from where the product is negligible.
+    # Values may overflow at large lags, although the product of kernels is negligible there.
     values = np.nan_to_num(np.abs(_on_grid(function, [points] * dim, lenient=True)), posinf=0.0)
     lengths: Array = np.array([_extent(values, points, axis, tol) for axis in range(dim)])
     for axis in range(dim):
@@ -85,7 +85,7 @@ def decay_lengths(function: LagFunction, dim: int, tol: float) -> Array:
 
 
 def evaluate(function: LagFunction, lags: Array) -> Array:
-    """Return the values (n,) at ``lags`` (n, d), block by block; they are real and finite."""
+    """Return the function's values (n,) at ``lags`` (n, d), checked to be real and finite."""
     values: Array = np.empty(len(lags))
     for rows in row_blocks(len(lags), _LAG_BYTES):
         values[rows] = _checked_values(function, lags[rows], lenient=False)
@@ -124,7 +124,7 @@ def _on_grid(function: LagFunction, points: list[Array], *, lenient: bool = Fals
 
 
 def _narrowed(function: LagFunction, reach: Array, tol: float) -> Array:
-    """Return ``reach``, or less where the function is negligible from some shorter lag on."""
+    """Return ``reach`` (d,), shortened to the lags at which the function becomes negligible."""
     by_size, by_place = _SEARCH[len(reach)]
     sizes = np.geomspace(2.0**-12, 1.0, by_size)
     unit = np.unique(np.concatenate([-sizes, sizes, np.linspace(-1.0, 1.0, by_place)]))
@@ -134,7 +134,7 @@ def _narrowed(function: LagFunction, reach: Array, tol: float) -> Array:
 
 
 def _extent(values: Array, points: Array, axis: int, tol: float) -> float:
-    """Return the first size of lags beyond which no value exceeds ``tol`` of the greatest."""
+    """Return the lag along ``axis`` beyond which values stay below ``tol`` times the greatest."""
     large = values.max(axis=_others(axis, values.ndim)) > tol * values.max()
     sizes = np.abs(points)
     beyond = sizes[sizes > sizes[large].max(initial=0.0)]
@@ -142,7 +142,7 @@ def _extent(values: Array, points: Array, axis: int, tol: float) -> float:
 
 
 def _taper(lags: Array, length: float, room: float, tol: float) -> Array:
-    """Return a smooth step, within tol/20 of one up to ``length`` and of zero beyond the room."""
+    """Return a smooth step: about one up to ``length``, about zero beyond ``length + room``."""
     steepness = float(erfcinv(0.1 * tol))
     return 0.5 * erfc(steepness * ((np.abs(lags) - length) / (0.5 * room) - 1.0))
 
@@ -153,16 +153,16 @@ def _others(axis: int, dim: int) -> tuple[int, ...]:
 
 Complex = NDArray[np.complex128]
 
-# lags of the check, half of them where the function is steepest
+# Number of check lags, by the number of inputs; half lie where the function is steepest.
 _CHECKS = {1: 1024, 2: 1024, 3: 512}
-_BAND = 0.875  # share of the highest frequency of an input: the last eighth shows the decay
-_ERROR_PRICE = 5.0  # total variations that the relative aliasing error counts as
-_LEAST_GAIN = 0.98  # a larger box that saves less than 2 % is not worth its resolution
+_BAND = 0.875  # the outermost eighth of the frequencies shows the decay
+_ERROR_PRICE = 5.0  # weight of the relative aliasing error in the cost of a box
+_LEAST_GAIN = 0.98  # a larger box must lower the cost by 2 %
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    r"""A trigonometric sum :math:`\sum_n c_n \exp(i\, \omega_n \cdot \Delta)` on a lattice.
+    r"""A Fourier series :math:`\sum_n c_n \exp(i\, \omega_n \cdot \Delta)` on a lattice.
 
     The ``coefficients`` :math:`c_n`, complex, of shape (2 K_1 + 1, ..., 2 K_d + 1), have that of
     frequency zero in the middle, and ``c[-n]`` is the conjugate of ``c[n]``; ``spacing`` (d,) is
@@ -181,7 +181,7 @@ class Series:
 
     @property
     def max_error(self) -> float:
-        """The larger of the estimated and the observed error."""
+        """The larger of the estimated and the observed absolute error."""
         return max(self.aliasing + self.truncation, self.checked)
 
 
@@ -210,7 +210,7 @@ def lattice_series(
 
 
 def series_values(coefficients: Complex, spacing: Array, lags: Array) -> Array:
-    """Return the values of a series at ``lags`` of shape (n, d), of shape (n,)."""
+    """Return the values (n,) of a Fourier series at ``lags`` (n, d)."""
     dim = lags.shape[1]
     orders = [np.arange(size) - size // 2 for size in coefficients.shape]
     values: Array = np.empty(len(lags))
@@ -228,7 +228,7 @@ def series_values(coefficients: Complex, spacing: Array, lags: Array) -> Array:
 def _best_box(
     function: LagFunction, within: Array, bounded: bool, tol: float
 ) -> tuple[Box, Complex, float]:
-    """Return the box of the least total variation and aliasing, with its transform.
+    """Return the box of least cost (total variation plus aliasing), with its transform.
 
     The taper raises the total variation, the more the smaller the box is; a larger box costs
     resolution.
@@ -242,12 +242,12 @@ def _best_box(
         if cost > _LEAST_GAIN * least:
             break
         least = cost
-    assert best is not None  # the smallest box is always there
+    assert best is not None  # `boxes` yields at least one box
     return best
 
 
 def _coefficients(values: Array) -> tuple[Complex, float]:
-    """Return the paired coefficients, and the sum of the sizes of unpaired coefficients."""
+    """Return the coefficients whose opposite exists, and the total size of all others."""
     spectrum = np.fft.fftshift(np.fft.fftn(np.fft.ifftshift(values))) / values.size
     paired = spectrum[(slice(1, None),) * values.ndim]
     return paired, float(np.abs(spectrum).sum() - np.abs(paired).sum())
@@ -268,9 +268,9 @@ def _beyond(spectrum: Complex) -> float:
 
 
 def _without_the_smallest(spectrum: Complex, budget: float) -> tuple[Complex, float]:
-    """Return the spectrum without its smallest coefficients, cropped, and their total size."""
+    """Drop the smallest coefficients; return the cropped spectrum and the dropped total size."""
     size = np.abs(spectrum)
-    # Both of a pair stay or go, although rounding lets their sizes differ.
+    # A coefficient and its opposite are dropped together, even if rounding makes them differ.
     size = np.maximum(size, np.flip(size))
     ordered = np.sort(size, axis=None)
     count = int(np.searchsorted(np.cumsum(ordered), budget, side="right"))
@@ -282,7 +282,7 @@ def _without_the_smallest(spectrum: Complex, budget: float) -> tuple[Complex, fl
 
 
 def _check_lags(box: Box, within: Array) -> Array:
-    """Return lags of the data: anywhere, of all sizes, and where the function changes most."""
+    """Return check lags: random ones, ones of all sizes, and ones where the function is steep."""
     dim, count = box.values.ndim, _CHECKS[box.values.ndim] // 4
     rng = np.random.default_rng(0)
     anywhere = rng.uniform(-1.0, 1.0, (count, dim)) * within
@@ -290,7 +290,7 @@ def _check_lags(box: Box, within: Array) -> Array:
     step = 2.0 * box.half_width / np.array(box.values.shape)
     corners = np.concatenate([_steepest(box.values, axis, count) for axis in range(dim)])
     corners = rng.permutation(corners)[: 2 * count]
-    # Next to a jump the error is greatest where a node is nearest.
+    # Near a jump the error is greatest close to a node.
     steep = (corners + rng.beta(0.1, 0.1, corners.shape)) * step - box.half_width
     return np.concatenate([anywhere, sizes * within, np.clip(steep, -within, within)])
 

@@ -17,7 +17,7 @@ from bochner.spectral.schemes import Coordinates, Directions, Layout, Scheme, Un
 
 
 class RadialLaw(ABC):
-    """The law of the norm of an isotropic vector of unit scale, by inverse transform."""
+    """The distribution of the norm of an isotropic vector of unit scale."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ class RadialLaw(ABC):
 
     @abstractmethod
     def radius(self, uniforms: Array, dim: int) -> Array:
-        """Return norms of shape (m,) in ``dim`` dimensions from uniforms (m, n_uniforms).
+        """Map uniforms (m, n_uniforms) to norms (m,) in ``dim`` dimensions by inverse transform.
 
         Nondecreasing in the first uniform.
         """
@@ -84,7 +84,7 @@ class ExponentialMagnitude(RadialLaw):
 
 @dataclass(frozen=True, slots=True)
 class Shell(RadialLaw):
-    """A fixed norm: the law of one shell of a designed measure."""
+    """A constant norm: the law of one shell of a designed measure."""
 
     norm: float
 
@@ -100,7 +100,7 @@ class NoMeasureError(TypeError, NotImplementedError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draw:
-    r"""Frequencies drawn from a law, with weights and phases for unbiased kernel estimates.
+    r"""Frequencies drawn from a law, with importance weights and phases.
 
     The mean of :math:`\rho_j \cos(\omega_j \cdot x - \nu_j \cdot y + \theta_j)` is the kernel, with
     ``omega`` (m, d), importance weights ``ratio`` (m,), :math:`\rho \geq 0` of mean one, ``phase``
@@ -115,7 +115,7 @@ class Draw:
     factor: CosineFactors | Amplitudes | None = None
 
     def rearranged(self, order: NDArray[np.intp]) -> Draw:
-        """Return the draw with the rows of ``order``, which may repeat or leave out rows."""
+        """Return the draw with rows selected by the indices ``order``, which may repeat."""
         nu = None if self.nu is None else self.nu[order]
         waves = self.factor
         waves = None if waves is None else waves.rearranged(order)
@@ -123,13 +123,13 @@ class Draw:
         return Draw(omega, ratio, phase, nu, waves)
 
     def reflected(self, signs: Array) -> Draw:
-        """Return the draw with some frequencies and their phases negated: the same cosines."""
+        """Return the draw with frequencies and phases times ``signs``, which keeps all cosines."""
         nu = None if self.nu is None else self.nu * signs[:, None]
         omega = np.asarray(self.omega) * signs[:, None]
         return Draw(omega, self.ratio, self.phase * signs, nu, self.factor)
 
     def __add__(self, other: Draw) -> Draw:
-        """Return the draw from the product of two kernels, of which only one may have factors."""
+        """Return a draw for the product of two kernels: frequencies add, ratios multiply."""
         if self.factor is not None and other.factor is not None:
             raise NoMeasureError(
                 "Products of two kernels of modulated waves have no sampled features; use "
@@ -146,7 +146,7 @@ class Draw:
 
 
 class Law(ABC):
-    """A probability law over frequencies in ``dim`` dimensions, with optional phases."""
+    """A probability distribution of frequencies in ``dim`` dimensions, with optional phases."""
 
     __slots__ = ()
 
@@ -154,7 +154,7 @@ class Law(ABC):
 
     @property
     def members(self) -> tuple[Law, ...]:
-        """The laws that this one is made of; it has the properties that they have."""
+        """The component laws of a composite law, from which its properties follow."""
         return ()
 
     @property
@@ -174,12 +174,12 @@ class Law(ABC):
 
     @property
     def is_jordan(self) -> bool:
-        """Whether this is the law of a Jordan part of a complex measure."""
+        """Whether the law describes one Jordan part of a complex measure."""
         return any(law.is_jordan for law in self.members)
 
     @property
     def is_even(self) -> bool:
-        """Whether a frequency and its negative are as likely, with opposite phases."""
+        """Whether a frequency and its negative, with negated phase, are equally likely."""
         return all(law.is_even for law in self.members)
 
     @property
@@ -189,19 +189,19 @@ class Law(ABC):
 
     @abstractmethod
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        """Return ``m`` frequencies, each following this law, with importance weights and phases."""
+        """Return ``m`` frequencies from this law, with importance weights and phases."""
 
     def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         """Draw ``m`` factors of a product of laws; prefers importance ratios near one."""
         return self.draw(m, rng, scheme)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
-        """Return laws of the Jordan parts, with the mass of each, negative ones included."""
+        """Return pairs of signed mass and law, one for each Jordan part."""
         return ((1.0, self),)
 
     @property
     def amplitude(self) -> float:
-        """Greatest square of the factors of a feature, on the inputs that the law is for."""
+        """Greatest squared factor of a feature over the inputs for which the law is defined."""
         return float(np.prod([law.amplitude for law in self.members]))
 
     @property
@@ -210,26 +210,26 @@ class Law(ABC):
         return None
 
     def paired(self, pairs: str) -> Law:
-        """Return the law with other ``pairs`` of frequencies of lags and midpoints."""
+        """Return the law with another rule ``pairs`` that pairs lag and midpoint frequencies."""
         return self
 
     def mapped(self, left: Array, right: Array) -> Law | None:
-        """Return the law of mapped inputs, or ``None`` if it is not a law of this class."""
+        """Return the law for linearly mapped inputs, or ``None`` if this class has none."""
         return None
 
     def convolved(self, other: Law) -> Law | None:
-        """Return the law of the product of both kernels, or ``None`` if this class has none."""
+        """Return the law of the product of two kernels, or ``None`` if this class has none."""
         return None
 
     def joined(
         self, mass: float, other: Law, other_mass: float
     ) -> tuple[tuple[float, Law], ...] | None:
-        """Return masses and laws of the sum of two measures, or ``None`` if laws are not merged."""
+        """Merge two weighted laws into fewer masses and laws, or return ``None``."""
         return None
 
 
 class BlockLaw(Law):
-    """A law whose frequencies are a function of independent blocks, which any scheme can fill."""
+    """A law defined by a map from blocks of directions and uniforms to frequencies."""
 
     __slots__ = ()
 
@@ -240,11 +240,11 @@ class BlockLaw(Law):
     @property
     @abstractmethod
     def layout(self) -> Layout:
-        """The blocks of directions and uniforms that one draw is made of."""
+        """The blocks of directions and uniforms that the map takes."""
 
     @abstractmethod
     def assemble(self, blocks: list[Matrix]) -> Matrix:
-        """Return frequencies of shape (m, dim) from filled blocks."""
+        """Map sampled blocks to frequencies (m, dim)."""
 
     def draw(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
         omega = self.assemble(scheme.sample(self.layout, m, rng))
@@ -339,7 +339,7 @@ class Independent(BlockLaw):
         inclusion = np.broadcast_to(as_array(self.inclusion), uniforms.shape)
         if self.allow_zero:
             return inclusion
-        # While all coordinates so far are zero, some later one must not be.
+        # If all earlier coordinates are zero, a later one must be nonzero.
         some_later = 1.0 - np.cumprod(1.0 - inclusion[:, ::-1], axis=1)[:, ::-1]
         conditional = inclusion / np.where(some_later > 0.0, some_later, 1.0)
         zero_so_far = np.ones(len(uniforms), dtype=bool)

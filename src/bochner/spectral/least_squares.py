@@ -11,14 +11,14 @@ from bochner._base.arrays import Array, as_array
 from bochner._base.limits import NEGLIGIBLE
 from bochner.spectral.frequencies import Frequencies
 
-# relative to the mean diagonal, from rounding to strong shrinkage; the held-out rows choose
+# Candidate ridges relative to the mean diagonal, chosen by the error on held-out rows.
 _RIDGES = (1e-9, 1e-7, 1e-5, 1e-3, 1e-1)
-_MASS_RIDGE = 1e-6  # relative: 1e-12 of the square, just above rounding
+_MASS_RIDGE = 1e-6  # relative; its square 1e-12 is just above rounding errors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedWeights:
-    """Weights and phases (m,), with relative Frobenius errors of these and of the first weights."""
+    """Fitted weights and phases (m,), with relative Frobenius errors after and before the fit."""
 
     weight: Array
     phase: Array
@@ -27,13 +27,13 @@ class FittedWeights:
 
     @property
     def is_prior(self) -> bool:
-        """Whether no fit did better than the weights that it started from."""
+        """Whether no fit improved on the initial weights."""
         return self.error >= self.prior_error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Rows of either argument, (n, d) and (n2, d2), with their exact Gram matrix (n, n2)."""
+    """Left rows (n, d) and right rows (n2, d2) with their exact Gram matrix (n, n2)."""
 
     left: Array
     right: Array
@@ -51,7 +51,7 @@ def least_squares_weights(
     far_right: Array | None = None,
     ceiling: float = np.inf,
 ) -> FittedWeights:
-    r"""Fit weights to a Gram matrix by least squares, shrunk towards the current weights.
+    r"""Fit the frequencies' weights to a Gram matrix, shrunk towards the current weights.
 
     Written in its coefficients :math:`b`, the kernel is a sum of terms of known values,
 
@@ -100,7 +100,7 @@ def least_squares_weights(
 
 
 def _terms(frequencies: Frequencies, *, phases: bool) -> tuple[Frequencies, Array]:
-    """Return frequencies of unit weight, whose features form the terms, and the coefficients."""
+    """Return frequencies of unit weight, and the coefficients of their cosine and sine terms."""
     a, theta = frequencies.weight, frequencies.phase
     if not phases:
         return frequencies.with_weights(np.ones_like(a)), a
@@ -121,7 +121,7 @@ def _sides(unit: Frequencies, sample: Sample) -> tuple[Array, Array]:
 
 
 def _turned(right: Array) -> Array:
-    r"""Return right features of the sine terms: those whose angle is less by a quarter turn.
+    r"""Return the right features of the sine terms, with angles reduced by a quarter turn.
 
     .. math:: -\sin(u - v) = \cos(u - (v - \pi / 2)) = \cos u \sin v + \sin u \, (-\cos v)
     """
@@ -132,7 +132,7 @@ def _turned(right: Array) -> Array:
 def _normal_equations(
     left: Array, right: Array, gram: Array, *, phases: bool
 ) -> tuple[Array, Array]:
-    r"""Return inner products of the terms with each other and with the Gram matrix.
+    r"""Return the inner products among the terms, and of the terms with the Gram matrix.
 
     A term is :math:`\sum_p z^p (w^p)^\top`, ``p`` over cosine and sine, of features ``z`` on the
     left and ``w`` on the right, so that of two terms
@@ -199,7 +199,7 @@ def _tame(guarded: list[tuple[Array, Array]], coefficient: Array, ceiling: float
 def least_squares_masses(
     parts: Sequence[Frequencies], sample: Sample, value_at_zero: float | None = None
 ) -> list[Frequencies]:
-    r"""Return the frequencies of parts with the masses that fit a Gram matrix.
+    r"""Return the parts' frequencies with masses fitted to a Gram matrix by least squares.
 
     With :math:`\hat K_g` the Gram matrix of a part at its present mass, factors :math:`\xi_g` of
     the masses solve
@@ -228,11 +228,11 @@ def least_squares_masses(
 
 
 def _damped(parts: Sequence[Frequencies], sample: Sample) -> tuple[Array, Array]:
-    """Return the parts' Gram matrices as columns and the target, with a row for each factor."""
+    """Return the parts' Gram matrices as columns and the target, with a ridge row per part."""
     columns = [part.gram(sample.left, sample.right).ravel() for part in parts]
     target = sample.gram.ravel()
-    # Relative to what a part's Gram matrix could be: rows that are all the same give sines of
-    # rounding errors, which would be blown up to any size.
+    # The ridge is relative to a part's largest possible Gram matrix, because sines of equal rows
+    # are rounding errors, which must not get large masses.
     reach = np.array([np.abs(part.weight).sum() for part in parts])
     damping = _MASS_RIDGE * np.sqrt(len(target)) * reach
     size = float(np.linalg.norm(target)) or 1.0
@@ -241,7 +241,7 @@ def _damped(parts: Sequence[Frequencies], sample: Sample) -> tuple[Array, Array]
 
 
 def _values_at_zero(parts: Sequence[Frequencies], value_at_zero: float | None) -> Array:
-    """Return the value of each part at lag zero, or zeros if it is not constrained."""
+    """Return the kernel value of each part at lag zero, or zeros if there is no constraint."""
     real = [not part.phase.any() for part in parts]
     imaginary = [bool((np.abs(np.cos(part.phase)) < NEGLIGIBLE).all()) for part in parts]
     free = value_at_zero is None or not np.logical_or(real, imaginary).all()
@@ -253,7 +253,7 @@ def _values_at_zero(parts: Sequence[Frequencies], value_at_zero: float | None) -
 
 
 def _feasible(values: Array, value_at_zero: float | None) -> tuple[Array, Array]:
-    """Return vertices and rays of the factors, as columns, each with a row for each part."""
+    """Return vertices and rays of the feasible mass factors, as columns with a row per part."""
     unit = np.eye(len(values))
     total = 0.0 if value_at_zero is None or not values.any() else value_at_zero
     helps = values * (1.0 if total >= 0.0 else -1.0)
@@ -272,7 +272,7 @@ def _feasible(values: Array, value_at_zero: float | None) -> tuple[Array, Array]
 
 
 def _least(columns: Array, n_vertices: int) -> Array:
-    r"""Minimise :math:`\|Mz\|` over :math:`z \geq 0` whose first entries sum to one.
+    r"""Minimise :math:`\|Mz\|` over :math:`z \geq 0` whose ``n_vertices`` first entries sum to 1.
 
     The scaled solution of :math:`\min \|Mz\|^2 + (1 - \sum z_i)^2` satisfies the conditions of
     Karush, Kuhn and Tucker of that problem.

@@ -21,13 +21,13 @@ Counts = NDArray[np.intp]
 
 
 class Allocation(ABC):
-    """A rule that gives every part of a measure its frequencies."""
+    """A rule that divides a number of frequencies among the parts of a measure."""
 
     __slots__ = ()
 
     @abstractmethod
     def counts(self, mass: Array, m: int) -> Counts:
-        """Return the number of frequencies of each part, all positive, for ``m`` of them."""
+        """Return positive numbers of frequencies per part that sum to ``m``."""
 
     def share(
         self, mass: Array, m: int, rng: np.random.Generator, most: Counts | None = None
@@ -42,7 +42,7 @@ class Allocation(ABC):
         return counts, mass / counts
 
     def _capped(self, counts: Counts, mass: Array, most: Counts) -> Counts:
-        """Return counts after the excess of some parts is distributed over the remaining parts."""
+        """Limit the counts to ``most``, and distribute the excess over the remaining parts."""
         full = counts >= most
         n_left = int(counts.sum() - most[full].sum())
         if not (counts > most).any() or full.all() or n_left < self.least(mass[~full]):
@@ -53,13 +53,13 @@ class Allocation(ABC):
         return counts
 
     def least(self, mass: Array) -> int:
-        """Return the least number of frequencies that is not shared at random."""
+        """Return the least number of frequencies that can be divided deterministically."""
         return len(mass)
 
 
 @dataclass(frozen=True, slots=True)
 class HalfByMass(Allocation):
-    """Half of the frequencies by equal shares, half in proportion to mass."""
+    """Divide half of the frequencies equally, and half in proportion to mass."""
 
     def counts(self, mass: Array, m: int) -> Counts:
         return _rounded(m * (0.5 / len(mass) + 0.5 * _proportions(mass)), m)
@@ -70,7 +70,7 @@ class HalfByMass(Allocation):
 
 @dataclass(frozen=True, slots=True)
 class ByMass(Allocation):
-    """Shares in proportion to mass, and one frequency at least for each part."""
+    """Divide frequencies in proportion to mass, with at least one for each part."""
 
     def counts(self, mass: Array, m: int) -> Counts:
         return 1 + _rounded((m - len(mass)) * _proportions(mass), m - len(mass))
@@ -78,14 +78,14 @@ class ByMass(Allocation):
 
 @dataclass(frozen=True, slots=True)
 class ByVariance(Allocation):
-    """Shares in proportion to mass times standard deviation, in whole orthogonal blocks."""
+    """Divide orthogonal blocks of frequencies in proportion to mass times standard deviation."""
 
     single: tuple[float, ...]
     blocked: tuple[float, ...]
     block: int
 
     def counts(self, mass: Array, m: int) -> Counts:
-        """Return whole blocks by proportional shares, then blocks where they gain most."""
+        """Divide most blocks in proportion, and the rest where they lower the variance most."""
         equal = _rounded(np.full(len(mass), m / len(mass)), m)
         proportional = self._proportional(mass, m)
         better = self.variances(mass, equal).sum() < self.variances(mass, proportional).sum()
@@ -108,7 +108,7 @@ class ByVariance(Allocation):
         return counts
 
     def variances(self, mass: Array, counts: Counts) -> Array:
-        r"""Return each part's variance of the kernel, remainders of blocks counted as such."""
+        r"""Return the kernel variance due to each part, including incomplete blocks."""
         single = np.array(self.single)
         covariance = (np.array(self.blocked) - single) / max(self.block - 1, 1)
         n_blocks, n_last = np.divmod(counts, self.block)
@@ -137,7 +137,7 @@ _HALF_BY_MASS = HalfByMass()
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A probability law over frequencies, the mass it carries, and the envelope of its features.
+    """One part of a measure: a probability law with its signed mass and feature envelope.
 
     ``mass`` has either sign; with phases it is the total variation. ``envelope`` has the rate and
     radius of an :class:`~bochner.spectral.Envelope`, radius zero for none, and ``enveloped`` is the
@@ -150,20 +150,20 @@ class Part:
     enveloped: Law | None = None
 
     def with_law(self, change: Callable[[Law], Law]) -> "Part":
-        """Return the part with its laws changed."""
+        """Return the part with ``change`` applied to its law."""
         inner = None if self.enveloped is None else change(self.enveloped)
         return replace(self, law=change(self.law), enveloped=inner)
 
     @property
     def maps(self) -> tuple[Array, Array] | tuple[()]:
-        """The maps of inputs whose norms enter the envelope; empty if inputs are not mapped."""
+        """The linear maps applied to inputs before the envelope; empty if there are none."""
         law = self.law if self.enveloped is None else self.enveloped
         return (law.left, law.right) if isinstance(law, Mapped) else ()
 
 
 @dataclass(frozen=True, slots=True)
 class SpectralMeasure:
-    r"""A measure :math:`\mu` whose transform is a kernel.
+    r"""A finite measure :math:`\mu` over frequencies whose Fourier transform is a kernel.
 
     .. math:: k(\Delta) = \int \exp(i\, \omega \cdot \Delta)\, \mu(d\omega)
 
@@ -225,12 +225,12 @@ class SpectralMeasure:
 
     @property
     def is_positive(self) -> bool:
-        """Whether no part has negative mass or phases: the kernel is positive definite."""
+        """Whether no part has negative mass or phases, so that the kernel is positive definite."""
         return all(part.mass >= 0.0 and part.law.is_positive for part in self.parts)
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether the two arguments have separate frequencies in some part."""
+        """Whether some part has different frequencies for the two arguments."""
         return any(part.law.is_two_sided for part in self.parts)
 
     def sample(
@@ -277,7 +277,7 @@ class SpectralMeasure:
         *,
         symmetric: bool = False,
     ) -> list[Frequencies]:
-        """Sample frequencies as :meth:`sample`, one piece for each part that has frequencies.
+        """Sample as :meth:`sample`, but return one ``Frequencies`` for each sampled part.
 
         With ``symmetric`` there are half as many for :meth:`Frequencies.one_sided` to double.
         """
@@ -293,7 +293,7 @@ class SpectralMeasure:
             m //= 2
         scheme = resolve_scheme(scheme)
         rng = np.random.default_rng(rng)
-        if len(self.parts) == 1:  # It takes every frequency
+        if len(self.parts) == 1:  # A single part takes all frequencies
             counts, weights = np.array([m]), np.array([self.parts[0].mass / m])
         else:
             counts, weights = self._shares(m, rng)
@@ -327,7 +327,7 @@ class SpectralMeasure:
         return replace(self, parts=tuple(split), allocation=ByMass())
 
     def paired(self, pairs: str) -> "SpectralMeasure":
-        """Return the measure with other ``pairs`` in its locally stationary parts."""
+        """Return the measure with pairing rule ``pairs`` in its locally stationary parts."""
         if pairs not in PAIRS:
             raise ValueError(f"pairs must be one of 'matched', 'grid', got {pairs!r}.")
         return self._with_laws(lambda law: law.paired(pairs))
@@ -357,7 +357,7 @@ class SpectralMeasure:
     __rmul__ = __mul__
 
     def _convolved(self, other: "SpectralMeasure") -> "SpectralMeasure":
-        # |k l - k' l'| <= |l| |k - k'| + |k'| |l - l'|, and |k'|, |l| stay below the variations.
+        # |k l - k' l'| <= |l| |k - k'| + |k'| |l - l'|; total variations bound |k'| and |l|.
         error = self.total_variation * other.max_error
         error += (other.total_variation + other.max_error) * self.max_error
         parts = tuple(
@@ -369,7 +369,7 @@ class SpectralMeasure:
 
 
 def _allocation(parts: tuple[Part, ...]) -> Allocation:
-    """Return the allocation to parts; parts split by sign share by mass only, even if small."""
+    """Return the allocation rule for the parts of a measure."""
     return ByMass() if any(part.law.is_jordan for part in parts) else _HALF_BY_MASS
 
 
@@ -386,7 +386,7 @@ def _drawn(
 
 
 def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
-    """Append a part to parts, or merge it with a part if their sum is simpler."""
+    """Append a part to ``parts``, or merge it with one of them if their laws can be joined."""
     for index, part in enumerate(parts):
         if part.envelope == new.envelope:
             sums = part.law.joined(part.mass, new.law, new.mass)
@@ -397,7 +397,7 @@ def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
 
 
 def _envelope(a: Part, b: Part) -> tuple[tuple[float, float], Law | None]:
-    """Return the envelope of the products of two parts' features, and the law that has it."""
+    """Return the envelope and the law of the product of two parts."""
     (rate, radius), (other_rate, other_radius) = a.envelope, b.envelope
     enveloped_part = a if radius else b
     same = len(a.maps) == len(b.maps) and all(map(np.array_equal, a.maps, b.maps))
@@ -412,7 +412,7 @@ def _envelope(a: Part, b: Part) -> tuple[tuple[float, float], Law | None]:
 
 
 def _convolved(first: Law, second: Law) -> Law:
-    """Return the law of sums of frequencies, with laws of one class merged where possible."""
+    """Return the law of the sum of independent frequencies, merging laws where possible."""
     *earlier, last = _laws(first)
     made = last.convolved(second)
     laws = (*earlier, last, *_laws(second)) if made is None else (*earlier, made)

@@ -79,22 +79,22 @@ class PositiveFrequencies:
         return len(self.omega)
 
     def log_features(self, X: ArrayLike) -> Array:
-        """Return the logarithms (n, m) of the left features of rows ``X`` (n, d)."""
+        """Return the logarithms (n, m) of the left features of queries ``X`` (n, d)."""
         return self._logs(X, self.left, self.centre_left, self.centre_right)
 
     def log_features_right(self, Y: ArrayLike) -> Array:
-        """Return the logarithms (n, m) of the right features of rows ``Y`` (n, d2)."""
+        """Return the logarithms (n, m) of the right features of keys ``Y`` (n, d2)."""
         return self._logs(Y, self.right, self.centre_right, self.centre_left)
 
     def gram(self, X: ArrayLike, Y: ArrayLike) -> Array:
-        r"""Return :math:`\hat k(x_i, y_j)` of shape (n, n2); infinite where it overflows."""
+        r"""Return the approximate Gram matrix (n, n2), with infinity for entries that overflow."""
         left, right = self.log_features(X), self.log_features_right(Y)
         top = left.max(axis=1, keepdims=True)
         other = right.max(axis=1, keepdims=True).T
         relative = np.exp(left - top) @ np.exp(right.T - other)
         with np.errstate(over="ignore", invalid="ignore"):
             gram = np.exp(top + other) * relative
-        # Rows whose largest features are different ones: all products underflow.
+        # If the largest features of two rows differ in frequency, all products may underflow.
         underflows = relative < _LEAST_PRODUCT
         for i in np.flatnonzero(underflows.any(axis=1)):
             of_row = underflows[i]
@@ -103,7 +103,7 @@ class PositiveFrequencies:
         return as_array(gram)
 
     def attention(self, queries: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Array:
-        r"""Return the values (n2, t) of keys (n2, d2) averaged for each query (n, d).
+        r"""Return attention outputs (n, t): values (n2, t) of keys averaged for each query.
 
         .. math:: \sum_j \hat k(q_i, k_j)\, v_j \Big/ \sum_j \hat k(q_i, k_j)
 
@@ -171,7 +171,7 @@ class PositiveMeasure:
     def sample(
         self, m: int, rng: np.random.Generator, scheme: str | Scheme = "orthogonal"
     ) -> PositiveFrequencies:
-        """Draw ``m`` frequencies, in pairs of opposite ones; the estimate is unbiased."""
+        """Draw ``m`` frequencies in opposite pairs, for an unbiased estimate of the kernel."""
         law = Isotropic(Chi(), len(self.precision))
         half = np.asarray(law.draw(-(-m // 2), rng, resolve_scheme(scheme)).omega)
         normal = np.concatenate([half, -half])[:m]
@@ -185,14 +185,14 @@ class PositiveMeasure:
 
 
 def best_precision(square: Array) -> Array:
-    r"""Return the precisions ``S`` (q,) that make the mean logarithm of the variance least.
+    r"""Return the precisions ``S`` (q,) that minimise the mean log variance of the estimate.
 
     With :math:`\lambda_i = E z_i^2`, in each coordinate
     :math:`-\tfrac12 \log S - \tfrac12 \log(2 - S) + 2 \lambda / (2 - S)` is convex on (0, 2), and
     its slope is zero at the smaller root of :math:`S^2 - (3 + 2 \lambda) S + 2 = 0`.
     """
     middle = 3.0 + 2.0 * np.maximum(square, 0.0)
-    # Without the difference of the two large numbers of the usual formula
+    # This form avoids the cancellation of the usual formula
     return as_array(4.0 / (middle + np.sqrt(middle**2 - 8.0)))
 
 
@@ -202,9 +202,9 @@ def _covariance(rows: Array, mean: Array) -> Array:
 
 
 def _shrunk(covariance: Array) -> tuple[Array, float]:
-    """Return a covariance over the mean of its diagonal, plus the identity, and that mean."""
+    """Return a covariance divided by its mean variance plus the identity, and the mean variance."""
     unit, size = np.eye(len(covariance)), float(np.trace(covariance)) / len(covariance)
-    if size < np.finfo(np.float64).tiny:  # Rows that are all the same, to rounding
+    if size < np.finfo(np.float64).tiny:  # All rows are equal up to rounding
         return unit, 1.0
     return as_array(covariance / size + unit), size
 

@@ -1,4 +1,4 @@
-"""Kernels as functions of one number for each pair of rows, and where measures follow them."""
+"""Kernels as functions of a distance or inner product, and the range that data cover."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from bochner._base.registry import fact, register
 from bochner.kernels import Domain, Metric, NonNegative, RealSpace, UnitSphere
 from bochner.spectral.atoms import Atoms, CityBlockExponentials, DampedGaussians, Shells
 
-_ROWS = 1000  # their half a million pairs take 4 MB; quantiles of fewer rows are rougher
-_PAIRS = 400  # quantiles of the distances; the time of a design grows linearly with them
+_ROWS = 1000  # half a million pairs, 4 MB
+_PAIRS = 400  # quantiles of distances; the time of a design is linear in them
 _OWN = 20  # quantiles of the norms, for the diagonal of a Gram matrix
-_EQUAL_NORMS = 1e-5  # relative difference of norms on one sphere, as for kernels.UnitSphere
+_EQUAL_NORMS = 1e-5  # relative difference of norms that count as equal
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """A sample of pairs of rows, thinned to quantiles; hashable, so that designs are cached."""
+    """Quantiles of the distances between rows; hashable, so that designs can be cached."""
 
     distance: tuple[float, ...]
     inner: tuple[float, ...]
@@ -95,7 +95,7 @@ class Pairs:
 
 
 def _quantiles(n: int, most: int) -> NDArray[np.intp]:
-    """Return the indices of at most ``most`` evenly spaced quantiles of ``n`` sorted values."""
+    """Return the indices of at most ``most`` evenly spaced quantiles among ``n`` sorted values."""
     count = min(most, n)
     return ((np.arange(count) + 0.5) / max(count, 1) * n).astype(np.intp)
 
@@ -103,14 +103,14 @@ def _quantiles(n: int, most: int) -> NDArray[np.intp]:
 Function = Callable[[Array], Array]
 
 _BISECTIONS = 40  # 2**-40 of a grid step: a continuous function differs by rounding there
-_JUMP = 1e-3  # share of the range of the function; a smaller step counts as steep, no jump
-# beyond the reach: dense up to 3 times, where features of new rows are, sparse to 100
+_JUMP = 1e-3  # least jump, as a share of the function's range
+# Multiples of the reach: checked densely from 1 to 3, sparsely from 3 to 100.
 _OUTSIDE = (1.0, 3.0, 100.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A kernel's values as a function of a distance or of the inner product, its ``metric``.
+    """A kernel as a function of one number, the distance or inner product ``metric``.
 
     ``function`` maps an array of numbers to the kernel's values, on inputs of the ``domain``.
     """
@@ -121,7 +121,7 @@ class Profile:
 
 
 def profile(kernel: object) -> Profile | None:
-    """Return a kernel's profile, or ``None`` if the kernel depends on more than one number."""
+    """Return a kernel's profile; ``None`` unless it depends on one distance or inner product."""
     if isinstance(kernel, kernels.Profiled):
         return Profile(kernel.metric, kernel.domain, kernel.profile)
     registered = fact(type(kernel), "profile")
@@ -131,7 +131,7 @@ def profile(kernel: object) -> Profile | None:
 
 
 def _along_a_line(kernel: kernels.Correlation, metric: Metric) -> Profile | None:
-    """Return the profile of a kernel with one length scale: its values in one dimension."""
+    """Return the profile of a kernel with one length scale, from its values in one dimension."""
     if isinstance(kernel.length_scale, tuple):
         return None
 
@@ -171,7 +171,7 @@ def _combined(
 
 
 def _of_distance(profile_on_sphere: Profile) -> Profile:
-    """Return a profile on the unit sphere as one of the Euclidean distance."""
+    """Convert a profile on the unit sphere to a function of the Euclidean distance."""
     if profile_on_sphere.metric is not Metric.INNER_PRODUCT:
         return profile_on_sphere
     function = profile_on_sphere.function
@@ -190,7 +190,7 @@ for _cls in (kernels.Gaussian, kernels.Matern, kernels.Exponential, kernels.Rati
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Geometry:
-    """A function of a distance, the atoms that fit it, and where the data lie.
+    """The input of a design: a function of a distance, the atoms to fit, and the data's range.
 
     ``distance`` and ``damping`` (n_pairs,) belong to the sampled pairs, see
     :meth:`bochner.spectral.atoms.Atoms.variance`. ``weight`` (n_pairs,) is the share of the entries
@@ -256,12 +256,12 @@ class Geometry:
         )
 
     def inside(self, n: int) -> Array:
-        """Return about ``n`` distances up to the reach, denser towards zero."""
+        """Return a grid of about ``n`` distances up to the reach, denser towards zero."""
         unit = np.r_[np.linspace(0.0, 1.0, n - n // 5), np.geomspace(1e-4, 0.1, n // 5)]
         return np.unique(self.reach * unit)
 
     def outside(self, n: int) -> Array:
-        """Return distances beyond the reach where the fit must not run away."""
+        """Return a grid of distances beyond the reach, where the fit must stay bounded."""
         if isinstance(self.atoms, Shells) and np.isfinite(self.limit):
             steps = np.linspace(self.reach, self.limit, n + 1)[1:]
             return steps if self.reach < self.limit else steps[:0]
@@ -271,13 +271,13 @@ class Geometry:
         return as_array(self.reach * unit)
 
     def lasting(self, scales: Array) -> NDArray[np.bool_]:
-        """Return which atoms' features do not vanish far from the data, if rows can be there."""
+        """Return a mask of the atoms whose features do not vanish far from the data."""
         if isinstance(self.atoms, Shells) and np.isfinite(self.limit):
             return np.zeros(len(scales), dtype=np.bool_)
         return np.array([self.atoms.envelope(scale)[1] == 0.0 for scale in scales.tolist()])
 
     def largest_value(self, inside: Array) -> float:
-        """Return the greatest absolute value near the data, or where the data are if need be."""
+        """Return the greatest absolute value of the function up to three times the reach."""
         greatest = float(np.abs(inside).max())
         end = min(_OUTSIDE[1] * self.reach, self.limit)
         try:
@@ -313,7 +313,7 @@ def _reach(distance: float, limit: float) -> float:
 
 
 def _greatest_jump(function: Function, grid: Array, values: Array) -> tuple[float, float]:
-    """Return the place of the greatest step between neighbours, and its size after bisection."""
+    """Return the location and size of the greatest jump, refined by bisection."""
     i = int(np.argmax(np.abs(np.diff(values))))
     low, high = grid[i], grid[i + 1]
     at_low, at_high = values[i], values[i + 1]

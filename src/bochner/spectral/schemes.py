@@ -1,4 +1,4 @@
-"""Sampling schemes: how the points behind random frequencies depend on one another.
+"""Sampling schemes: joint distributions of the points that are mapped to frequencies.
 
 A scheme draws unit vectors and points of the cube. A law (:mod:`bochner.spectral.laws`) names the
 blocks of them that it needs and maps them to frequencies, so that every scheme serves every law.
@@ -26,21 +26,21 @@ from bochner.spectral.lattice_points import shifted_lattice
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """A block of unit vectors, uniform on the sphere in ``dim`` dimensions."""
+    """Block of unit vectors, uniform on the sphere in ``dim`` dimensions."""
 
     dim: int
 
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """A block of uniforms on the cube, one coordinate for each of ``dim`` inputs."""
+    """Block of points uniform on the cube, with one coordinate for each of ``dim`` inputs."""
 
     dim: int
 
 
 @dataclass(frozen=True, slots=True)
 class Uniforms:
-    """A block of ``dim`` auxiliary uniforms, for radii and mixing variables."""
+    """Block of ``dim`` auxiliary uniforms, for radii and mixing variables."""
 
     dim: int
 
@@ -51,18 +51,18 @@ Layout = tuple[Block, ...]
 
 
 class Scheme(ABC):
-    """Fills the blocks of a layout with ``m`` dependent rows, each marginally uniform."""
+    """Base of sampling schemes: ``m`` dependent rows per block, each marginally uniform."""
 
     __slots__ = ()
 
     @abstractmethod
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
-        """Return a matrix (m, block.dim) for each block; directions may be HadamardRows."""
+        """Return a matrix (m, dim) for each block of the layout; directions may be HadamardRows."""
 
 
 def open_interval(u: Array) -> Array:
-    """Return uniforms moved into the open interval, by no more than they are rounded."""
-    # Half the spacing of random numbers, and the greatest float64 below one.
+    """Clip uniforms to the open interval (0, 1)."""
+    # Bounds: half the spacing of random numbers, and the greatest float64 below one.
     return np.clip(u, 2.0**-54, 1.0 - 2.0**-53)
 
 
@@ -74,7 +74,7 @@ _ROUNDS = 3
 
 
 class Blockwise(Scheme):
-    """A scheme that fills every block by itself, from independent streams."""
+    """A scheme that samples each block independently of the other blocks."""
 
     __slots__ = ()
 
@@ -105,7 +105,7 @@ class Blockwise(Scheme):
 @register
 @dataclass(frozen=True, slots=True)
 class Iid(Blockwise):
-    r"""Independent draws.
+    r"""Independent random draws.
 
     The variance of one kernel value from ``m`` frequencies is exactly
     :math:`(1 + k(2\Delta) - 2 k(\Delta)^2) / (2m)` for a kernel with :math:`k(0) = 1`.
@@ -169,7 +169,7 @@ class Structured(Blockwise):
         if dim < _STRUCTURED_FROM:
             return haar_rows(m, dim, rng)
         order = 1 << (dim - 1).bit_length()
-        # Signs that are drawn first are multiplied last.
+        # The signs that were drawn first are applied last.
         drawn = [rng.choice((-1, 1), size=(-(-m // order), order)) for _ in range(_ROUNDS)]
         return HadamardRows.unit(np.stack(drawn[::-1], axis=1).astype(np.int8), m, dim)
 
@@ -212,7 +212,7 @@ class QuasiMonteCarlo(Scheme):
 @register
 @dataclass(frozen=True, slots=True)
 class MinimumEnergy(Scheme):
-    r"""Frequencies that are spread evenly: directions of least energy, turned at random.
+    r"""Evenly spread frequencies: minimum-energy directions in a random rotation.
 
     Directions together with their radii minimise the mean square error of a Gaussian kernel over
     normally distributed lags, a discrete energy (:mod:`bochner.spectral.energy`). A random rotation
@@ -232,7 +232,7 @@ class MinimumEnergy(Scheme):
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         blocks: list[Matrix] = []
-        ranks = None  # Of the radii of the directions before
+        ranks = None  # Ranks of the radii of the preceding block of directions
         streams = rng.spawn(len(layout))
         for i, (block, stream) in enumerate(zip(layout, streams, strict=True)):
             if isinstance(block, Directions):
@@ -250,7 +250,7 @@ class MinimumEnergy(Scheme):
                 else:
                     uniforms = _within(ranks, stream)[:, None]
                     if block.dim > 1:
-                        # Ranks and a Sobol sequence in their order make a Hammersley set.
+                        # The ranks and a Sobol sequence in rank order form a Hammersley set.
                         later_uniforms = _sobol(m, block.dim - 1, stream)[ranks]
                         uniforms = np.hstack((uniforms, later_uniforms))
                 blocks.append(uniforms)
@@ -266,14 +266,14 @@ def _stratified(m: int, dim: int, rng: np.random.Generator) -> Array:
 def _sobol(m: int, dim: int, rng: np.random.Generator) -> Array:
     """Return the first points (m, dim) of a scrambled Sobol sequence."""
     sobol = qmc.Sobol(dim, scramble=True, rng=rng)
-    # Centres of the cells of Sobol's grid: never 0 or 1, where quantiles are infinite, nor
-    # 1/2 in all coordinates, which has no direction.
+    # Cell centres of Sobol's grid avoid 0 and 1, where quantiles are infinite, and 1/2 in all
+    # coordinates, which gives the zero vector.
     points: Array = sobol.random_base2((m - 1).bit_length())[:m] + 2.0 ** -(sobol.bits + 1)
     return points
 
 
 def _within(ranks: NDArray[np.int64], rng: np.random.Generator) -> Array:
-    """Return a uniform (m,) from each stratum of the ranks."""
+    """Return uniforms (m,), each within the stratum given by its rank."""
     return open_interval((ranks + rng.random(len(ranks))) / len(ranks))
 
 
@@ -286,7 +286,7 @@ def _spread(
     n_blocks = -(-m // MOST_ROWS)
     spread = spread_directions(-(-m // n_blocks), dim, are_equal)
     ranks = [np.arange(first, m, n_blocks) for first in range(n_blocks)]
-    # A shorter block lacks the direction of any one radius.
+    # An incomplete block lacks a direction at random, not the one of a fixed radius.
     places = [np.sort(rng.permutation(len(spread))[: len(block)]) for block in ranks]
     turned = [spread[rows] @ haar_rows(dim, dim, rng) for rows in places]
     order = rng.permutation(m)
@@ -297,7 +297,7 @@ def _spread(
 @register
 @dataclass(frozen=True, slots=True)
 class ShiftedLattice(Scheme):
-    r"""A rank-one lattice over all blocks jointly, shifted at random, on half of the cube.
+    r"""A randomly shifted rank-one lattice over all blocks jointly, on half of the cube.
 
     For a smooth integrand the variance falls like :math:`m^{-2}` up to logarithms.
     """
@@ -306,12 +306,12 @@ class ShiftedLattice(Scheme):
         counts = _coordinates_of(layout)
         points = shifted_lattice(m, sum(counts), rng)
         if not isinstance(layout[0], Uniforms):
-            # The least step above 1/2 keeps directions from being zero.
+            # A coordinate strictly above 1/2 keeps direction vectors nonzero.
             points[:, 0] = 0.5 + 0.5 * np.maximum(points[:, 0], 2.0**-52)
         split = np.split(open_interval(points), np.cumsum(counts)[:-1], axis=1)
         sign = rng.choice((-1.0, 1.0), size=(m, 1))
         blocks: list[Matrix] = []
-        radial = np.empty((m, 0))  # Uniforms of the norms of the vectors before
+        radial = np.empty((m, 0))  # Uniforms from the norms of the preceding vectors
         for block, u in zip(layout, split, strict=True):
             if isinstance(block, Directions):
                 vectors = ndtri(u)
@@ -328,7 +328,7 @@ class ShiftedLattice(Scheme):
 
 
 def _coordinates_of(layout: Layout) -> list[int]:
-    """Return the coordinates that each block takes; a radius comes with its directions."""
+    """Return the number of coordinates per block; directions also supply the next radius."""
     before = (None, *layout)
     return [
         max(block.dim - 1, 0) if isinstance(block, Uniforms) and isinstance(b, Directions)
@@ -353,7 +353,7 @@ _LEAST_GAIN = 25.0
 
 
 def best_scheme(layout: Layout) -> Scheme:
-    """Return the scheme with the least error for the blocks of a law."""
+    """Return the scheme that had the least error in benchmarks of such a layout."""
     match layout:
         case (Coordinates(dim=dim), *_) if dim <= _LATTICE_COORDINATES and len(layout) <= 2:
             return ShiftedLattice()
@@ -363,7 +363,7 @@ def best_scheme(layout: Layout) -> Scheme:
 
 
 def transforms_pay(n_nonzero: float, dim: int, m: int) -> bool:
-    """Return whether ``m`` frequencies in Hadamard blocks are faster than in an array."""
+    """Return whether products with ``m`` frequencies are faster in Hadamard blocks."""
     order = 1 << (dim - 1).bit_length()
     additions = -(-m // order) * order * math.log2(order)
     return dim >= LEAST_TRANSFORMED and m * n_nonzero >= _LEAST_GAIN * additions
@@ -372,7 +372,7 @@ def transforms_pay(n_nonzero: float, dim: int, m: int) -> bool:
 @register
 @dataclass(frozen=True, slots=True)
 class Automatic(Scheme):
-    """The scheme that was measured to be best for the layout."""
+    """The default scheme, which chooses a scheme by the layout of the law."""
 
     def sample(self, layout: Layout, m: int, rng: np.random.Generator) -> list[Matrix]:
         return best_scheme(layout).sample(layout, m, rng)
@@ -392,5 +392,5 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
 
 
 def resolve_scheme(scheme: "str | Scheme") -> Scheme:
-    """Return the scheme with a name; a :class:`Scheme` is returned unchanged."""
+    """Return the scheme called by a name; a :class:`Scheme` is returned unchanged."""
     return resolved("scheme", scheme, Scheme, SCHEMES)

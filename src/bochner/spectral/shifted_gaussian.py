@@ -15,11 +15,11 @@ from bochner.spectral.laws import Chi, Draw, Isotropic, Law
 from bochner.spectral.schemes import Iid, QuasiMonteCarlo, Scheme
 from bochner.spectral.spherical_measure import Tabulated, gauss_legendre
 
-_REACH = 12.0  # standard deviations; exp(-72) is left out
-_UNIFORM_FROM = 40.0  # standard deviation beyond which t is uniform over a period to rounding
-_ORDER = 24  # nodes a panel: exact to rounding on panels that halve towards corners
-_NARROW = 1e-6  # standard deviation below which the nodes of a period may pass over the law
-_GRADES = 40  # halvings towards a corner: 2**-40 of a panel
+_REACH = 12.0  # standard deviations; the density exp(-72) beyond is ignored
+_UNIFORM_FROM = 40.0  # spread beyond which t modulo a period counts as uniform
+_ORDER = 24  # quadrature nodes per panel
+_NARROW = 1e-6  # spread below which nodes over a period may miss the density
+_GRADES = 40  # number of times that panels are halved towards a corner
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ class PhaseFactor:
 
     @property
     def _zero(self) -> tuple[float, ...]:
-        """The zero of the real part in (0, pi), where sizes have a kink, or an empty tuple."""
+        """The zero of the real part in (0, pi), a kink of the modulus; empty if there is none."""
         if abs(self.cosine) <= abs(self.constant):
             return ()
         return (float(np.arccos(-self.constant / self.cosine)),)
 
 
 class Component(Enum):
-    """Part of a modulated measure from which frequencies are drawn."""
+    """The part of a modulated measure from which frequencies are drawn."""
 
     POLAR = "polar"
     POSITIVE = "positive"
@@ -98,11 +98,11 @@ class Component(Enum):
 
     @property
     def sign(self) -> int:
-        """Factor of the part in the measure."""
+        """Sign of the part in the measure."""
         return -1 if self is Component.NEGATIVE else 1
 
     def density(self, factor: PhaseFactor, t: Array) -> Array:
-        """Return the density relative to the normal law; nonnegative and even."""
+        """Return the nonnegative, even density of the part relative to the normal distribution."""
         if self is Component.POLAR:
             return factor.size(t)
         if self is Component.IMAGINARY:
@@ -110,7 +110,7 @@ class Component(Enum):
         return np.maximum(self.sign * factor.real(t), 0.0)
 
     def phase(self, factor: PhaseFactor, t: Array) -> Array:
-        """Return the phases of frequencies, odd in ``t``."""
+        """Return the phases of frequencies at ``t``, an odd function."""
         if self is Component.POLAR:
             return np.arctan2(factor.imaginary(t), factor.real(t))
         if self is Component.IMAGINARY:
@@ -118,7 +118,7 @@ class Component(Enum):
         return np.zeros(np.shape(t))
 
     def mass(self, factor: PhaseFactor, s: float) -> float:
-        """Return the integral of the density over the normal law."""
+        """Return the mass of the part: its density integrated over the normal distribution."""
         if self is Component.POLAR:
             return factor.variation(s)
         if self is Component.IMAGINARY:
@@ -126,7 +126,7 @@ class Component(Enum):
         return max(0.5 * (factor.real_variation(s) + self.sign * factor.mean(s)), 0.0)
 
     def bound(self, factor: PhaseFactor) -> float:
-        """Return the density's maximum, the bound of acceptance and rejection."""
+        """Return the maximum of the density, the bound for rejection sampling."""
         if self is Component.IMAGINARY:
             return abs(factor.sine)
         if self is not Component.POLAR:
@@ -160,7 +160,7 @@ def normal_mean(function: Callable[[Array], Array], s: float, *kinks: float) -> 
 
 
 def _folded_density(t: Array, s: float) -> Array:
-    """Return the density of ``|t|``, ``t`` taken modulo a period to [-pi, pi]."""
+    """Return the density of ``|t|`` after ``t`` is wrapped to [-pi, pi]."""
     turns = 1 + int(np.ceil(_REACH * s / (2.0 * np.pi)))
     images = (t[:, None] + 2.0 * np.pi * np.arange(-turns, turns + 1)) / s
     return as_array(np.exp(-0.5 * images**2).sum(axis=1) * np.sqrt(2.0 / np.pi) / s)
@@ -168,7 +168,7 @@ def _folded_density(t: Array, s: float) -> Array:
 
 @lru_cache(maxsize=64)
 def _period(kinks: tuple[float, ...]) -> tuple[Array, Array]:
-    """Return nodes and weights of a rule on [0, pi], graded towards both ends and the kinks."""
+    """Return quadrature nodes and weights on [0, pi], graded towards the ends and kinks."""
     corners = sorted({0.0, np.pi, *kinks})
     steps = 0.5 ** np.arange(_GRADES, 0, -1.0)
     edges = [np.array(corners)]
@@ -179,13 +179,13 @@ def _period(kinks: tuple[float, ...]) -> tuple[Array, Array]:
     return nodes.ravel(), weights.ravel()
 
 
-_RAREST = 1e-4  # acceptance, below which rejection would take 10,000 proposals a draw
-_NORMAL_REACH = 9.0  # standard deviations of the table; 2e-19 is left out
-_WIDEST_TABLE = 100.0  # spread, beyond which tables of so many waves would be too large
-_SHRINKAGE = 2.0  # kurtosis enters the optimal factor twice, see correction
-_NO_VARIANCE = 1e-140  # variance of cosines that are all one: its square would underflow
-_LEAST_HALF = 2  # a sample variance needs two draws
-_FEWEST_BINS = 512  # a unit; the error of a linear density falls with the square of the width, 4e-6
+_RAREST = 1e-4  # least acceptance rate of rejection sampling
+_NORMAL_REACH = 9.0  # range of the table in standard deviations
+_WIDEST_TABLE = 100.0  # spread beyond which a table would be too large
+_SHRINKAGE = 2.0  # weight of the kurtosis in the optimal factor, see correction
+_NO_VARIANCE = 1e-140  # a smaller variance counts as zero: its square underflows
+_LEAST_HALF = 2  # draws in half a sample: a variance needs two
+_FEWEST_BINS = 512  # per unit of length; the error of the table is about 4e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +216,12 @@ class ShiftedGaussian(Law):
 
     @property
     def variation(self) -> float:
-        """The total variation of the measure, before the division by it."""
+        """The total variation of the unnormalised measure."""
         return self.component.mass(self.factor, self.spread)
 
     @property
     def acceptance(self) -> float:
-        """The share of proposals that rejection accepts."""
+        """The acceptance rate of rejection sampling."""
         return self.variation / self.component.bound(self.factor)
 
     @property
@@ -282,7 +282,7 @@ class ShiftedGaussian(Law):
         return np.array(self.shift) / as_array(self.length_scale)
 
     def _halves(self, m: int, scheme: Scheme) -> tuple[int, ...]:
-        """Return how many draws are made at a time: two halves unless points are quasi-random."""
+        """Return batch sizes that sum to ``m``: two halves, or one batch if quasi-random."""
         half = m // 2 // self.dim * self.dim or m // 2
         quasi = isinstance(scheme, QuasiMonteCarlo)
         if quasi or half < _LEAST_HALF or self.factor.cosine == 0.0:
@@ -290,7 +290,7 @@ class ShiftedGaussian(Law):
         return half, m - half
 
     def _moved(self, points: Array, rng: np.random.Generator, *, independent: bool) -> Array:
-        """Return points whose component along the axis follows the law of this Jordan part."""
+        """Change the points' component along the axis so that it follows this part's density."""
         direction = self._axis / self.spread
         old = points @ direction
         independent = independent or self.spread > _WIDEST_TABLE
@@ -302,7 +302,7 @@ class ShiftedGaussian(Law):
         return as_array(points + np.outer(new - old, direction))
 
     def _accepted(self, m: int, rng: np.random.Generator) -> Array:
-        """Return ``m`` draws along the axis by acceptance and rejection."""
+        """Return ``m`` coordinates along the axis by rejection sampling."""
         bound = self.component.bound(self.factor)
         accepted: list[Array] = []
         missing = m
@@ -318,7 +318,7 @@ class ShiftedGaussian(Law):
 def shifted_gaussian_parts(
     length_scale: LengthScale, shift: tuple[float, ...], factor: PhaseFactor
 ) -> tuple[tuple[float, Law], ...]:
-    """Return a modulated Gaussian measure as masses and laws, two where it is real and signed."""
+    """Return a modulated Gaussian measure as pairs of mass and law."""
     first = next((value for value in shift if value != 0.0), 0.0)
     if first == 0.0 or (factor.cosine == 0.0 and factor.sine == 0.0):
         return ((factor.mean(0.0), Isotropic(Chi(), len(shift), length_scale)),)
@@ -339,7 +339,7 @@ def shifted_gaussian_parts(
 
 
 def correction(halves: list[Array], s: float) -> Array:
-    r"""Return factors of the weights that correct their error at a zero lag, of shape (m,).
+    r"""Return factors (m,) of the weights that reduce the kernel's error at lag zero.
 
     With :math:`g = \cos t`, the mean of :math:`|H| \cos\theta` is the estimate at a zero lag,
     linear in the mean of ``g``, whose expectation is known. Each half A of the draws corrects the
@@ -359,7 +359,7 @@ def correction(halves: list[Array], s: float) -> Array:
     if variance < _NO_VARIANCE:
         return np.ones(m)
     beta = 1.0 / (1.0 + _SHRINKAGE * kurtosis / m)
-    # As differences from one, which are exact where t is small.
+    # 1 - cos t instead of cos t, to avoid cancellation for small t.
     centre = np.expm1(-0.5 * s * s)
     first, second = (-2.0 * np.sin(0.5 * t) ** 2 for t in halves)
     factors = []
@@ -387,7 +387,7 @@ def _cosine_moments(s: float) -> tuple[float, float]:
 
 @lru_cache(maxsize=64)
 def _table(component: Component, factor: PhaseFactor, s: float) -> Tabulated:
-    """Return the law of the distance from zero along the axis, as a table."""
+    """Return the tabulated distribution of the absolute coordinate along the axis."""
     imaginary = component is Component.IMAGINARY
 
     def density(y: Array) -> Array:

@@ -19,7 +19,7 @@ from bochner.spectral.atoms import sphere_mean
 from bochner.spectral.laws import Isotropic, RadialLaw
 from bochner.spectral.measure import Part, SpectralMeasure
 
-_FEWEST_BINS = 1024  # bins of a table; its error falls with the square of their width
+_FEWEST_BINS = 1024  # least number of bins of a table
 
 
 class Tabulated:
@@ -53,18 +53,18 @@ class Tabulated:
 
     @property
     def mass(self) -> float:
-        """The total mass; zero if there are no bins."""
+        """The total mass of the part; zero if the density has no such sign."""
         return float(self.cumulative[-1])
 
     def quantile(self, probability: Array) -> Array:
-        """Return where the given shares of the mass, in [0, 1], lie to the left; nondecreasing."""
+        """Return the quantiles of ``probability`` in [0, 1] under the normalised density."""
         target = probability * self.mass
         index = np.searchsorted(self.cumulative, target, side="right") - 1
         index = np.clip(index, 0, len(self.left) - 1)
         start, stop = self.cumulative[index], self.cumulative[index + 1]
         share = np.clip((target - start) / (stop - start), 0.0, 1.0)
         lean, left, right = self.lean[index], self.left[index], self.right[index]
-        # The root in [0, 1] of lean t + (1/2 - lean) t^2 = share / 2, free of cancellation.
+        # The root t in [0, 1] of lean t + (1/2 - lean) t^2 = share / 2, without cancellation.
         slope = lean + np.sqrt(lean**2 + (1.0 - 2.0 * lean) * share)
         fraction = share / np.maximum(slope, np.finfo(np.float64).tiny)
         return np.minimum(left + fraction * (right - left), right)
@@ -86,7 +86,7 @@ def _split_at_zeros(density: Callable[[Array], Array], edges: Array) -> Array:
     return np.sort(np.concatenate([edges, zeros]))
 
 
-_REACH = 2.0  # the diameter of the unit sphere, beyond which the kernel is set to zero
+_REACH = 2.0  # diameter of the unit sphere; the kernel is set to zero beyond
 
 
 def spherical_polynomial_measure(
@@ -124,7 +124,7 @@ def spherical_polynomial_measure(
 
 
 def has_finite_mass(degree: int, a: float, dim: int) -> bool:
-    r"""Return whether the measure that is not truncated has finite total mass.
+    r"""Return whether the total mass of the untruncated measure is finite.
 
     At :math:`a = 2` the radial density falls like :math:`r^{(d - 3)/2 - p}`, times an oscillation.
     For :math:`a > 2` the kernel jumps to zero at distance 2, as no finite measure's transform does.
@@ -152,7 +152,7 @@ def radial_density(radius: ArrayLike, degree: int, a: float, dim: int) -> Array:
     r: Array = np.asarray(radius, dtype=np.float64)
     half = 0.5 * dim
     total: Array = np.zeros_like(r)
-    # At a = 2 all terms but the last vanish.
+    # At a = 2 only the last term is nonzero.
     for i in range(degree if a == _REACH else 0, degree + 1):
         binomial = (
             gammaln(degree + 1.0)
@@ -201,7 +201,7 @@ def truncation_error(degree: int, a: float, dim: int, truncation: float = 10.0) 
 
 @dataclass(frozen=True, slots=True)
 class SignedRadial(RadialLaw):
-    """The norm of a frequency of the positive or negative Jordan part, truncated."""
+    """The truncated radial law of the positive or negative Jordan part."""
 
     degree: int
     a: float

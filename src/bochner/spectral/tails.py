@@ -1,4 +1,4 @@
-r"""Frequencies with many in the tails of their law, weighted so that estimates stay unbiased.
+r"""Importance sampling of frequencies with half of the draws spread over the tails.
 
 The variance of a process between rows depends on frequencies that are too high to be determined by
 the rows, and rare under the law of a smooth kernel. Half of the frequencies therefore follow a law
@@ -30,7 +30,7 @@ _ROUNDING = 2.0**-53
 
 
 def sample_with_tails(measure: SpectralMeasure, n_frequencies: int, rng: Generator) -> Frequencies:
-    """Return frequencies with positive weights, an unbiased estimate of the measure's kernel."""
+    """Sample frequencies with heavy tails, weighted for an unbiased estimate of the kernel."""
     part = measure.parts[0]
     law = part.law
     if len(measure.parts) > 1 or not (
@@ -56,7 +56,7 @@ def sample_with_tails(measure: SpectralMeasure, n_frequencies: int, rng: Generat
 def sample_parts_with_tails(
     measure: SpectralMeasure, n_frequencies: int, rng: Generator, scheme: Scheme
 ) -> list[Frequencies]:
-    """Return frequencies of each part, by :func:`sample_with_tails` where its law allows it."""
+    """Return frequencies of each part, sampled with tails if its law supports it."""
     mass = np.array([part.mass for part in measure.parts])
     counts = 2 * np.maximum(np.rint(0.5 * n_frequencies * mass / mass.sum()), 1.0).astype(int)
     frequencies = []
@@ -72,10 +72,10 @@ def sample_parts_with_tails(
 
 
 def _upper_probabilities(m: int, q: int, rng: Generator) -> tuple[Array, Array]:
-    """Return probabilities (m, q) of greater magnitudes, and the ratios (m,) of densities."""
+    """Return upper tail probabilities (m, q) and importance ratios (m,)."""
     half = m // 2
     above = np.concatenate([_strata(half, q, rng), _strata(m - half, q, rng)])
-    # A random first coordinate gives all of them the same share, whatever the number of draws.
+    # A random first coordinate gives all coordinates the same share for any number of draws.
     column = (rng.permutation(m - half) + rng.integers(q)) % q
     above[half + np.arange(m - half), column] = _LEAST ** _strata(m - half, 1, rng)[:, 0]
     density = np.where(above >= _LEAST, 1.0 / (above * -np.log(_LEAST)), 0.0)
@@ -83,7 +83,7 @@ def _upper_probabilities(m: int, q: int, rng: Generator) -> tuple[Array, Array]:
 
 
 def _strata(m: int, q: int, rng: Generator) -> Array:
-    """Return uniforms (m, q), of which each column has one in every m-th part of (0, 1)."""
+    """Return stratified uniforms (m, q): each column has one value in each of ``m`` strata."""
     order = rng.permuted(np.tile(np.arange(m), (q, 1)), axis=1).T
     strata: Array = (order + 1.0 - rng.uniform(size=(m, q))) / m
     return strata

@@ -1,4 +1,4 @@
-r"""The formulas of a wave, for either memory layout: angles, features, and their derivative.
+r"""Formulas of wave features: angles, cosines and sines, and derivatives.
 
 A wave of frequency :math:`\omega`, phase :math:`\theta` and amplitude :math:`r` is the pair of
 features :math:`r \cos(\omega \cdot x + \theta)` and :math:`r \sin(\omega \cdot x + \theta)`.
@@ -24,7 +24,7 @@ _ANGLES = Scratch()
 
 
 class MemoryLayout(Enum):
-    """Memory layout of inputs and features.
+    """Memory layout of inputs and features: by sample or by wave.
 
     ``BY_SAMPLE`` has inputs (n, d) and features (n, 2m), all cosines of a sample and then its
     sines; ``BY_WAVE`` has inputs (d, n) and features (2m, n), for chains, which replace single
@@ -35,7 +35,7 @@ class MemoryLayout(Enum):
     BY_WAVE = "by wave"
 
     def pairs(self, Z: NDArray[np.floating]) -> Floats:
-        """Return a view of features: (n, 2, m) by sample, (m, 2, n) by wave."""
+        """Return a view of features ``Z`` of shape (n, 2, m) by sample, or (m, 2, n) by wave."""
         if self is MemoryLayout.BY_SAMPLE:
             return Z.reshape(len(Z), 2, Z.shape[1] // 2)
         return Z.reshape(len(Z) // 2, 2, Z.shape[1])
@@ -136,7 +136,7 @@ def write_waves(
     phase: Array | None = None,
     amplitude: float | Floats = 1.0,
 ) -> None:
-    r"""Write :math:`r_j \cos(\alpha_{ij} + \theta_j)` and the sines of every angle, row by row.
+    r"""Write :math:`r_j \cos(\alpha_{ij} + \theta_j)` and the same sines, row by row.
 
     Angles :math:`\alpha` (r, c) are in radians; cosines go to ``out[:, 0]`` and sines to ``out[:,
     1]`` of ``out`` (r, 2, c). Phases :math:`\theta` (c,) are float64; the amplitude :math:`r` is
@@ -164,7 +164,7 @@ def reference_waves(
 
 @cache
 def _compiled() -> ModuleType:
-    # Numba takes half a second to import: not before it is needed.
+    # Imported here, because Numba takes half a second to import.
     _LOG.info("Loading the loops of sines and cosines; the first time they are compiled.")
     from bochner._base import wave_loops
 

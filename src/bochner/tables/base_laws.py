@@ -26,17 +26,17 @@ less than ten microseconds a prediction, and both precisions would be compiled a
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSums:
-    """A law whose training rows are stored as columns of numbers and of codes of levels."""
+    """A kernel model whose training rows are stored as numeric columns and level codes."""
 
     law: KernelLaw
     kernel: LoopedKernel
     of_means: Columns
-    of_variances: Columns  # Of the first rows
-    factor: Floats  # The law's, in the precision of the kernel values
+    of_variances: Columns  # The first rows only
+    factor: Floats  # Factor of ``law``, in the precision of kernel values
 
     @classmethod
     def of(cls, law: KernelLaw, rows: Array, blocks: Blocks) -> "KernelSums | None":
-        """Return the sums of a law given its rows (n, d), if the kernel has a closed form."""
+        """Return the kernel sums of a law with training rows (n, d); None without a closed form."""
         kernel = LoopedKernel.of(law.found, law.columns, rows.shape[1], blocks)
         if kernel is None:
             return None
@@ -50,7 +50,7 @@ class KernelSums:
         return cls(law, kernel, means, variances, factor)
 
     def mean(self, X: Array, levels: Codes) -> Array:
-        """Return means (n', t) of encoded rows (n', d) with their levels of all blocks."""
+        """Return means (n', t) at encoded rows (n', d) with level codes of all blocks."""
         means = np.zeros((len(X), self.law.coef.shape[1]))
         arguments = self.kernel.arguments(X, levels, self.of_means.values.dtype)
         dtype = arguments[2].dtype
@@ -61,19 +61,19 @@ class KernelSums:
         return means
 
     def latent(self, X: Array, levels: Codes) -> Array:
-        """Return variances (n',) of the function, relative to the signal's."""
+        """Return variances (n',) of the function at rows, as ratios to the signal variance."""
         factor = self.factor
         dtype, n_landmarks = factor.dtype, len(factor)
         values, none = np.empty((len(X), n_landmarks), dtype), np.empty((0, n_landmarks), dtype)
         arguments = self.kernel.arguments(X, levels, dtype)
         means = np.empty((len(X), 0))
         add_kernel_products(self.of_variances, *arguments, none, *scratch_of(dtype), means, values)
-        # Squares are summed in float64: the variance is a small difference from one.
+        # Squares are summed in float64: the variance is one minus a sum that is close to one.
         explained = np.sum((values @ factor) ** 2, axis=1, dtype=np.float64)
         return np.maximum(1.0 - explained, 0.0)
 
     def variance(self, X: Array, levels: Codes, weight: Array) -> Array:
-        """Return variances (n', t) of new targets with a noise of ``weight`` (n',)."""
+        """Return variances (n', t) of new targets, whose noise has the weights ``weight`` (n',)."""
         noise = self.law.found.alpha / weight
         return as_array(self.law.signal * (noise + self.latent(X, levels))[:, None])
 
@@ -95,7 +95,7 @@ class Laws:
     blocks: TreeInputs | None = None  # One-hot columns
 
     def __post_init__(self) -> None:
-        """Raise ValueError if indices of members exceed the rows, which compiled loops read."""
+        """Raise ValueError if member indices exceed the rows, which compiled loops do not check."""
         n_rows, dim = self.rows.shape
         if n_rows_of(self.members) > n_rows:
             raise ValueError(f"laws have coefficients of more than the {n_rows} rows")
@@ -115,7 +115,7 @@ class Laws:
         return self._stacked(X, mean)
 
     def used(self, weights: Array) -> tuple["Laws", Array]:
-        """Return the members with nonzero weights (K, *t), at least one, with their weights."""
+        """Return the members with nonzero weights (at least one), and their weights (K, *t)."""
         is_used = weights.reshape(len(weights), -1).any(axis=1)
         used = np.flatnonzero(is_used | ~is_used.any())
         if len(used) == len(self.members):
@@ -171,14 +171,14 @@ class Laws:
 
 
 class _Prepared(NamedTuple):
-    """Members prepared for compiled loops; ``None`` for a member without such loops."""
+    """Base models prepared for compiled loops; ``None`` for a model without such loops."""
 
     blocks: Blocks
     sums: list[KernelSums | None]
 
 
 def n_rows_of(members: Sequence[TableLaw]) -> int:
-    """Return the number of leading rows for which members have coefficients or factors."""
+    """Return the number of leading rows for which base models have coefficients or factors."""
     kernels = (law for law in members if isinstance(law, KernelLaw))
     return max((max(len(law.coef), len(law.factor)) for law in kernels), default=0)
 
@@ -192,13 +192,13 @@ class ScoredLaws:
     X: Array  # (s, d): Encoded rows of the observations
     columns: TreeInputs  # Inputs that trees compute from the encoded columns
     means: Array  # (s, K, t)
-    variances: Array  # (s, K, t): Of the observations, with the noise of their weights
+    variances: Array  # (s, K, t): Variances of targets, noise included
     noise: Array  # (s, K, t): The part of the variances that is noise
     new_noise: Array  # (s, K, t): Noise variance of a target of weight one
     groups: Chosen | None = None  # (s,): Indices of groups that are left out together
-    times: Chosen | None = None  # (s,): Numbers of times, if groups are stretches of time
+    times: Chosen | None = None  # (s,): Time indices, if groups are stretches of time
 
     @property
     def function(self) -> Array:
-        """The part (s, K, t) of the variances that is of the function."""
+        """The part (s, K, t) of the variances that is due to the function."""
         return np.maximum(self.variances - self.noise, 0.0)

@@ -13,11 +13,11 @@ from bochner._base.arrays import Array, Index, as_array, steps
 from bochner.tables.sensitivity import Dependence, aligned
 
 _FEWEST_PAIRS = 8
-"""Fewest pairs of permutations for each row, whose standard errors are accurate to a quarter."""
+"""Fewest pairs of permutations for each row; standard errors are then accurate to a quarter."""
 
 _REPEATED = 32
-"""Fewest background rows with a second pair, which gives the variance between permutations to a
-quarter."""
+"""Fewest background rows with a second pair of permutations, which estimates the variance between
+permutations to within a quarter."""
 
 _BLOCK_NUMBERS = 2**22
 """Numbers in a block of rows to predict, 32 MB."""
@@ -28,7 +28,7 @@ Estimate = tuple[Array, Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Game:
-    """A function of rows, and background rows in random order from which columns are taken.
+    """A function of rows, and background rows that supply the columns outside a coalition.
 
     ``exchanged`` maps rows (r, d), and the one (q, g) of them from which each player comes, to
     predictions (q, k).
@@ -104,11 +104,11 @@ class Game:
         return values, variances
 
     def _ranks(self, n_pairs: int, rng: Generator) -> NDArray[np.intp]:
-        """Return places (m, g) of players in random permutations."""
+        """Return the positions (m, g) of column groups in random permutations."""
         return rng.permuted(np.tile(np.arange(self.n_players), (n_pairs, 1)), axis=1)
 
     def _walks(self, X: Array, outputs: Array, ranks: NDArray[np.intp]) -> Array:
-        """Return contributions (n, m, g, k) of players who join rows one by one.
+        """Return contributions (n, m, g, k) of column groups that join a coalition one by one.
 
         Walks start at the first background rows. Contributions are averaged over the permutation
         with the ranks (m, g) of players and its reverse.
@@ -123,12 +123,12 @@ class Game:
             values = self._values(X[i], coalitions, self.background[b])
             ends = (outputs[i] - self.background_values[b])[:, None]
             change = np.concatenate([-ends, values[:, : g - 1] - values[:, g - 1 :], ends], axis=1)
-            joined = 0.5 * np.diff(change, axis=1)  # (p, g, k): By place
+            joined = 0.5 * np.diff(change, axis=1)  # (p, g, k): By position
             contributions[block] = np.take_along_axis(joined, ranks[b, :, None], axis=1)
         return contributions.reshape(len(X), m, g, -1)
 
     def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:
-        """Return predictions (p, c, k) of coalitions (p, c, g) of ``X``, the rest from ``rows``.
+        """Return predictions (p, c, k) with coalitions (p, c, g) from ``X``, others from ``rows``.
 
         ``X``, ``rows`` (p, d) and the coalitions have p entries, or one for all.
         """
@@ -138,7 +138,7 @@ class Game:
         return values.reshape(*sources.shape[:2], -1)
 
     def _block(self, width: int) -> int:
-        """Return the number of rows of ``width`` numbers in a block, at least one."""
+        """Return how many rows of ``width`` numbers fit into a block, at least one."""
         return max(1, _BLOCK_NUMBERS // width)
 
 
@@ -176,7 +176,7 @@ class Contributions:
     classes: NDArray[Any] | None = None
 
     def to_shap(self, X: Any = None) -> Any:
-        """Return a ``shap.Explanation``, for the pictures of the package shap.
+        """Return a ``shap.Explanation`` for the plots of the package shap.
 
         ``shap.plots.waterfall(contributions.to_shap(X)[0])`` draws the contributions to the first
         prediction. ``X`` are the explained rows, whose entries pictures then show. With classes, a
@@ -194,7 +194,7 @@ class Contributions:
         return shap.Explanation(self.values, base, data, feature_names=names, output_names=labels)
 
     def averaged(self, n_rows: int, parts: Sequence[tuple[Index, Index]]) -> "Contributions":
-        """Return contributions to averages of predictions.
+        """Return contributions averaged over several completions of each new row.
 
         Each part has indices of r of the ``n_rows`` new rows, and the indices (r, k) of the k rows
         that each of them is the average of.
@@ -209,7 +209,7 @@ class Contributions:
         return replace(self, values=values, std_error=errors, prediction=prediction)
 
     def plus(self, changes: Array) -> "Contributions":
-        """Return contributions and predictions with changes (n, d, k) by each column added."""
+        """Return contributions and predictions after adding changes (n, d, k) by each column."""
         changes = changes[..., 0] if self.classes is None else changes
         prediction = self.prediction + changes.sum(axis=1)
         return replace(self, values=self.values + changes, prediction=prediction)
@@ -274,7 +274,7 @@ def contributions(
 
 
 def _digits(numbers: Array) -> list[int]:
-    """Return the decimals (k,) that show four digits of the largest of numbers (r, k)."""
+    """Return, per column, the number of decimals that shows four digits of the largest number."""
     largest = np.maximum(np.abs(numbers).max(axis=0), np.finfo(np.float64).tiny)
     return [max(0, 3 - int(power)) for power in np.floor(np.log10(largest))]
 

@@ -1,4 +1,4 @@
-"""Cycles of dates, the hour, the weekday and the day of the year, as points on circles."""
+"""Hour, weekday and day of the year of dates, encoded as points on circles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MONDAY = np.datetime64("1970-01-05")
 
 @dataclass(frozen=True, slots=True)
 class _Cycle:
-    """A cycle: its length, the arc within which phases count as one, and its harmonics."""
+    """A cycle: its length, the phase difference that counts as zero, and number of harmonics."""
 
     length: np.timedelta64
     tolerance: float
@@ -37,7 +37,7 @@ _CYCLES: dict[CycleName, _Cycle] = {
 
 
 def varying_cycles(times: Times) -> list[CycleName]:
-    """Return the names of the cycles that are not determined by the trend of dates (n,)."""
+    """Return the names of cycles whose phases do not follow from the trend of dates (n,)."""
     span = times.max() - times.min()
     varying = [name for name, cycle in _CYCLES.items()
              if span > cycle.length and np.ptp(_phases(name, times)) > cycle.tolerance]  # fmt: skip
@@ -51,7 +51,7 @@ def cycle_names(cycles: list[CycleName]) -> list[str]:
 
 
 def encode_cycles(cycles: list[CycleName], times: Times, present: NDArray[np.bool_]) -> Array:
-    """Return √2 cos and √2 sin of the phases of ``times``, the present dates, else zero."""
+    """Return √2 cos and √2 sin of the phases of ``times`` for present dates, else zero."""
     features = np.zeros((present.size, len(cycle_names(cycles))))
     turns = [h * _phases(name, times) for name in cycles for h in _harmonics(name)]
     angles = 2 * np.pi * np.column_stack(turns)
@@ -65,7 +65,7 @@ def _harmonics(name: CycleName) -> range:
 
 
 def _phases(name: CycleName, times: Times) -> Array:
-    """Return the shares of a cycle that have passed, from 0 to 1."""
+    """Return the elapsed fraction of the cycle at each time, from 0 to 1."""
     days = times.astype("M8[D]")
     if name == "hour":
         return as_array((times - days) / _DAY)

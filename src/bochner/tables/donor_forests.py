@@ -1,16 +1,16 @@
-r"""Entries that an unknown entry of a row may have, drawn from training rows.
+r"""Imputation of unknown entries of rows by draws from training rows.
 
 The predictive distribution of a row with known entries :math:`x_k` and unknown entries :math:`x_u`
-is the average over what the unknown ones may be,
+is the average over the unknown entries,
 
 .. math:: p(y \mid x_k) = \int p(y \mid x_k, x_u) \, p(x_u \mid x_k) \, dx_u.
 
 A training row that gives its entry to a row with a gap is a *donor* (hot-deck imputation). Donors
 are drawn by a random forest that predicts a column from the other columns: a row of the same leaf
 is a draw from an estimate of the conditional distribution (Meinshausen, "Quantile regression
-forests", 2006), which weighs columns by what they say about the unknown one. Several unknown
-columns are drawn one after another, each given those before it. Entries must be missing at random
-given the known ones.
+forests", 2006), which weighs columns by their information about the unknown entry. Several unknown
+columns are drawn one after another, each given the columns drawn before. Entries must be missing at
+random given the known entries.
 """
 
 from dataclasses import dataclass
@@ -24,36 +24,36 @@ from bochner._base.arrays import Array, as_array
 from bochner.tables.observations import Chosen
 
 N_DRAWS = 30
-"""Donors of a row, and trees of a forest, each of which draws one: the standard error of a mean is
-below a fifth of the spread between donors."""
+"""Number of donors per row, and of trees, each of which draws a donor: the standard error of a mean
+is below a fifth of the spread between donors."""
 
 _LEAVES = (2, 5, 15)
-"""Fewest rows of a leaf, of which held-out rows choose one: few where the other columns nearly
-determine an entry, many where they say little about it."""
+"""Candidate minimum leaf sizes, chosen on held-out rows: small if the other columns nearly
+determine an entry, large if they are hardly informative."""
 
 _FEWEST_CHOOSING = 40
-"""Fewest known entries of a column to choose the size of leaves; fewer have the middle one."""
+"""Fewest known entries for a choice of the leaf size; with fewer, the middle size is used."""
 
 _HIDDEN_SHARES = (0.0, 0.25, 0.5)
-"""Shares of entries that are hidden in copies of the rows, so that forests know what to do without
-them."""
+"""Shares of entries that are hidden in copies of the rows, so that forests are trained on missing
+entries."""
 
 _FEW_LEVELS = 8
 """Largest number of levels that a forest predicts by indicators; more levels by random signs."""
 
 _PRIOR_ROWS = 10.0
-"""Rows at the mean of all levels that shrink the mean of a level, which replaces it as an input."""
+"""Prior rows with the overall mean, which shrink the mean that replaces a level code."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DonorForest:
-    """A forest of a column given the others, with the training rows in its leaves."""
+    """A forest that predicts a column from the other columns, with training rows in its leaves."""
 
     column: int
-    level_means: dict[int, Array]  # Inputs in place of codes of levels, by column
+    level_means: dict[int, Array]  # Mean outputs that replace level codes, by column
     trees: list[Any]
-    members: list[tuple[Chosen, Chosen]]  # Of each tree: rows by leaf (m,), first of each leaf
-    ranks: Array  # (N_DRAWS,): Which member of a leaf each draw takes
+    members: list[tuple[Chosen, Chosen]]  # By tree: rows sorted by leaf (m,), leaf starts
+    ranks: Array  # (N_DRAWS,): Relative position in the leaf, by draw
 
     @classmethod
     def of(
@@ -65,7 +65,7 @@ class DonorForest:
         outputs: Array,
         least_rows: int,
     ) -> "DonorForest":
-        """Return a forest of a column with ``outputs`` (m, k) at the rows ``known`` (m,)."""
+        """Fit a forest for a column to ``outputs`` (m, k) at the rows ``known`` (m,)."""
         rng = np.random.default_rng(column)
         means = {
             j: _level_means(values[known, j], int(n), outputs[:, 0])
@@ -98,7 +98,7 @@ class DonorForest:
         return cls(column, means, list(forest.estimators_), members, ranks)
 
     def donors(self, filled: Array) -> Chosen:
-        """Return a donor (n, N_DRAWS) for each draw of rows (n, N_DRAWS, d)."""
+        """Return one donor per draw, (n, N_DRAWS), for filled rows (n, N_DRAWS, d)."""
         result = np.empty(filled.shape[:2], dtype=np.int64)
         for draw, (tree, (rows, firsts)) in enumerate(zip(self.trees, self.members, strict=True)):
             inputs = _inputs(filled[:, draw], self.column, self.level_means).astype(np.float32)
@@ -109,15 +109,15 @@ class DonorForest:
 
 
 def _energy_score(draws: Array, outputs: Array) -> float:
-    """Return the mean energy score of draws (n, D, k) of outputs (n, k), a proper score."""
+    """Return the mean energy score, a proper score, of draws (n, D, k) for outputs (n, k)."""
     error = np.linalg.norm(draws - outputs[:, None], axis=-1).mean()
-    # Distances to the next draw: all pairs have the same mean, because draws are independent.
+    # Distances to the next draw suffice, because draws are independent.
     between = np.linalg.norm(draws - np.roll(draws, 1, axis=1), axis=-1).mean()
     return float(error - 0.5 * between)
 
 
 def forest_outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
-    """Return what a forest predicts (n, k) for the entries (n,) of a column."""
+    """Return the forest targets (n, k) that encode the entries (n,) of a column."""
     if not n_levels:
         # Ranks, so that a long tail does not decide the splits.
         _, place = np.unique(entries, return_inverse=True)
@@ -130,7 +130,7 @@ def forest_outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> A
 
 
 def _level_means(codes: Array, n_levels: int, output: Array) -> Array:
-    """Return shrunken means (n_levels,) of an output at the levels of a column."""
+    """Return shrunken means (n_levels,) of an output, one per level of a column."""
     is_known = ~np.isnan(codes)
     places, mean = codes[is_known].astype(np.intp), float(output.mean())
     sums = np.bincount(places, output[is_known] - mean, n_levels)
@@ -139,7 +139,7 @@ def _level_means(codes: Array, n_levels: int, output: Array) -> Array:
 
 
 def _inputs(values: Array, column: int, level_means: dict[int, Array]) -> Array:
-    """Return the inputs (n, d) of a forest: the other columns, levels as means of its output."""
+    """Return forest inputs (n, d): the other columns, with mean outputs in place of levels."""
     inputs = values.copy()
     inputs[:, column] = 0.0
     for j, means in level_means.items():
@@ -152,7 +152,7 @@ def _inputs(values: Array, column: int, level_means: dict[int, Array]) -> Array:
 def fitted_forest(
     entries: Array, n_levels: Chosen, column: int, known: Chosen, outputs: Array
 ) -> DonorForest:
-    """Return the forest of a column whose draws for held-out rows have the least energy score.
+    """Return the forest of a column whose draws have the least energy score on held-out rows.
 
     ``entries`` (b, d) are NaN where unknown; ``outputs`` (m, k) are those of the rows ``known``.
     """

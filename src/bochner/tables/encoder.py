@@ -163,7 +163,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.fit_training_rows(X, y, Removal())
 
     def fit_training_rows(self, X: object, y: object, removal: Removal) -> Array:
-        """Learn the encoding, and return the features (n, d_out) of the rows of a model's fit.
+        """Learn the encoding; return features (n, d_out) of training rows with out-of-fold means.
 
         Means of the target at a row are computed without the rows that are removed with it. A
         failure may leave the encoder in between two fits.
@@ -172,7 +172,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return _features(self.columns_, columns, out_of_fold)
 
     def _learn(self, X: Any, y: object, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
-        """Learn the states of the columns, and return the columns and their means out of fold."""
+        """Learn the states of the columns; return the columns and their out-of-fold means."""
         self._check_parameters()
         unfit(self)
         columns = self._read(X, reset=True)
@@ -230,7 +230,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             refuse_infinite([column for _, column in read])
 
     def known(self, X: object) -> KnownEntries:
-        """Return what is known of the entries of rows: missing, new or out of range."""
+        """Return the entries of rows as numbers, and which are missing, new or out of range."""
         check_is_fitted(self)
         columns = self._read(X, reset=False)
         self._check_kinds(columns)
@@ -254,9 +254,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
     def _try_out(self) -> None:
-        """Raise if states belong to other columns than the table has, as after loading a file."""
+        """Raise if states, for instance of a loaded file, do not match the columns of the table."""
         encoded_names = [state["name"] for state in self.columns_]
-        # Names that are not all texts, such as numbers, are not kept.
+        # scikit-learn stores feature names only if all are texts.
         expected = list(getattr(self, "feature_names_in_", encoded_names))
         if encoded_names != expected:
             raise ValueError(
@@ -299,7 +299,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         else:
             names = list(map(str, X.columns))
             fitted = names if reset else list(getattr(self, "feature_names_in_", names))
-            if set(names) != set(fitted):  # First, so that no column at all is named, too
+            if set(names) != set(fitted):  # Checked first, also for tables without columns
                 refuse_other_names(names, fitted)
             if len(X) < least or not names:
                 refuse_small(len(X), len(names), least)
@@ -308,7 +308,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if names != fitted:
                 X, names = _in_order(X, [names.index(name) for name in fitted]), fitted
             validate_data(self, X, reset=reset, skip_check_array=True)
-            of_pandas = hasattr(X, "iloc")  # Also of other libraries
+            of_pandas = hasattr(X, "iloc")  # True for pandas-like frames
             series = [s for _, s in X.items()] if of_pandas else [X[name] for name in names]
         # A later table may hold only texts that can be read as dates; the column stays text.
         is_text = [
@@ -337,7 +337,7 @@ def _refuse_unusable(columns: Sequence[Column]) -> None:
 
 
 def _has_digits(column: Column) -> bool:
-    """Return whether some text has a digit, as numbers, dates and times in words have."""
+    """Return whether a text has a digit, as texts of numbers, dates and times have."""
     if column.kind != "text" or column.is_category:
         return False
     return any(map(str.isdigit, chain.from_iterable(set(column.raw[column.present]))))
@@ -346,7 +346,7 @@ def _has_digits(column: Column) -> bool:
 def _features(
     states: Sequence[State], columns: Sequence[Column], means: Mapping[str, Array]
 ) -> Array:
-    """Return the features (n, d_out) of columns, in memory for one copy of them."""
+    """Return the features (n, d_out) of columns, allocated once to save memory."""
     widths = [len(output_names(state)) for state in states]
     features, first = np.empty((len(columns[0].raw), sum(widths))), 0
     for state, column, width in zip(states, columns, widths, strict=True):
@@ -357,12 +357,12 @@ def _features(
 
 
 def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:
-    """Return the features (n, d_out) of a table by encoders of one table, which is read once."""
+    """Return the joined features (n, d_out) of several encoders of a table, which is read once."""
     return read_rows(encoders, X)[0]
 
 
 def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, KnownEntries]:
-    """Return the features (n, d_out) of new rows, and what is known of their entries."""
+    """Return the features (n, d_out) of new rows, and their `KnownEntries`."""
     for encoder in encoders:
         check_is_fitted(encoder)
     columns = encoders[0]._read(X, reset=False)
@@ -387,7 +387,7 @@ def read_columns(X: object) -> list[Column]:
 
 
 def read_part(X: object) -> list[Column]:
-    """Return the columns of some rows, at least one, of a table; text of dates stays text."""
+    """Read the columns of some rows (at least one) of a table; texts of dates stay text."""
     columns = TableEncoder()._read(X, reset=True, least=1, keep_text=True)
     refuse_unreadable(columns)
     refuse_infinite(columns)
@@ -395,5 +395,5 @@ def read_part(X: object) -> list[Column]:
 
 
 def _in_order(X: InputRows, places: Sequence[int]) -> Any:
-    """Return the columns of a pandas or polars table in another order."""
+    """Return a pandas or polars table with its columns in the order of ``places``."""
     return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]

@@ -27,7 +27,7 @@ have a single row and do not generalise."""
 
 
 class NumericState(TypedDict):
-    """Piecewise-linear map from `points` to `scores`, constant outside; missing is `fill`.
+    """Piecewise-linear map from `points` to `scores`, constant outside; `fill` replaces missing.
 
     `ends` are the least and the greatest entry of the fit, and `n_missing` is the number of missing
     entries. Dates and times of day may have `cycles`, see `encode_cycles`. Cycles follow the local
@@ -47,7 +47,7 @@ class NumericState(TypedDict):
 
 
 class TextState(TypedDict):
-    """One output per level, and one for rare, unknown and missing entries."""
+    """One feature per level, and one for rare, unknown and missing entries."""
 
     name: str
     kind: Literal["text"]
@@ -150,7 +150,7 @@ def _text_state(name: str, counts: Counter[str], n_missing: int, max_levels: int
         return DroppedState(name=name, kind="constant")
     if len(counts) > max(max_levels, _IDENTIFIER_SHARE * counts.total()):
         return DroppedState(name=name, kind="identifier")
-    # Ties go to the earlier levels in the alphabet, so that the order of rows does not matter.
+    # Ties go to the alphabetically first levels, so that the order of rows does not matter.
     ordered = sorted(counts, key=lambda level: (-counts[level], level))
     n_rare = sum(counts[level] for level in ordered[max_levels:])
     levels = sorted(ordered[:max_levels])
@@ -198,13 +198,13 @@ def output_names(state: State, name: str | None = None) -> list[str]:
 
 
 def scale_numbers(state: State) -> NDArray[np.intp]:
-    """Return a number for the length scale of each of a column's features: levels share theirs."""
+    """Return the length-scale index of each feature of a column; levels share one index."""
     n_shared = len(state["levels"]) + 1 if state["kind"] == "text" else 1
     return np.maximum(np.arange(len(output_names(state))) - n_shared + 1, 0)
 
 
 def cycle_places(state: State) -> NDArray[np.intp]:
-    """Return the first of a column's features (c, 2) of each cycle, and how many these are."""
+    """Return, for each of c cycles, its first feature in the column and its width, (c, 2)."""
     if state["kind"] != "date" and state["kind"] != "numeric":
         return np.empty((0, 2), dtype=np.intp)
     widths = [len(cycle_names([cycle])) for cycle in state.get("cycles", [])]
@@ -213,7 +213,7 @@ def cycle_places(state: State) -> NDArray[np.intp]:
 
 
 def values_of(state: State, column: Column) -> Array:
-    """Return one number (n,) per entry of a column that the state can read."""
+    """Convert the entries of a column that the state can read to numbers (n,)."""
     if state["kind"] == "text":
         text = labels(column.raw, column.present)
         return as_array(codes_of(text, state["levels"]))
@@ -257,7 +257,7 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
 
 
 def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
-    """Return the position of each entry in ``levels``, or their number."""
+    """Return the index of each text in ``levels``, or ``len(levels)`` if it is absent."""
     code = {level: position for position, level in enumerate(levels)}
     codes = map(code.get, text.tolist(), repeat(len(code)))
     return np.fromiter(codes, dtype=np.intp, count=text.size)
@@ -266,7 +266,7 @@ def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
 def grid(
     state: State, values: Array, features: Array, most: int
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return at most ``most`` entries of a column, and for each the index of a row with it.
+    """Return at most ``most`` entries of a column, and the index of a row for each entry.
 
     ``values`` (n,) come from `values_of`; the first columns of ``features`` (n, k) from `encode`.
     Entries are the most frequent levels, or numbers at evenly spaced ranks, NaN last.
@@ -326,16 +326,16 @@ def refuse_changed_kinds(read: Sequence[tuple[State, Column]]) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownEntries:
-    """What is known of the entries of n rows in d columns of a table."""
+    """Entries (n, d) of a table as numbers, with masks of missing and new entries."""
 
     values: Array  # (n, d): Numbers, decimal years, or codes of levels; NaN for unknown entries
     is_missing: NDArray[np.bool_]  # (n, d)
     is_new: NDArray[np.bool_]  # (n, d): Text that no row of the fit had
-    beyond: Array  # (n, d): Distance above the greatest or below (negative) the least entry
+    beyond: Array  # (n, d): Signed distance from the range of the fit
 
     @classmethod
     def of(cls, states: Sequence[State], columns: Sequence[Column]) -> KnownEntries:
-        """Return what is known of the columns of new rows."""
+        """Return the entries of new rows, compared with the encodings learned at fit."""
         shape = len(columns[0].raw), len(columns)
         values, beyond = np.zeros(shape), np.zeros(shape)
         is_missing, is_new = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
@@ -357,7 +357,7 @@ class KnownEntries:
 
 
 def filled_values(states: Sequence[State], values: Array) -> Array:
-    """Return values (n, d) with the median, or the code after the last level, of unknown ones."""
+    """Return values (n, d) with unknown entries replaced by the median or an extra level code."""
     filled = values.copy()
     for j, state in enumerate(states):
         fill = 0.0
@@ -370,11 +370,11 @@ def filled_values(states: Sequence[State], values: Array) -> Array:
 
 
 def _levels(state: State, column: Column) -> tuple[Array, NDArray[np.bool_]]:
-    """Return codes (n,) of levels, and which entries are levels that no row of the fit had."""
+    """Return level codes (n,), and a mask (n,) of levels that did not occur in the fit."""
     assert state["kind"] == "text"
     text, levels = labels(column.raw, column.present), state["levels"]
     codes = codes_of(text, levels)
-    # Without their means rare levels are not stored: others may be among them.
+    # Without stored means, rare levels are unknown: a new text may be a rare level.
     if state["n_rare"] and "means" not in state:
         return as_array(codes), np.zeros(len(codes), dtype=bool)
     known = [*levels, *state.get("means", {})]

@@ -1,4 +1,4 @@
-"""Laws with the variance of left-out residuals, and estimators of users as such laws."""
+"""Base models with the variance of left-out residuals, such as estimators of users."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -30,13 +30,13 @@ _FEW_SCORED = 0.2
 nearly as many rows as a fit to all observations."""
 
 _NEGLIGIBLE = 0.01
-"""Share of scored observations up to which the fit without them is the fit to all observations: a
-hundredth fewer observations change errors by less than half a per cent of their excess."""
+"""Share of scored observations up to which the fit without them is the fit to all observations:
+with one per cent fewer observations, the excess error changes by less than half a per cent."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualLaw(ABC):
-    """A law of a table: means, and the variance of left-out residuals.
+    """A base model that predicts means, and the variance of its left-out residuals.
 
     The variance is ``signal`` times the sum of ``misfit`` and ``alpha`` over the target's weight.
     """
@@ -57,7 +57,7 @@ class ResidualLaw(ABC):
 
     @property
     def noise(self) -> Array:
-        """Variance (t,) of the noise of a target of weight one."""
+        """Noise variance (t,) of a target of weight one."""
         return self.alpha * self.signal
 
     def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
@@ -76,7 +76,7 @@ Fitted = TypeVar("Fitted", bound=ResidualLaw)
 
 
 def n_fits(n_scored: int, n_samples: int) -> int:
-    """Return the largest number of fits of a law whose left-out errors are known."""
+    """Return how many fits left-out errors of ``n_scored`` observations need at most."""
     if n_scored <= _NEGLIGIBLE * n_samples:
         return 1
     return 2 if n_scored <= _FEW_SCORED * n_samples else 1 + _N_FOLDS
@@ -92,7 +92,7 @@ def with_left_out(
     *,
     is_final: bool = True,
 ) -> tuple[Fitted, LeaveOneOutPredictions] | None:
-    """Return the law of all observations, and its left-out means and variances.
+    """Fit a base model to all observations; return it with its left-out means and variances.
 
     ``fitted`` returns a law of unit variances, fitted to some observations. Threads share the fits
     to all observations and to folds of them. ``labels`` (n,) are the indices of classes; ``None``
@@ -153,13 +153,13 @@ def _folds(data: Observations, order: Chosen, scored: Scored) -> Iterator[tuple[
         yield scored.units, np.arange(n_scored)
         return
     folds = fold_numbers(groups, n_scored, _N_FOLDS)
-    for fold in np.unique(folds):  # Few groups are fewer than the folds
+    for fold in np.unique(folds):  # There may be fewer groups than folds
         places = np.flatnonzero(folds == fold)
         yield scored.units[places], places
 
 
 def checked_base_models(models: object, of_classes: bool) -> tuple[Any, ...]:
-    """Return base models as a tuple.
+    """Return validated base models as a tuple.
 
     Raises TypeError unless they are a list or tuple of regressors, or of classifiers with
     ``predict_proba``.
@@ -179,7 +179,7 @@ def checked_base_models(models: object, of_classes: bool) -> tuple[Any, ...]:
 
 
 def _advice(model: Any, of_classes: bool) -> str:
-    """Return what to do about a model that cannot be a base model, or an empty string."""
+    """Return advice on a model that cannot be a base model, or an empty string."""
     if isinstance(model, type):
         return f"pass an object, {model.__name__}()"
     of_both = "__sklearn_tags__", "get_params", "fit"
@@ -219,7 +219,7 @@ _SUM_ERROR = 1e-3
 @register(shapes={"signal": "t", "columns": "c"})
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimatorLaw(ResidualLaw):
-    """Fitted estimators as a law of a table: one for each target, or a single classifier."""
+    """Fitted estimators as a base model: one per target, or a single classifier."""
 
     columns: Chosen  # (c,): Encoded columns that the estimators take
     estimators: list[BaseEstimator]
@@ -243,7 +243,7 @@ class EstimatorLaw(ResidualLaw):
         return self._checked("predict", X, (len(X),))
 
     def _checked(self, method: str, X: Array, shape: tuple[int, ...]) -> Array:
-        """Return what a method of the estimators returns for encoded rows, side by side."""
+        """Return the validated outputs of a method of the estimators, joined by columns."""
         outputs = []
         for estimator in self.estimators:
             raw = np.asarray(getattr(estimator, method)(X[:, self.columns]))
@@ -282,7 +282,7 @@ def _log_odds(probabilities: Array) -> Array:
 
 
 class _LateError(Exception):
-    """The fits of an estimator would take more time than there is."""
+    """Raised if the fits of an estimator would exceed the time limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,7 +294,7 @@ class EstimatorLearner:
     columns: Chosen
     labels: NDArray[np.int64] | None  # (n,): Indices of classes; None for a regression
     seed: int
-    seconds: float = np.inf  # Left for all fits
+    seconds: float = np.inf  # Time limit of all fits
 
     def fit(
         self,
@@ -305,7 +305,7 @@ class EstimatorLearner:
         *,
         is_final: bool = True,
     ) -> tuple[EstimatorLaw, LeaveOneOutPredictions] | None:
-        """Return the law of all observations with its predictions, see :func:`with_left_out`.
+        """Fit an estimator to all observations; return it with left-out predictions.
 
         Equal weights are not passed to the estimator. The result is ``None``, with a warning, if
         folds are too small for a law, or if the first fit shows that the others would be late.
@@ -341,7 +341,7 @@ class EstimatorLearner:
         return law
 
     def _seeded(self) -> Any:
-        """Return a clone whose seeds are set where they are ``None``."""
+        """Return a clone of the estimator in which unset random seeds are set."""
         model = clone(self.model)
         of_seeds = {k: v for k, v in model.get_params().items() if k.endswith("random_state")}
         return model.set_params(**{k: self.seed for k, v in of_seeds.items() if v is None})

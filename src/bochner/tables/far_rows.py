@@ -1,14 +1,15 @@
-r"""Predictions of rows with numbers beyond the range of a fit.
+r"""Predictions for rows with numbers beyond the range of a fit.
 
-Features of numbers are bounded, so that a prediction beyond the range is that at its end. How the
-function goes on is unknown. With the vector :math:`\delta` from the ends of the ranges to the row,
-slopes at the ends give the change of the function,
+Features of numbers are bounded, so that without a correction a prediction beyond the range equals
+the prediction at its end. The function beyond the range is unknown. With the vector :math:`\delta`
+from the ends of the ranges to the row, slopes at the ends give the extrapolated change of the
+function,
 
 .. math:: \Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k,
 
-if it went on as over the distances :math:`t_k \delta` within the range. Predictions go half of
-the mean change of each number, at most that over half of its range, and their deviation follows
-from the distance to a function that goes on by the largest change.
+with the slopes over the distances :math:`t_k \delta` within the range. Predictions take half of the
+mean change by each number, at most the change over half of its range. Their standard deviation
+grows with the distance to the function with the largest change.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,16 +31,16 @@ _STEPS = (1.0, 2.0, np.inf)
 Slopes over shorter distances follow the noise and the pull to the mean at the ends."""
 
 _CONTINUED = 0.5
-"""Share of the change by which predictions go on: the middle of staying and going on."""
+"""Share of the extrapolated change that predictions take: halfway between constant and linear."""
 
 _MOST_RANGES = 0.5
-"""Distance from the range, in ranges, up to which predictions go on: entries much farther out are
-often mistakes."""
+"""Distance from the range, in widths of the range, up to which predictions are extrapolated:
+entries much farther out are often mistakes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FarRows:
-    """Rows with numbers beyond the range of a fit."""
+    """Rows with numbers outside the range of the training rows."""
 
     encoders: Sequence[TableEncoder]
     rows: Chosen  # (r,): Indices of the rows
@@ -48,12 +49,12 @@ class FarRows:
 
     @classmethod
     def of(cls, encoders: Sequence[TableEncoder], encoded: Array, beyond: Array) -> "FarRows":
-        """Return the rows with a distance (n, d) from the range."""
+        """Return the rows that have a nonzero distance ``beyond`` (n, d) from the range."""
         rows = np.flatnonzero(beyond.any(axis=1))
         return cls(encoders, rows, encoded[rows], beyond[rows])
 
     def shifted(self) -> Array:
-        """Return features (r, e) that go on beyond the range, in standard deviations."""
+        """Return features (r, e) extrapolated linearly, in standard deviations."""
         shifted = self.encoded.copy()
         for j, places in self._places():
             unit, _, _ = _scale(self.encoders[0].columns_[j])
@@ -61,7 +62,7 @@ class FarRows:
         return shifted
 
     def continued(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """Return changes of a function by which predictions go on, and what they may lack.
+        """Return changes of predictions beyond the range, and the largest remaining error.
 
         ``function`` maps rows (r, e) to values (r, *t). The changes (r, d, *t) are those of each
         column, and (r, *t) is the largest distance of their sum from a function that goes on.
@@ -86,12 +87,12 @@ class FarRows:
         return changes, as_array(np.maximum(rest, np.abs(joint).max(axis=0) - total))
 
     def _changes(self, function: Callable[[Array], Array], at_ends: Array, beyond: Array) -> Array:
-        """Return changes (S, r, *t) of a function that goes on over distances (r, d)."""
+        """Return changes (S, r, *t) of a function extrapolated over distances (r, d) by S steps."""
         scales = [_scale(state) for state in self.encoders[0].columns_]
         units = np.array([unit for unit, _, _ in scales])
         ranges = np.array([high - low for _, low, high in scales])
         size = np.abs(beyond)
-        # In units of the distance: steps end at the other end of a range.
+        # In units of the distance; a step is at most the width of the range.
         apart = np.divide(ranges, size, out=np.full(size.shape, np.inf), where=size > 0.0)
         relative = np.max(size / units, axis=1)
         is_moved = relative > 0.0
@@ -105,7 +106,7 @@ class FarRows:
         return changes
 
     def _inside(self, moves: Array) -> Array:
-        """Return features (r, e) of numbers at the ends of the ranges minus ``moves`` (r, d)."""
+        """Return features (r, e) with far numbers replaced by range ends minus ``moves`` (r, d)."""
         features = self.encoded.copy()
         for j, places in self._places():
             _, low, high = _scale(self.encoders[0].columns_[j])
@@ -113,17 +114,17 @@ class FarRows:
             values = np.where(self.beyond[:, j] > 0.0, high, low) - moves[:, j]
             for encoder, place in zip(self._encoders_of(j), places, strict=True):
                 feature = number_feature(encoder.columns_[j], values)
-                assert feature is not None  # Other encoders have no place
+                assert feature is not None  # `_places` excludes other encoders
                 features[is_far, place] = feature[is_far]
         return features
 
     def _encoders_of(self, column: int) -> list[TableEncoder]:
-        """Return the encoders with a feature of the numbers of a column."""
+        """Return the encoders that have a numeric feature for a column."""
         probe = np.zeros(1)
         return [e for e in self.encoders if number_feature(e.columns_[column], probe) is not None]
 
     def _places(self) -> list[tuple[int, list[int]]]:
-        """Return the columns with numbers out of range, and the places of their features."""
+        """Return the columns with numbers out of range, and the indices of their features."""
         places: dict[int, list[int]] = {int(j): [] for j in np.flatnonzero(self.beyond.any(axis=0))}
         place, probe = 0, np.zeros(1)
         for encoder in self.encoders:
@@ -143,5 +144,5 @@ def _scale(state: State) -> tuple[float, float, float]:
 
 
 def _times(factors: Array, values: Array) -> Array:
-    """Return values (r, *t) times factors (r,)."""
+    """Multiply values (r, *t) by factors (r,)."""
     return as_array(values * factors.reshape(-1, *(1,) * (values.ndim - 1)))

@@ -18,8 +18,8 @@ from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations, Rows, Scored
 
 _MEASURED, _MEASUREMENTS = 600, 9
-"""Number of rows of the matrix products that measure the speed, in some milliseconds each, and of
-products: their median does not depend on a short pause of one of them."""
+"""Rows of the matrices whose products measure the speed, and number of products, a few milliseconds
+each: the median is robust to a short pause during a product."""
 
 _ROUGH = Family(Laplacian)
 """Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
@@ -71,10 +71,10 @@ FEWEST_SEARCHED, FEWEST_LANDMARKS = 200, 200
 class Effort:
     """Sizes that determine the time of a fit."""
 
-    families: Mapping[str, tuple[Family, int]]  # By name, with the number of encodings
+    families: Mapping[str, tuple[Family, int]]  # Families and numbers of encodings
     search_rows: int
-    most_exact: int  # Largest number of rows of an exact fit: of all rows or of a part of them
-    n_landmarks: int  # Number of landmarks for more rows
+    most_exact: int  # Largest number of rows of an exact fit, of all rows or of a subset
+    n_landmarks: int  # Number of landmarks if there are more rows
     more_rows: int = 2000  # Rows on which the best kernels for many rows are refined
 
     def landmarks(self, n_rows: int) -> int:
@@ -84,7 +84,7 @@ class Effort:
     def within(
         self, seconds: float, n_rows: int, n_columns: int, n_kernels: int, rate: float
     ) -> "Effort":
-        """Return sizes with which the first kernel is expected to be fitted within a time limit.
+        """Return sizes with which the first kernel is expected to be fitted within ``seconds``.
 
         The search compares ``n_kernels`` kernels. ``rate`` is the number of operations per second.
         Sizes that are small enough are unchanged.
@@ -102,7 +102,7 @@ class Effort:
     def sizes_within(
         self, seconds: float, n_rows: int, n_columns: int, rate: float
     ) -> tuple[int, int]:
-        """Return the most rows of an exact fit of a kernel in some seconds, and the landmarks."""
+        """Return the most rows of an exact fit in some seconds, and the number of landmarks."""
         operations = seconds * rate - _OF_LAW
         sizes = np.arange(1.0, self.most_exact + 1.0)
         exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * n_columns * sizes**2
@@ -116,7 +116,7 @@ class Effort:
 
 
 def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:
-    """Return the operations of fits of a kernel on numbers of landmarks."""
+    """Return operation counts of kernel fits with numbers of landmarks ``sizes``."""
     by_passes = np.array([has_passes(n_rows, int(size)) for size in sizes])
     n_multiplied = np.where(by_passes, sampled_rows(sizes), n_rows)
     per_row = _OF_LANDMARKS[0] * sizes**2 + _OF_DISTANCE * n_columns * sizes
@@ -126,12 +126,12 @@ def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:
 
 
 def _most(operations: float, per_cube: float) -> int:
-    """Return the largest number of rows whose cube needs at most ``operations``."""
+    """Return the largest n such that ``per_cube`` times n³ is at most ``operations``."""
     return int(np.cbrt(operations / per_cube))
 
 
 def tree_seconds(n_rows: int, n_columns: int, n_trees: int, rate: float) -> float:
-    """Return the expected seconds of boosted trees."""
+    """Return the expected time of fitting boosted trees, in seconds."""
     return n_trees * (_OF_TREE[0] + _OF_TREE[1] * n_rows * n_columns) / rate
 
 
@@ -172,19 +172,19 @@ fitted."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitPlan:
-    """A random order of observations: the first ones choose kernels, the last ones are scored."""
+    """A random order of observations: the first choose kernels, the last are scored."""
 
     observations: Observations
     order: Chosen  # (n,): Indices of the observations
     search: Chosen  # The first observations, which choose kernels
     rows: Rows  # Distinct rows of all observations; rows of scored observations come last
-    scored: Scored  # The last observations
+    scored: Scored  # The last observations of the order
     more_rows: int  # Number of rows on which the best kernels are refined after the search
     n_landmarks: int  # Zero for exact fits
     n_variance: int  # Number of landmarks of variances; zero if variances are not needed
-    by_halves: bool  # Whether observations of the search are scored, by kernels of the other half
+    by_halves: bool  # Whether scored observations are in the search, in either half
     elsewhere: Elsewhere | None
-    n_part: int = 0  # Number of rows of an exact fit to a part of the rows; zero if there is none
+    n_part: int = 0  # Number of rows of an exact fit to a subset; zero without one
 
     @classmethod
     def of(
@@ -197,7 +197,7 @@ class FitPlan:
         elsewhere: Elsewhere | None = None,
         used: Chosen | None = None,
     ) -> "FitPlan":
-        """Return the plan, which decides which observations are scored.
+        """Plan a fit; choose the observations that are scored.
 
         Scored are the observations marked by ``latest``. Without it, observations outside the
         search and the landmarks are scored if there are enough of them, else all observations. New
@@ -245,7 +245,7 @@ class FitPlan:
 
     @property
     def has_many_rows(self) -> bool:
-        """Whether only the best kernels are fitted, and chosen by more rows than the search had."""
+        """Whether only the best kernels are fitted, selected on more rows than the search had."""
         return len(self.rows) > _MANY_ROWS
 
     @property
@@ -255,20 +255,20 @@ class FitPlan:
 
     @property
     def part(self) -> Chosen:
-        """The rows of an exact fit to a part: the first rows and those that are scored."""
+        """The rows of an exact fit to a subset: the first rows and the scored rows."""
         n_rows, n_last = len(self.rows), self.n_scored_rows
         return np.append(np.arange(self.n_part - n_last), np.arange(n_rows - n_last, n_rows))
 
     def rows_of_laws(self, count: int) -> Array:
-        """Return the encoded rows (count, d) of laws: all rows, landmarks or a part."""
+        """Return the encoded rows (count, d) of base models: all rows, landmarks or a subset."""
         if count == len(self.rows):
             return self.rows.X
         if count == self.n_part:
-            return self.rows.X[self.part]  # Landmarks of other kernels are its first rows
+            return self.rows.X[self.part]  # Other kernels use the first rows as landmarks
         return self.rows.X[:count].copy()  # A view would keep all rows in memory
 
     def rows_of_part(self) -> tuple[Rows, Scored]:
-        """Return the rows of the part, and the scored observations with their places in it."""
+        """Return the rows of the subset, and the scored observations with their indices in it."""
         observed = self.scored.observed
         observed = replace(observed, cell=observed.cell - (len(self.rows) - self.n_part))
         return self.rows.part(self.part), replace(self.scored, observed=observed)
@@ -344,7 +344,7 @@ _OF_ANY = 4e7
 def within_memory(
     effort: Effort, limit: int, shape: tuple[int, int], n_threads: int, largest_group: int = 0
 ) -> Effort:
-    """Return the sizes of a fit to encoded rows of some shape that needs ``limit`` bytes."""
+    """Return the sizes of a fit that needs at most ``limit`` bytes for rows of some shape."""
     n_rows, n_columns = shape
     n_scored = min(n_rows, max(MOST_SCORED, largest_group))
     of_table = _of_table(shape)
@@ -353,7 +353,7 @@ def within_memory(
     more_rows = max(_root(of_thread / _REFINED_BYTES), search_rows)
 
     def needed(of_fit: Callable[[Array, int], Array], largest: int) -> Array:
-        """Return the bytes of fits with one up to ``largest`` rows or landmarks."""
+        """Return the memory in bytes of fits with 1 to ``largest`` rows or landmarks."""
         sizes = np.arange(1.0, largest + 1.0)
         of_blocks = np.minimum(BLOCK_BYTES, 8.0 * n_rows * sizes)
         return of_table + n_threads * _BLOCKS * of_blocks + of_fit(sizes, n_scored)
@@ -365,7 +365,7 @@ def within_memory(
     )
     fewest = min(effort.n_landmarks, FEWEST_LANDMARKS)
     if n_rows > most_exact and n_landmarks < fewest:
-        # With one per cent more, the amount of three digits in the message suffices.
+        # One per cent more, so that the rounded amount in the message suffices.
         least = 1.01 * min([of_landmarks[fewest - 1], *of_exact[n_rows - 1 : n_rows]])
         raise ValueError(
             f"memory_limit is {in_words(limit)}, and a fit to {n_rows:,} different rows of "
@@ -382,7 +382,7 @@ def within_memory(
 
 
 def trees_fit(limit: int, shape: tuple[int, int]) -> bool:
-    """Return whether trees for encoded rows of some shape are expected to fit into a limit."""
+    """Return whether boosted trees for encoded rows of some shape fit into a memory limit."""
     n_rows, n_columns = shape
     per_column = _OF_TREES * n_rows + _OF_LINE * min(n_rows, _LINE_ROWS)
     return _of_table(shape) + per_column * n_columns <= limit
@@ -406,7 +406,7 @@ def _root(squares: float) -> int:
 
 
 def measured_rate(n_threads: int) -> float:
-    """Return the operations per second in products of matrices by some threads.
+    """Measure the operations per second of matrix products in some threads.
 
     One thread is measured: several wait for each other in so short a time if another program runs.
     """

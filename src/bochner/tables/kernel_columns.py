@@ -54,11 +54,11 @@ class Blocks(NamedTuple):
         return cls(starts, widths, codes, first[1][np.ravel(first[2])] if len(starts) else starts)
 
     def levels(self, X: Array) -> Codes | None:
-        """Return the levels (n', b) of new rows, or ``None`` if a block of some row is not one-hot.
+        """Return level codes (n', b) of new rows, or ``None`` unless all blocks are one-hot.
 
         The result is ``None``, too, if blocks with equal levels in all training rows differ here.
         """
-        # Twins share the codes of the training rows, which must hold for new rows, too.
+        # Twins share level codes in training rows; the codes must agree in new rows, too.
         codes = _codes(X, self.starts, self.widths)
         if codes is None or not np.array_equal(codes, codes[:, self.twin]):
             return None
@@ -73,7 +73,7 @@ def _codes(X: Array, starts: Chosen, widths: Chosen) -> Codes | None:
 class ExponentialProfile(NamedTuple):
     """A kernel as a function of a distance: (p0 + p1 u + p2 u²) exp(-u)."""
 
-    factor: float  # u is the distance times the factor, or its root
+    factor: float  # u = factor * distance, or its square root
     is_root: bool
     p0: float
     p1: float
@@ -118,7 +118,7 @@ class LoopedKernel:
         place = np.full(dim, -1)
         place[columns] = np.arange(len(columns))
         scales = np.broadcast_to(as_array(learned.kernel.length_scale), len(columns))
-        steps: dict[int, float] = {}  # By the number of the block
+        steps: dict[int, float] = {}  # Columns by block index
         is_single = np.ones(len(columns), dtype=bool)
         # Two levels of a block have a constant distance only if its columns share a length scale.
         for number, (start, width) in enumerate(zip(blocks.starts, blocks.widths, strict=True)):
@@ -134,7 +134,7 @@ class LoopedKernel:
         return cls(learned, columns, profile, singles, used, np.array(list(steps.values())))
 
     def rows(self, X: Array, codes: Codes, dtype: DTypeLike) -> Columns:
-        """Return training rows (n, d) and the codes (n, b) of all their levels by columns."""
+        """Return training rows (n, d) and level codes (n, b) as columns for compiled loops."""
         is_absolute = isinstance(self.learned.kernel, Laplacian)
         of_levels = np.ascontiguousarray(codes[:, self.used].T)
         numbers = np.array(self._numbers(X).T, dtype, order="C")
@@ -151,7 +151,7 @@ class LoopedKernel:
         return profile.is_root, numbers, rows, np.ascontiguousarray(levels[:, self.used])
 
     def _numbers(self, X: Array) -> Array:
-        """Return the numeric columns (n, c) of the images of rows, in length scales."""
+        """Return the numeric columns (n, c) of mapped rows, divided by length scales."""
         images, matrix = X[:, self.columns], self.learned.matrix
         images = images if matrix is None else images @ matrix
         scaled: Array = images / as_array(self.learned.kernel.length_scale)

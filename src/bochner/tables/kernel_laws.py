@@ -57,7 +57,7 @@ class LeaveOneOutPredictions(NamedTuple):
 
     means: Array
     variances: Array
-    unit_noise: Array  # The part of the variance of a target of weight one that is noise
+    unit_noise: Array  # The part of the variance that is noise, for a target of weight one
 
 
 @register(shapes={"coef": "nt", "factor": "mm", "signal": "t"})
@@ -92,7 +92,7 @@ class KernelLaw:
 
     @property
     def noise(self) -> Array:
-        """Variance (t,) of the noise of a target of weight one."""
+        """Noise variance (t,) of a target of weight one."""
         return np.ravel(self.found.alpha * as_array(self.signal))
 
     def with_variances(self, of_function: float, of_noise: float) -> "KernelLaw":
@@ -115,7 +115,7 @@ class KernelLaw:
         return self.signal * (noise + self.latent(X, rows))[:, None]
 
     def latent(self, X: Array, rows: Array) -> Array:
-        """Return variances (n',) of the function at encoded rows, in signal variances."""
+        """Return variances (n',) of the function at encoded rows over the signal variance."""
         X, landmarks = X[:, self.columns], rows[: len(self.factor), self.columns]
         explained = np.sum((self.found(X, landmarks) @ self.factor) ** 2, axis=1)
         return as_array(np.maximum(self.found.kernel.diag(X) - explained, 0.0))
@@ -149,8 +149,8 @@ def exact(
     """
     inputs, observed = rows.columns(columns), scored.observed
     lower = _cholesky(learned, inputs, n_threads)
-    # The predictions of a constant target of one show how much a change of the mean target moves
-    # predictions, as each left-out observation does.
+    # Predictions of a constant target of one measure the effect of the change in the mean target
+    # that leaving out an observation causes.
     targets = np.column_stack((inputs.Y, np.ones(len(inputs)))).astype(lower.dtype)
     solved = as_array(cho_solve((lower, True), targets))
     coef = solved[:, :-1]
@@ -302,7 +302,7 @@ def _without(
     half_of_few = half_of(np.arange(len(rows))) if len(rows) <= _ROWS_LEFT_OUT else None
 
     def scaled(some: Chosen) -> tuple[Array, Array]:
-        """Return columns and residuals of rows, with square roots of weights."""
+        """Return columns and residuals of rows, multiplied by square roots of weights."""
         half = half_of(some) if half_of_few is None else half_of_few[:, some]
         # With square roots of weights the hat matrix of a group is symmetric.
         return half * root[some], root[some, None] * (rows.Y[some] - half.T @ rotated)
@@ -335,7 +335,7 @@ def _without(
 
 
 def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
-    """Return ``R`` of :class:`KernelLaw` for landmarks with their sums (m, m) over all rows."""
+    """Return ``R`` of :class:`KernelLaw` from landmarks and their sums (m, m) over all rows."""
     lower = jittered_cholesky(learned(landmarks, landmarks), EQUAL_ROWS)
     inverse, _ = lapack.dtrtri(lower, lower=1)
     whitener = inverse.T
@@ -346,7 +346,7 @@ def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
 
 
 def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Array) -> Floats:
-    """Return a triangular factor with the same product, in single precision if it suffices."""
+    """Return a triangular factor with the same product, in float32 if that suffices."""
     if np.tril(factor, -1).any():
         factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
     single: Floats = factor.astype(np.float32)
@@ -375,9 +375,9 @@ as those of landmarks."""
 
 
 def is_part_better(learned: LearnedKernel, columns: Chosen, plan: FitPlan, n_threads: int) -> bool:
-    """Return whether an exact fit to the part of the rows is expected to have smaller errors."""
+    """Return whether an exact fit to a subset of rows is expected to have smaller errors."""
     n_last = plan.n_scored_rows
-    # Landmarks are rows of the part: laws of both kinds share the rows that are stored.
+    # Landmarks are rows of the subset: both kinds of fits share the stored rows.
     if plan.n_part - n_last < plan.n_landmarks:
         return False
     n_landmarks = max(plan.n_landmarks // _DIVISOR, 1)

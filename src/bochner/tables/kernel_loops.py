@@ -18,7 +18,7 @@ from bochner._base.compiling import compiled, inner
 from bochner._base.wave_loops import LOOSE
 
 _LOG2E = 1.4426950408889634
-"""The number of powers of two in a power of e."""
+"""The logarithm of e to base two."""
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 """The logarithm of two in two parts; products of the first part with exponents are exact."""
@@ -60,16 +60,16 @@ def exponentials(values: Array, powers: Array, bits: NDArray[np.int64]) -> None:
 
 
 Codes = NDArray[np.uint16]
-Bits = NDArray[np.int32] | NDArray[np.int64]  # Of numbers in either precision
+Bits = NDArray[np.int32] | NDArray[np.int64]  # Bits of float32 or float64
 
 _TILE = 512
 """Rows whose distances are summed together: a hundred columns of them fit the second cache."""
 
 _SINGLE_LOG2E = np.float32(1.4426950408889634)  # The logarithm of e to base two
-_SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Of ln 2
+_SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # Sum: ln 2
 _SINGLE_SHIFTER = np.float32(12582912.0)  # 1.5 times 2 to the 23rd
 _SINGLE_SMALLEST = np.float32(-87.0)
-"""Single-precision twins of the constants of this file.
+"""Single-precision versions of the constants of this file.
 Products of the first part of the logarithm of two with exponents are exact."""
 
 # Coefficients of the exponential series. The next term is smaller than a rounding error.
@@ -80,13 +80,13 @@ _C6, _C5, _C4, _C3 = (
     np.float32(1.0 / 6.0),
 )
 _BYTES = np.dtype(np.float32).itemsize
-_HALF, _ONE = np.float32(0.5), np.float32(1.0)  # A double would make the sums double
+_HALF, _ONE = np.float32(0.5), np.float32(1.0)  # A float64 would make the sums float64
 
 
 class Columns(NamedTuple):
-    """The rows of a law by columns: numbers in units of length scales, and codes of levels."""
+    """Rows by columns: numbers in units of length scales, and level codes."""
 
-    is_absolute: bool  # City-block distances, else squared Euclidean distances
+    is_absolute: bool  # City-block distances if true, else squared Euclidean
     values: Floats  # (c, n)
     codes: Codes  # (b, n)
     steps: Floats  # (b,): Distance of two levels
@@ -120,7 +120,7 @@ def _single_exponentials(values: Floats, powers: Floats, bits: NDArray[np.int32]
 
 @overload(_exponentials)
 def _exponentials_by_type(values: Any, powers: Any, bits: Any) -> Callable[..., None]:
-    # Numba compares the annotations of an overload with those of what it returns.
+    # Numba compares the annotations of an overload and of the function that it returns.
     def single(values: Any, powers: Any, bits: Any) -> None:
         _single_exponentials(values, powers, bits)
 
@@ -148,7 +148,7 @@ def _add_four_columns(
     first: int,
     sums: Floats,
 ) -> None:
-    """Add the distances by four columns, so that sums are read and written once."""
+    """Add the distances in four columns at once, so that sums are read and written once."""
     c, d, e, f = columns
     x, y, z, w = row[first], row[first + 1], row[first + 2], row[first + 3]
     if is_absolute:
@@ -163,7 +163,7 @@ def _add_four_columns(
 
 @inner(fastmath=LOOSE)
 def _add_levels(codes: Codes, code: int, step: float, sums: Floats) -> None:
-    zero = step - step  # In the precision of the step
+    zero = step - step  # Has the precision of ``step``
     for k in range(sums.size):
         sums[k] += step if codes[k] != code else zero
 
@@ -201,7 +201,7 @@ def _add_polynomial(
 
 @inner(fastmath=LOOSE | {"reassoc"})
 def _product(values: Floats, coef: Floats) -> float:
-    total = values[0] * coef[0]  # A zero to begin with would be a double
+    total = values[0] * coef[0]  # An initial 0.0 would be float64
     for k in range(1, values.size):
         total += values[k] * coef[k]
     return total  # type: ignore[no-any-return]
@@ -224,7 +224,7 @@ def _tile(
     scratch: tuple[Floats, Floats, Floats, Floats],
     bits: Bits,
 ) -> None:
-    """Write the kernel values of a row at rows of a law, from ``start`` on, to ``scratch[1]``."""
+    """Write kernel values of one row at stored rows, from ``start`` on, to ``scratch[1]``."""
     sums, values, polynomial, powers = scratch
     size = sums.size
     for k in range(size):
@@ -277,7 +277,7 @@ def add_kernel_products(
     out: Array,
     values: Floats,
 ) -> None:
-    """Add sums (n', t) of kernel values times coefficients (t, n), or write the kernel values.
+    """Add kernel values times coefficients (t, n) to ``out`` (n', t), or write kernel values.
 
     ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
     (5,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of

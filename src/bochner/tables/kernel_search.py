@@ -1,4 +1,4 @@
-"""Kernels of least leave-one-out error: length scales, and linear maps of all columns."""
+"""Search for length scales or a linear map of least leave-one-out error of a kernel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ from bochner.tables.leave_one_out import (
 from bochner.tables.observations import Rows
 
 PENALTIES = (100.0, 10.0, 1.0)
-"""Penalties of deviations from a common length scale, per squared logarithm, in rows. Halves of the
-rows choose: a few hundred noisy rows hardly distinguish the scales of inputs, but without noise few
-rows do."""
+"""Penalties of deviations from a common length scale, per squared logarithm, in rows,
+chosen by cross-validation on halves: a few hundred noisy rows hardly distinguish the scales of
+inputs, but without noise few rows suffice."""
 
 _REACH = 5.0
 """Largest change of a logarithm. An input with 150 times the common length scale has no effect on
@@ -82,13 +82,13 @@ def with_length_scales(
     points = best = moved(tuple(_point(start, dim) for start in starts[1:]), np.inf)
     least, penalty = error_across(ends(best), halves), np.inf
     for pull in () if is_tied or not rows.length_scales().any() else PENALTIES:
-        # A weaker penalty starts at the end of a stronger one, so that few steps suffice.
+        # Each weaker penalty starts at the end point of the stronger penalty, to save steps.
         points = moved(points, pull)
         error = error_across(ends(points), halves)
         if not error < least:
             break
         best, least, penalty = points, error, pull
-    # Searches on halves of few rows may end far from the minimum: the start of all rows competes.
+    # Searches on halves of few rows may end far from the minimum: also try the start of all rows.
     begins = sorted(
         (np.mean(best, axis=0), _point(starts[0], dim)),
         key=lambda point: _error(kernel, point, rows),
@@ -111,7 +111,7 @@ def _point(start: LearnedKernel, dim: int) -> Array:
 
 
 def _error(kernel: Learnable, point: Array, rows: Rows) -> float:
-    """Return the error of :func:`error_and_gradient` alone."""
+    """Return the mean square leave-one-out residual at a point, without its gradient."""
     return LearnedKernel.at(kernel, point).left_out_error(rows)
 
 
@@ -160,7 +160,7 @@ def descended(
 
 
 def _descended_together(kernel: Learnable, rows: Rows, start: Array, iterations: int) -> Array:
-    """Return the point of least error at which length scales have the ratios of the start."""
+    """Return the point of least error with fixed ratios of the length scales."""
     of_start = distances_of(kernel, rows.X / np.exp(start[:-1]))
     power = 1.0 if isinstance(kernel, Laplacian) else 2.0
 
@@ -200,7 +200,7 @@ errors of new rows rise."""
 
 
 def with_linear_map(kernels: Found, rows: Rows) -> Found:
-    """Return the kernel with a linear map of all inputs, if halves of the rows gain by it."""
+    """Return kernels with a linear map of all inputs, if it reduces the errors between halves."""
     if len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2:
         return kernels
     halves = rows.halves()
@@ -298,17 +298,17 @@ by less."""
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Kernels of one shape."""
+    """A family of kernels that differ in their length scale."""
 
-    kernel: Callable[[float], Learnable]  # Returns the kernel of a length scale
+    kernel: Callable[[float], Learnable]  # Maps a length scale to a kernel
     is_mapped: bool = False  # Whether a linear map of the inputs is learned, if it reduces errors
 
 
 def learned(family: Family, rows: Rows, rng: Generator) -> Found:
-    """Return the kernels of a family with length scales of least leave-one-out error."""
+    """Search the length scales of least leave-one-out error for a kernel family."""
     rows = rows.with_unit_targets()
     first, second = (_common_start(family, half, rng) for half in rows.halves())
-    # Without groups the first half begins with the first rows of all: one search serves both.
+    # Without groups, the first half begins with the first of all rows: both share one search.
     full_start = first if len(rows) >= 2 * _GRID_ROWS else _common_start(family, rows, rng)
     starts = full_start, first, second
     # Too little data for separate length scales, or too many of them.
@@ -322,7 +322,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
 
 
 def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
-    """Return the kernel with a common length scale of least leave-one-out error of some rows."""
+    """Return the kernel with the common length scale of least leave-one-out error on some rows."""
     # The first rows are a random sample.
     few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
     median = median_distance(few.X, rng, None)
@@ -351,7 +351,7 @@ def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:
 
 
 def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
-    """Return the least mean square of leave-one-out residuals, and its ratio of noise to signal."""
+    """Return the least mean square leave-one-out residual, and its noise-to-signal ratio."""
     root = np.sqrt(rows.weights)
     # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
     values, vectors = np.linalg.eigh(kernel_values(kernel, rows.X, rows.X) * np.outer(root, root))
@@ -397,7 +397,7 @@ def noise_factor(kernel: LearnedKernel, rows: Rows) -> float:
             if not trial < least / _AS_GOOD:
                 break
             best, least = step * best, trial
-        # After a step down succeeded, a step up would return to a ratio that is worse.
+        # If a smaller ratio was better, a larger ratio need not be tried.
         if best < 1.0:
             break
     return best

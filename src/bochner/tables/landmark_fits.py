@@ -61,12 +61,12 @@ _ROWS_OF_PRODUCTS = 1024
 
 
 def sampled_rows(n_landmarks: ArrayLike) -> Array:
-    """Return the number of rows whose products estimate the matrix of the coefficients."""
+    """Return the number of rows that estimate the matrix of the coefficients."""
     return _SAMPLED * as_array(n_landmarks)
 
 
 def has_passes(n_rows: int, n_landmarks: int) -> bool:
-    """Return whether there are so many rows that passes over them take less time than products."""
+    """Return whether passes over the rows take less time than matrix products."""
     return n_rows >= max(_FEWEST_SAMPLES * _SAMPLED * n_landmarks, _FEWEST_ROWS)
 
 
@@ -83,7 +83,7 @@ class LandmarkSolution:
 class _Passes:
     """Kernel values of rows at landmarks, computed anew in every pass."""
 
-    kernels: tuple[LoopedKernel, LoopedKernel]  # With levels, and with numbers only
+    kernels: tuple[LoopedKernel, LoopedKernel]  # With level codes, and with numbers only
     blocks: Blocks
     rows: Rows  # With all encoded columns
     landmarks: Array  # (m, d)
@@ -179,7 +179,7 @@ class _Passes:
         return products.T, squares
 
     def _of(self, X: Array, pairs: tuple[Columns, Columns]) -> tuple[LoopedKernel, Columns, Codes]:
-        """Return the kernel for some rows, with its landmarks and the levels of the rows."""
+        """Return the kernel for a block of rows, its landmarks, and the level codes of the rows."""
         levels = self.blocks.levels(X)
         if levels is not None:
             return self.kernels[0], pairs[0], levels
@@ -194,7 +194,7 @@ def solved_by_passes(
     n_threads: int,
     end: float = np.inf,
 ) -> LandmarkSolution | None:
-    """Return the coefficients of rows with encoded columns (n, d), if there are very many rows.
+    """Solve for the coefficients by passes over the rows; None unless rows are very many.
 
     ``sizes`` are the numbers of landmarks of means and of variances. Rows are in random order. No
     pass begins that would end after ``end``, a time of the performance counter. The result is
@@ -220,7 +220,7 @@ def solved_by_passes(
     lower = jittered_cholesky(inner.T)
     del inner
     coef = cho_solve((lower, True), cross)
-    # Without the constant target, which has hardly any noise.
+    # Excludes the constant target, which has hardly any noise.
     noise = np.sqrt(np.maximum(squares - np.sum(coef * cross, axis=0), 0.0) / len(rows))[:-1]
     if not suffices_single(coef[:, :-1], _DOUBLE_SUMS * noise):
         dtype = np.float64
@@ -231,15 +231,15 @@ def solved_by_passes(
 def _descended(
     coef: Array, passes: _Passes, prior: Array, lower: Array, dtype: DTypeLike, end: float
 ) -> Array:
-    """Return the coefficients (m, t) after conjugate gradient steps, for each target its own."""
+    """Return the coefficients (m, t) after conjugate gradient steps, separately for each target."""
     solve, began = partial(cho_solve, (lower, True)), perf_counter()
     products, squares = passes.residual_products(coef, passes.rows.Y, dtype)
     residuals = products - prior @ coef
     coef, direction = coef.copy(), np.zeros_like(coef)
-    before, seconds = np.ones(coef.shape[1]), perf_counter() - began  # Of a pass
+    before, seconds = np.ones(coef.shape[1]), perf_counter() - began  # Of one pass over the rows
     for step in range(_MOST_STEPS):
         scaled = solve(residuals)
-        # About the weighted sum of squares of the error of the function at the rows.
+        # Approximates the weighted squared error of the function at the rows.
         remaining = np.sum(residuals * scaled, axis=0)
         is_late = perf_counter() + seconds > end
         if is_late or (remaining <= _TOLERANCE**2 * squares)[:-1].all():
@@ -271,7 +271,7 @@ def solved_by_products(
     n_threads: int,
     elsewhere: Elsewhere | None,
 ) -> LandmarkSolution:
-    """Return the coefficients from products of all kernel values; the last target is one."""
+    """Solve for the coefficients by products of all kernel values; the last target is one."""
     inputs, (n_landmarks, n_of_variance) = rows.columns(columns), sizes
     landmarks = inputs.X[: max(sizes)]
     inner, cross = summed_products(learned, inputs, landmarks, n_threads)
@@ -281,7 +281,7 @@ def solved_by_products(
             (inner, cross), unpacked_products(total, len(landmarks)), strict=True
         ):
             sums += more
-    # Before the noise is added in place.
+    # Copied before the noise is added in place.
     of_variance = inner[:n_of_variance, :n_of_variance].copy()
     inner, landmarks = inner[:n_landmarks, :n_landmarks], landmarks[:n_landmarks]
     inner += learned.alpha * learned(landmarks, landmarks)
@@ -306,7 +306,7 @@ def summed_products(
 
 
 def packed_products(learned: LearnedKernel, columns: Chosen, landmarks: Array, rows: Rows) -> Array:
-    """Return :func:`summed_products` in one array, with the upper triangle of the matrix only."""
+    """Return :func:`summed_products` packed into one array, without the lower triangle."""
     rows = replace(rows.columns(columns), Y=np.column_stack((rows.Y, np.ones(len(rows)))))
     inner, cross = summed_products(learned, rows, landmarks, 1)
     packed, _ = lapack.dtrttp(inner, uplo="U")
@@ -314,7 +314,7 @@ def packed_products(learned: LearnedKernel, columns: Chosen, landmarks: Array, r
 
 
 def unpacked_products(packed: Array, width: int) -> tuple[Array, Array]:
-    """Return the two matrices that :func:`packed_products` has packed, for ``width`` landmarks."""
+    """Unpack the two matrices of :func:`packed_products` for ``width`` landmarks."""
     n_triangle = width * (width + 1) // 2
     upper, _ = lapack.dtpttr(width, packed[:n_triangle], uplo="U")
     # The packed triangle, mirrored.

@@ -1,12 +1,12 @@
 r"""Predictions of later stretches of time, each from the observations before it (rolling origins).
 
-Errors of later rows are those of rows that are predicted from earlier ones only, and errors of one
-stretch of time are correlated: a level that changes moves all of them. The last stretches are
-therefore predicted one after another by laws of the observations before them, and what is fitted to
-these predictions counts them by their effective number.
+Errors at later rows are estimated by predictions from earlier rows only. Errors in a stretch of
+time are correlated, because a change of level moves all of them. The last stretches are therefore
+predicted one after another by base models of the observations before them. Weights and calibration
+are fitted to these predictions with the effective number of observations.
 
-Probabilities of classes are likewise averages over what the scale and the constants of a softmax
-may be, because few stretches determine them less than as many uncorrelated rows.
+Probabilities of classes are likewise averages over draws of the scale and the constants of a
+softmax, because few stretches determine these less precisely than as many uncorrelated rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,13 +30,13 @@ _PARTS = 4
 left."""
 
 _CALIBRATED = 0.95
-"""Level of the quantiles whose ratio widens scores: the upper end of an interval of 90 %, the level
-that is asked for most often. Ends of intervals of 50 and 99 % need a smaller and a larger
+"""Level of the quantiles whose ratio widens scores: the upper end of an interval of 90 %, the most
+common level. Ends of intervals of 50 and 99 % need a smaller and a larger
 factor."""
 
 _FEWEST_FREE = 2.0
-"""Least degrees of freedom of a scale that scores determine, those of three stretches that share
-all: with one, intervals of 90 % would be six times as wide as a normal distribution's."""
+"""Fewest degrees of freedom of a scale estimated from scores, equal to those of three equal
+stretches: with one, intervals of 90 % would be six times as wide as a normal distribution's."""
 
 
 AtOrigin = Callable[
@@ -56,7 +56,7 @@ def over_stretches(
     at_origin: AtOrigin,
     seconds: float,
 ) -> tuple[list[tuple[TableLaw, LeaveOneOutPredictions]], Chosen]:
-    """Return the laws with the predictions of all stretches, and the predicted observations (s,).
+    """Return laws with predictions of all stretches, and the predicted observations (s,).
 
     ``fitted`` has laws of all observations with predictions of the last stretch, ``units``. Earlier
     stretches are predicted by ``at_origin``, from the latest one backwards, until it returns
@@ -85,9 +85,9 @@ def over_stretches(
 def _pooled(
     law: TableLaw, targets: Sequence[Array], predictions: Sequence[LeaveOneOutPredictions]
 ) -> tuple[TableLaw, LeaveOneOutPredictions]:
-    """Return a law and its predictions (s, t) of all stretches, with one variance of the signal."""
+    """Return a law and its predictions (s, t) of all stretches, with one signal variance."""
     means, variances, noise = (np.concatenate(parts) for parts in zip(*predictions, strict=True))
-    if len(predictions) > 1 and (noise > 0.0).all():  # Not NaN, which classes have
+    if len(predictions) > 1 and (noise > 0.0).all():  # NaN for classes
         relative = variances / noise
         pooled = np.mean((np.concatenate(targets) - means) ** 2 / relative, axis=0)
         factor = pooled / predictions[0].unit_noise[0]
@@ -97,7 +97,7 @@ def _pooled(
 
 
 def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
-    """Return labels (s,) of the observations that are left out of weights together."""
+    """Return labels (s,) of observations that are held out together when weights are fitted."""
     if np.ptp(stretches):
         return stretches
     number = np.unique(times, return_inverse=True)[1]
@@ -128,7 +128,7 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
 
 
 def effective_share(residuals: Array, models: ScoredLaws) -> float:
-    """Return the effective number of residuals (s, K, t) of laws over their number."""
+    """Return the ratio of the effective to the actual number of residuals (s, K, t)."""
     if models.groups is None or models.times is None:
         return 1.0
     errors = residuals.mean(axis=1)
@@ -136,7 +136,7 @@ def effective_share(residuals: Array, models: ScoredLaws) -> float:
 
 
 def widened(scores: Array, models: ScoredLaws) -> Array:
-    """Return scores (s, *t), multiplied by a factor for each target if they are of stretches."""
+    """Return scores (s, *t), enlarged by a factor per target if they are from time stretches."""
     if models.groups is None or models.times is None:
         return scores
     columns = scores.reshape(len(scores), -1)
@@ -170,7 +170,7 @@ class AveragedSoftmax:
 
 
 def fit_averaged(scores: Array, labels: NDArray[np.intp], weight: Array) -> AveragedSoftmax:
-    """Return the softmax of scores (n, K, C) of rows that count as ``weight`` (n,) rows."""
+    """Fit a softmax to scores (n, K, C), in which row i counts as ``weight[i]`` rows."""
     fitted = fit_softmax(scores, labels, weight)
     optimum = SoftmaxWeights(np.ones(1), fitted.biases)
     hessian, _ = loss_curvature(optimum, _summed(scores, fitted.weights), labels, weight)
@@ -185,7 +185,7 @@ def fit_averaged(scores: Array, labels: NDArray[np.intp], weight: Array) -> Aver
 def fit_over_stretches(
     scores: Array, labels: NDArray[np.intp], weight: Array, groups: Chosen, times: Chosen
 ) -> tuple[AveragedSoftmax, Array]:
-    """Return the softmax of left-out scores (s, K, C), and probabilities (s,) of labels."""
+    """Fit a softmax to left-out scores (s, K, C); return it and left-out probabilities (s,)."""
 
     def without_each(factor: float) -> Array:
         probabilities = np.empty((len(labels), scores.shape[2]))

@@ -1,4 +1,4 @@
-"""Fits the laws of a table and their left-out predictions."""
+"""Fit of the base models of a table with their left-out predictions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -82,7 +82,7 @@ class _Trial:
 
 
 def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
-    """Return the columns, and the columns without trends if both differ and some remain."""
+    """Return the columns, then also the columns without trends if some but not all are trends."""
     if trends is None:
         return [columns]
     stationary = np.setdiff1d(columns, trends)
@@ -90,13 +90,13 @@ def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
 
 
 def _alternating(trials: Sequence[_Trial]) -> list[int]:
-    """Return the numbers of the trials, the first trial of each family first."""
+    """Return trial indices in an order that puts the first trial of each family first."""
     names = [trial.name for trial in trials]
     return sorted(range(len(names)), key=lambda number: names[:number].count(names[number]))
 
 
 def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial, Found]]:
-    """Return the first result of each family, with trends and without."""
+    """Return the first result of each kernel family, with trends and without trends."""
     firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
     for trial, kernels in results:
         firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
@@ -105,7 +105,7 @@ def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """How to fit the laws of a table; see :class:`bochner.TableRegressor`."""
+    """Settings and steps of fitting base models; see :class:`bochner.TableRegressor`."""
 
     effort: Effort
     n_threads: int
@@ -128,7 +128,7 @@ class Learner:
         line: Chosen | None = None,
         base_models: Sequence[Any] = (),
     ) -> ScoredLaws:
-        """Return the laws of observations with targets of variance about one.
+        """Fit base models to observations with targets of variance about one.
 
         Each of the ``encodings`` is a set of columns that encodes the complete table, and their
         union is one more. The last of the ``stretches`` of a removal are scored. Kernels are also
@@ -141,8 +141,8 @@ class Learner:
         order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
         n_rows, n_encoded = int(observations.cell.max()) + 1, observations.X.shape[1]
         effort, rate = self._within_memory(observations, (n_rows, n_encoded)), np.inf
-        largest = effort  # Whatever time is left
-        # The union is one more encoding: a kernel may need columns of two of them.
+        largest = effort  # Sizes without the time limit
+        # The union of encodings is one more: a kernel may need columns of two encodings.
         sets = [*encodings, np.unique(np.concatenate(encodings))]
         trials = [
             _Trial(name, family, columns, has_trends=columns is encoding)
@@ -187,7 +187,7 @@ class Learner:
     def _kernels(
         self, plan: FitPlan, searched: Sequence[tuple[_Trial, Found]], began: float
     ) -> list[_Refittable]:
-        """Return the laws of the kernels of a search that are fitted in time, at least one."""
+        """Return fits of the searched kernels within the time limit, at least one."""
         results: list[_Refittable] = []
         last = 0.0  # Seconds of the preceding kernel
         for number, (trial, kernels) in enumerate(searched):
@@ -211,7 +211,7 @@ class Learner:
         rng: Generator,
         began: float,
     ) -> list[_Refittable]:
-        """Return the laws of the user's base models that are fitted in time."""
+        """Return fits of the user's base models within the time limit."""
         results: list[_Refittable] = []
         for number, model in enumerate(base_models):
             if self._is_late(began, _TREES_SHARE):
@@ -237,7 +237,7 @@ class Learner:
         began: float,
         rate: float,
     ) -> list[_Refittable]:
-        """Return the laws of boosted trees that are fitted in time, of enough observations."""
+        """Return fits of boosted trees within the time limit, if there are enough observations."""
         results: list[_Refittable] = []
         for boosting in BOOSTINGS:
             most = self._iterations(boosting, plan, len(of_trees[0]), began, rate)
@@ -264,7 +264,7 @@ class Learner:
         fits: Sequence[Callable[[FitPlan], _Fit | None]],
         began: float,
     ) -> tuple[Chosen, list[LeaveOneOutPredictions]] | None:
-        """Return the last observations of those ``used``, and how the others predict them.
+        """Return the last of the observations ``used``, and their predictions by fits to the rest.
 
         The result is ``None`` if the time limit is nearer than the expected ``seconds``, or if a
         law has no predictions.
@@ -272,7 +272,7 @@ class Learner:
         if self._is_late(began, 1.0, seconds):
             return None
         self.progress("predicting an earlier stretch of time")
-        # A fixed seed: the order is of no consequence.
+        # A fixed seed: the order does not matter.
         rng = np.random.default_rng(0)
         plan = FitPlan.of(observations, effort, is_last, with_variance, rng, used=used)
         with threads_of_blas(self.n_threads):
@@ -281,7 +281,7 @@ class Learner:
         return (plan.scored.units, predictions) if len(predictions) == len(pairs) else None
 
     def _by_residuals(self, plan: FitPlan, learner: TreeLearner | EstimatorLearner) -> _Fit | None:
-        """Return a law with its predictions of the scored observations only."""
+        """Return a law with its predictions, restricted to the scored observations."""
         return learner.fit(
             plan.observations, plan.order, plan.scored, self.n_threads, is_final=False
         )
@@ -295,7 +295,7 @@ class Learner:
         return within_memory(self.effort, self.memory_limit, shape, self.n_threads, largest)
 
     def _within_rest(self, plan: FitPlan, effort: Effort, began: float, n_columns: int) -> FitPlan:
-        """Return the plan with as many landmarks of many rows as the rest of the limit allows.
+        """Return the plan with as many landmarks as the remaining time allows.
 
         The search may have taken more time than expected, or less. ``effort`` has the largest sizes
         that the memory limit allows.
@@ -307,7 +307,7 @@ class Learner:
         seconds = _REMAINING_SHARE * max(self.time_limit - (perf_counter() - began), 0.0)
         n_rows = len(plan.rows)
         most_exact, n_landmarks = effort.sizes_within(seconds, n_rows, n_columns, rate)
-        # Scored rows are no landmarks: only very many rows have others in any case.
+        # Scored rows are not landmarks: without passes, the plan limits the number of landmarks.
         if not has_passes(n_rows, n_landmarks):
             n_landmarks = min(n_landmarks, plan.n_landmarks)
         return replace(plan, n_landmarks=n_landmarks, n_part=min(plan.n_part, most_exact))
@@ -315,7 +315,7 @@ class Learner:
     def _iterations(
         self, boosting: Boosting, plan: FitPlan, n_columns: int, began: float, rate: float
     ) -> int:
-        """Return the number of iterations of boosting within the time limit, 0 if they are few."""
+        """Return the number of boosting iterations within the time limit, 0 if too few."""
         n_samples, n_outputs = plan.observations.Y.shape
         if n_samples < FEWEST_FOR_TREES or self._is_late(began, _TREES_SHARE):
             return 0
@@ -334,7 +334,7 @@ class Learner:
         units: Chosen,
         removal: Removal | None,
     ) -> ScoredLaws:
-        """Return the laws with the noise of new rows.
+        """Return the fitted laws as `ScoredLaws`, with the noise of new rows.
 
         ``units`` (s,) are the observations that the laws predict.
         """
@@ -356,7 +356,7 @@ class Learner:
         return ScoredLaws(laws, units, inputs, columns, *of_scored, groups, times)
 
     def _is_late(self, began: float, share: float, seconds: float = 0.0) -> bool:
-        """Return whether a share of the time limit is over, or ``seconds`` more would exceed it."""
+        """Return whether a share of the time limit is over, or would be after ``seconds`` more."""
         if self.time_limit is None:
             return self.progress.is_stopped
         passed = perf_counter() - began
@@ -366,7 +366,7 @@ class Learner:
     def _searched(
         self, plan: FitPlan, trials: Sequence[_Trial], began: float, rng: Generator
     ) -> list[tuple[_Trial, Found]]:
-        """Return the kernels that were learned within the time limit, at least one, best first."""
+        """Return the kernels learned within the time limit (at least one), best first."""
         seeds = rng.spawn(len(trials))
         search_rows = plan.observations.rows(plan.search)
         is_refined = plan.has_many_rows
@@ -415,7 +415,7 @@ class Learner:
     def _fitted(
         self, plan: FitPlan, trial: _Trial, kernels: Found, began: float
     ) -> tuple[KernelLaw, LeaveOneOutPredictions]:
-        """Return the law of all rows, and its left-out means and variances."""
+        """Fit a kernel to all rows; return the law with its left-out means and variances."""
         arguments = (trial.name, kernels.full, plan.rows, trial.columns)
         if plan.n_landmarks:
             if is_part_better(kernels.full, trial.columns, plan, self.n_threads):

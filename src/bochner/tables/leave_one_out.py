@@ -66,7 +66,7 @@ class LearnedKernel:
         return cls(replace(kernel, length_scale=scales), float(np.exp(point[-1])))
 
     def __call__(self, X: Array, Y: Array) -> Array:
-        """Return kernel values (n, n2) of rows (n, d) and (n2, d), none of them negligible."""
+        """Return kernel values (n, n2) of rows (n, d) and (n2, d), with a tiny positive minimum."""
         return kernel_values(self.kernel, self.mapped(X), self.mapped(Y))
 
     def mapped(self, X: Array) -> Array:
@@ -103,7 +103,7 @@ class Found:
 
 
 def kernel_values(kernel: Learnable, X: Array, Y: Array) -> Array:
-    """Return kernel values (n, n2) of finite rows, none of them negligible, block by block."""
+    """Return kernel values (n, n2) of finite rows, with a tiny positive minimum, by blocks."""
     scale, values = as_array(kernel.length_scale), np.empty((len(X), len(Y)))
     right = Y / scale
     for rows in row_blocks(len(X), values.itemsize * len(Y)):
@@ -112,14 +112,14 @@ def kernel_values(kernel: Learnable, X: Array, Y: Array) -> Array:
 
 
 def distances_of(kernel: Learnable, X: Array) -> Array:
-    """Return the distances (n, n) of which the kernel is a function if its length scale is one."""
+    """Return the distances (n, n) on which the kernel with length scale one depends."""
     return distances(X, X, "cityblock" if isinstance(kernel, Laplacian) else "euclidean")
 
 
 def error_and_slope(
     kernel: Learnable, distance: Array, alpha: float, rows: Rows
 ) -> tuple[float, Array, float]:
-    r"""Return the error, minus its slopes (n, n) by distances, and the slope by log alpha.
+    r"""Return the error, its negative derivatives (n, n) by distances, and that by log alpha.
 
     ``distance`` (n, n) is the result of :func:`distances_of`. For the Laplacian kernel, slopes are
     derivatives by the distances; for other kernels, by half of the squared distances.
@@ -166,14 +166,14 @@ def error_and_slope(
     pair = (inverse @ u.astype(dtype)).T, coefficients.T
     add_products(change, *pair, -0.5)
     noise = float(np.sum(as_array(np.diagonal(change)) / rows.weights)) * alpha + by_noise
-    # Minus the slope of the kernel, times the derivative of the error by kernel values.
+    # Minus the derivative of the kernel, times the derivative of the error by kernel values.
     slope *= change.T
     _mirror(slope)
     return error, slope, noise
 
 
 def left_out_error(kernel: Learnable, distance: Array, alpha: float, rows: Rows) -> float:
-    """Return the error of :func:`error_and_slope` alone."""
+    """Return the error for distances (n, n), without its derivatives."""
     dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
     gram, _ = _gram_and_slope(kernel, distance.astype(dtype))
     inverse = shifted_inverse(gram, alpha, rows.weights)
@@ -196,7 +196,7 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
     """Return the sum of squared errors of two parts of the rows that predict each other."""
     total = 0.0
     for learned, training, new in zip(pair, parts, parts[::-1], strict=True):
-        # Each part is the training set of the other one.
+        # Each part is the training set for predictions of the other part.
         gram = learned(training.X, training.X)
         gram[np.diag_indices(len(training))] += learned.alpha / training.weights
         coefficients = np.array(training.Y, order="F")
@@ -224,7 +224,7 @@ def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
 
 
 def _mirror(upper: Array) -> None:
-    """Copy the upper triangle of a matrix (n, n) in C order to the lower one, by columns."""
+    """Copy the upper triangle of a matrix (n, n) in C order to its lower triangle."""
     for first in range(0, len(upper), _WIDTH):
         stop = first + _WIDTH
         upper[stop:, first:stop] = upper[first:stop, stop:].T
@@ -233,7 +233,7 @@ def _mirror(upper: Array) -> None:
 
 
 def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
-    """Return the Gram matrix, and minus its slope by the distance, or by half of its square.
+    """Return the Gram matrix, and its negative derivative by the distance or half its square.
 
     Distances (n, n), in either precision, may be overwritten.
     """
@@ -241,7 +241,7 @@ def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
         gram = floored(np.exp(-0.5 * distance**2))
         return gram, gram.copy()
     if isinstance(kernel, Matern):
-        # The slope of a Matérn kernel is, up to a factor, the one of nu - 1 at the same argument.
+        # The slope of a Matérn kernel of order nu is proportional to the kernel of order nu - 1.
         distance *= np.sqrt(2.0 * kernel.nu)
         slope = matern_profile(distance, kernel.nu - 1.0)
         slope *= kernel.nu / (kernel.nu - 1.0)
@@ -314,7 +314,7 @@ def left_out_latent(
     share = observed.weights * remainder[cell] / alpha
     rest = remainder[cell] / (1.0 - share)
     latent = 1.0 - explained[cell] + rest
-    # A cell has a single observation if this one has the weight of the cell.
+    # A cell has a single observation if the weights of both are equal.
     is_single = observed.weights >= rows.weights[observed.cell]
     chosen = np.flatnonzero((observed.cell < len(landmarks)) & is_single)
     place, growth = observed.cell[chosen], 1.0 / (1.0 - share[chosen])
@@ -337,7 +337,7 @@ def factorise(matrix: NDArray[np.floating]) -> bool:
 
 
 def invert_factor(lower: NDArray[np.floating]) -> None:
-    """Write the inverse of a matrix over the lower Cholesky factor (n, n) of it."""
+    """Overwrite the lower Cholesky factor (n, n) of a matrix with the inverse of the matrix."""
     n, failed = c_int(len(lower)), c_int()
     _call("lapack", "potri", _LOWER, n, lower, _stride(n), failed)
 
@@ -388,12 +388,12 @@ def add_products(
 
 
 def _stride(n_rows: c_int) -> c_int:
-    """Return the entries from one column to the next, which are at least one."""
+    """Return the leading dimension of a matrix with ``n_rows`` rows, at least one."""
     return c_int(max(1, n_rows.value))
 
 
 def _call(module: str, name: str, *arguments: Any) -> None:
-    """Call a routine by its name without the letter of the type."""
+    """Call a LAPACK or BLAS routine by its name without the type letter."""
     matrices = [each for each in arguments if isinstance(each, np.ndarray)]
     (kind,) = {each.dtype.char for each in matrices}
     if not all(each.flags.f_contiguous for each in matrices):

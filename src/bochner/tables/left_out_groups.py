@@ -10,7 +10,7 @@ _BLOCKS = 10
 """Number of blocks of observations in time, in which kernels are learned by left-out errors."""
 
 _STRETCH = 5
-"""A later stretch has one of five equal parts of the observations: how many rows a model will
+"""Later stretches each hold a fifth of the observations: how many rows a model will
 predict is unknown at its fit, and a fifth is the usual share of test rows."""
 
 _STRETCHES = 3
@@ -27,7 +27,7 @@ class Removal:
 
     groups: NDArray[np.int64] | None = None  # (n,): Indices of groups that are left out together
     stretches: NDArray[np.int64] | None = None  # (n,): Later stretches from 1; 0 before the first
-    times: NDArray[np.int64] | None = None  # (n,): Numbers of different times, in their order
+    times: NDArray[np.int64] | None = None  # (n,): Ranks of distinct times
 
     @property
     def latest(self) -> NDArray[np.bool_] | None:
@@ -36,7 +36,7 @@ class Removal:
 
     @classmethod
     def of_labels(cls, labels: NDArray[np.generic]) -> Self:
-        """Return the removal of all observations with one label at a time."""
+        """Return groups of equal labels, which are left out one at a time."""
         numbers = np.unique(labels, return_inverse=True)[1]
         if not numbers.any():
             raise ValueError("groups must have at least two different labels, got one.")
@@ -54,7 +54,7 @@ class Removal:
                 f"time{'s' if len(counts) > 1 else ''}."
             )
         ends = np.cumsum(counts)
-        # The first time of each stretch, from the last one backwards.
+        # First time of each stretch, from the last stretch to the first.
         firsts: list[int] = []
         for _ in range(_STRETCHES):
             n_before = int(ends[firsts[-1] - 1]) if firsts else n
@@ -76,7 +76,7 @@ class Removal:
         return cls(block[number], stretch[number], number)
 
     def part(self, chosen: NDArray[np.intp]) -> "Removal":
-        """Return the removal among some of the observations."""
+        """Return the groups of some of the observations."""
         fields = (self.groups, self.stretches, self.times)
         return Removal(*(None if each is None else each[chosen] for each in fields))
 

@@ -27,7 +27,7 @@ def target_columns(y: object) -> Array:
 def level_scores(
     codes: NDArray[np.intp], target: Array, clip: float, removal: Removal
 ) -> tuple[Array, Array] | None:
-    r"""Return scores of all levels, and scores (n,) of rows from the rows of other folds.
+    r"""Return scores of all levels, and out-of-fold scores (n,) of the rows.
 
     The score of a level with :math:`n_g` rows is
     :math:`\sum_{i \in g} (y_i - \bar y) / (n_g + \sigma^2_w / \sigma^2_b) / \sigma_b`, its best

@@ -1,4 +1,4 @@
-"""New rows of a table: what is known of their entries, donors of unknown ones, and ranges."""
+"""New rows of a table: unknown entries, their donors, and numbers out of range."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -25,7 +25,7 @@ _ROWS_OF_A_BLOCK = 200
 """Rows with gaps whose completions are predicted together: 4,000 encoded rows."""
 
 _MARGINAL_ROWS = 200
-"""Training rows that stand for a row of which nothing is known: the standard error of a quantile of
+"""Training rows that replace a row without any known entry: the standard error of a quantile of
 their distribution is at most 3.5 per cent in rank."""
 
 _FEWEST_GAPS = 50
@@ -35,8 +35,8 @@ contain 84 % of such rows, and with donors 88 %."""
 
 
 _FEWEST_LEVELS = 5
-"""Fewest levels whose effects tell how much a new one may exceed them. A new level among fewer is
-taken for one of them, such as one that is spelled differently."""
+"""Fewest levels from which the variance of a new level's effect is estimated. With fewer levels, a
+new level is treated as an existing level, for instance in another spelling."""
 
 
 @register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})
@@ -49,7 +49,7 @@ class Donors:
     n_levels: Chosen  # (d,): Number of levels of text columns; zero for numbers
 
     def __post_init__(self) -> None:
-        """Raise ValueError for codes of levels beyond their number, which are indices."""
+        """Raise ValueError for level codes, which are indices, beyond the number of levels."""
         codes, most = self.values[:, self.n_levels > 0], self.n_levels[self.n_levels > 0]
         if not ((codes >= 0.0) & (codes < most) & (codes == np.floor(codes))).all():
             raise ValueError("the rows that give entries to rows with gaps have unknown levels")
@@ -69,7 +69,7 @@ class Donors:
 
     @cached_property
     def _first(self) -> Chosen:
-        """The first row (b, d) with an equal entry of each column."""
+        """Index (b, d) of the first row with the same entry in each column."""
         firsts = [
             np.unique(column, return_index=True, return_inverse=True) for column in self.values.T
         ]
@@ -105,7 +105,7 @@ class Donors:
         return donors
 
     def _of_levels(self, column: int) -> Chosen:
-        """Return rows (N_DRAWS,) that have the levels of a column about equally often."""
+        """Return rows (N_DRAWS,) in which the levels of a column are about equally frequent."""
         known = np.flatnonzero(self.is_known[:, column])
         codes = self.values[known, column]
         # The last code stands for all rare levels, each of which has few rows.
@@ -134,7 +134,7 @@ class Donors:
 @register(shapes={"had_gaps": "d", "had_rare": "d", "is_bounded": "d", "time_signs": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class RowKnowledge:
-    """How a fitted model of a table treats unknown entries and numbers out of range.
+    """Rules of a fitted model for unknown entries and numbers out of range.
 
     ``donors`` have the entries of the background rows. ``had_gaps`` (d,) marks columns with enough
     missing entries at the fit, and ``had_rare`` (d,) columns with enough rare levels: the model has
@@ -158,7 +158,7 @@ class RowKnowledge:
         n_rows: int,
         trends: Mapping[str, float],
     ) -> "RowKnowledge":
-        """Return the knowledge of a fit to ``n_rows`` rows, some of which are ``known``.
+        """Return the rules of a model fitted to ``n_rows`` rows, some with entries ``known``.
 
         ``trends`` are the signs of columns that grow or fall with the time of the rows, by name.
         """
@@ -170,7 +170,7 @@ class RowKnowledge:
             else 0
             for s in states
         ]
-        # Rare levels with means of the target are known, and a new one is not like them.
+        # With target means, rare levels are stored, so that a new level differs from them.
         n_rare = [s["n_rare"] if s["kind"] == "text" and "means" not in s else 0 for s in states]
         return cls(
             Donors(
@@ -185,11 +185,11 @@ class RowKnowledge:
         )
 
     def unknown(self, known: KnownEntries) -> NDArray[np.bool_]:
-        """Return which entries (n, d) take the entries of donors."""
+        """Return a mask (n, d) of the entries that donors replace."""
         return (known.is_missing & ~self.had_gaps) | (known.is_new & ~self.had_rare)
 
     def unlike(self, known: KnownEntries) -> dict[str, NDArray[np.bool_]]:
-        """Return which entries (n, d) are unlike those of the fit, by reason."""
+        """Return masks (n, d) of entries unlike those of the fit, by reason."""
         is_later = known.beyond * self.time_signs > 0.0
         return {
             "missing": known.is_missing & ~self.had_gaps,
@@ -201,7 +201,7 @@ class RowKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """New rows of a table, encoded, with completions of those that have unknown entries."""
+    """Encoded new rows of a table, with imputations of their unknown entries."""
 
     encoded: Array  # (n, e): With fill values in place of unknown entries
     background: Array  # (b, e)
@@ -217,7 +217,7 @@ class NewRows:
         knowledge: RowKnowledge,
         X: object,
     ) -> "NewRows":
-        """Return the rows of a table that has the columns of the encoders."""
+        """Encode the rows of a table with the columns of the encoders."""
         encoded, known = read_rows(encoders, X)
         return cls(encoded, background, knowledge, known, encoders)
 
@@ -233,12 +233,12 @@ class NewRows:
 
     @cached_property
     def is_unknown(self) -> NDArray[np.bool_]:
-        """Which entries (n, d) take the entries of donors."""
+        """Mask (n, d) of the entries that donors replace."""
         return self.knowledge.unknown(self.known)
 
     @cached_property
     def level_excess(self) -> Array:
-        """Extra variance (n,) of rows with new levels, as a share of that between levels."""
+        """Extra variance (n,) of rows with new levels, relative to the variance between levels."""
         n_levels = self.knowledge.donors.n_levels - 1
         excess = np.where(n_levels >= _FEWEST_LEVELS, 2.0 / np.maximum(n_levels - 1.0, 1.0), 0.0)
         return as_array(np.max(np.where(self.known.is_new, excess, 0.0), axis=1, initial=0.0))
@@ -262,7 +262,7 @@ class NewRows:
 
     @cached_property
     def _is_empty(self) -> NDArray[np.bool_]:
-        """Whether nothing is known of the columns of a row that have features."""
+        """Mask (n,) of rows in which all columns with features are unknown."""
         has_features = np.array([len(block) > 0 for block in self.blocks])
         return np.asarray(self.is_unknown[:, has_features].all(axis=1))
 
@@ -273,7 +273,7 @@ class NewRows:
             yield rows[part]
 
     def _donors(self, rows: Chosen) -> Chosen:
-        """Return the donors (r, D, d) of the unknown entries of some rows."""
+        """Return donors (r, D, d) for the unknown entries of the chosen rows."""
         known = self.known
         return self.knowledge.donors.draws(
             known.values[rows], self.is_unknown[rows], known.is_new[rows]
@@ -291,14 +291,14 @@ class NewRows:
         return completed, index.reshape(shape)
 
     def averaged(self, function: Callable[[Array], Array]) -> Array:
-        """Return a function (n, ...) of encoded rows, averaged over the completions of each row."""
+        """Return values (n, ...) of a function, averaged over the completions of each row."""
         values = function(self.encoded)
         for rows, completed, index in self.completions():
             values[rows] = function(completed)[index].mean(axis=1)
         return values
 
     def distinct(self) -> tuple[Array, list[tuple[Chosen, Chosen]]]:
-        """Return all distinct completions (u, e), and indices of rows (r,) with theirs (r, D)."""
+        """Return distinct completions (u, e), and rows (r,) with indices of completions (r, D)."""
         complete = self.complete
         parts = [(complete, self.encoded[complete], np.arange(len(complete))[:, None])]
         parts += self.completions()
@@ -307,7 +307,7 @@ class NewRows:
         return np.concatenate([completed for _, completed, _ in parts]), places
 
     def completed_once(self) -> tuple[Array, Array]:
-        """Return encoded rows (n, e) and values (n, d) with the entries of a donor of each row."""
+        """Return encoded rows (n, e) and values (n, d), completed by one donor per row."""
         encoded = self.encoded.copy()
         values = filled_values(self.encoders[0].columns_, self.known.values)
         for rows in self._blocks_with_gaps():
@@ -324,7 +324,7 @@ class NewRows:
         for draw in range(N_DRAWS if draws else 1):
             encoded = self.encoded.copy()
             for rows, completed, index in draws:
-                # Rows of which nothing is known have more completions, evenly taken.
+                # Rows without any known entry have more completions: take evenly spaced ones.
                 place = draw * index.shape[1] // N_DRAWS
                 encoded[rows] = completed[index[:, place]]
             yield encoded

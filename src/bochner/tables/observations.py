@@ -20,17 +20,17 @@ _MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 """Odd numbers of the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
 
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
-"""Its shifts of bits."""
+"""Bit shifts of the finaliser of SplitMix64."""
 
 
 def bits(values: NDArray[np.float64]) -> Keys:
-    """Return the bits of numbers, the same ones for both zeros and for all that are missing."""
+    """Return the bits of numbers; both zeros share one pattern, and all missing values another."""
     canonical = np.where(np.isnan(values), np.nan, values + 0.0)
     return canonical.view(np.uint64)
 
 
 def mixed(keys: Keys) -> Keys:
-    """Return numbers of which every bit depends on every bit of the given ones."""
+    """Hash integers so that every bit of the result depends on every input bit."""
     for shift, multiplier in zip(_SHIFTS, _MULTIPLIERS, strict=False):
         keys = (keys ^ (keys >> shift)) * np.uint64(multiplier)
     return keys ^ (keys >> _SHIFTS[-1])
@@ -44,16 +44,16 @@ class Elsewhere(Protocol):
     """Rows outside memory, such as other partitions, in the encoding of the rows in memory."""
 
     def total(self, function: Callable[["Rows"], Array]) -> Array:
-        """Return the sum of a function of the rows of each part; the function can be pickled."""
+        """Sum a function of the rows of each part over all parts; the function can be pickled."""
 
 
 class UnitError(NamedTuple):
-    """The error at left-out observations, and its derivatives."""
+    """The mean square error at left-out observations, and its derivatives."""
 
     error: float
-    by_coef: Array  # (C, t): By the coefficients of the cells
-    by_diagonal: Array  # (C,): Minus the derivative by the diagonal of the inverse, not negative
-    by_noise: float  # By log alpha, at fixed coefficients and diagonal
+    by_coef: Array  # (C, t): Derivatives by the coefficients of the cells
+    by_diagonal: Array  # (C,): Negative derivative by the diagonal of the inverse
+    by_noise: float  # Derivative by log alpha, at fixed coefficients and diagonal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,9 +65,9 @@ class CellObservations:
     """
 
     cell: Chosen  # (m,): Row of each observation
-    deviations: Array  # (m, t): Of targets from the mean of their cell
+    deviations: Array  # (m, t): Deviations of targets from the mean of their cell
     weights: Array  # (m,)
-    counts: Array  # (m,): Whole numbers
+    counts: Array  # (m,): Numbers of equal observations
     n_first: Array | None = None  # (m,): Part of the counts in the first half, see Rows.halves
 
     def left_out(
@@ -129,8 +129,8 @@ class Rows:
     X: Array  # (C, d)
     Y: Array  # (C, t): Weighted means of the targets of each row
     weights: Array  # (C,): Total weights; noise variances are proportional to their inverses
-    groups: Chosen | None = None  # (C,): Numbers from zero; None: no observations share a group
-    shared: Chosen | None = None  # (d,): Numbers of the length scales of columns; None: all differ
+    groups: Chosen | None = None  # (C,): Group indices; None: no observations share a group
+    shared: Chosen | None = None  # (d,): Length-scale index by column; None: all differ
     observed: CellObservations | None = None  # None: a single observation for each row
 
     def __len__(self) -> int:
@@ -146,7 +146,7 @@ class Rows:
 
     @property
     def n_observations(self) -> float:
-        """Number of observations, equal ones included."""
+        """Number of observations, including equal observations."""
         return float(len(self)) if self.observed is None else float(self.observed.counts.sum())
 
     def scatter(self) -> float:
@@ -157,7 +157,7 @@ class Rows:
         return float(np.sum(self.observed.counts * self.observed.weights * squares))
 
     def part(self, chosen: Chosen) -> "Rows":
-        """Return some of the rows."""
+        """Return the chosen rows."""
         groups = None
         if self.groups is not None:
             groups = np.unique(self.groups[chosen], return_inverse=True)[1]
@@ -167,12 +167,12 @@ class Rows:
         )
 
     def columns(self, chosen: Chosen) -> "Rows":
-        """Return the rows with some of the columns."""
+        """Return the rows with the chosen columns only."""
         shared = None if self.shared is None else self.shared[chosen]
         return replace(self, X=self.X[:, chosen], shared=shared)
 
     def with_unit_targets(self) -> "Rows":
-        """Return the rows with targets divided by the square root of the number of targets."""
+        """Return the rows with targets divided by the square root of t, the number of targets."""
         root, observed = np.sqrt(self.Y.shape[1]), self.observed
         if observed is not None:
             observed = replace(observed, deviations=observed.deviations / root)
@@ -199,7 +199,7 @@ class Rows:
             first, second = np.array_split(np.arange(len(self)), 2)
             return self.part(first), self.part(second)
         n_first = self.observed.n_first
-        assert n_first is not None  # Rows with several observations are made with halves
+        assert n_first is not None  # Set by `Observations.rows`
         return self._observed_by(n_first), self._observed_by(self.observed.counts - n_first)
 
     def _observed_by(self, counts: Array) -> "Rows":
@@ -215,14 +215,14 @@ class Rows:
         return Rows(self.X[cells], means, totals, None, self.shared, one_each)
 
     def solved(self, inverse: Array, right: Array) -> Array:
-        """Return the inverses of the groups' diagonal blocks of (n, n) times ``right`` (n, t)."""
+        """Multiply ``right`` (n, t) by inverses of the groups' diagonal blocks of ``inverse``."""
         result = np.empty_like(right)
         for rows in self.members():
             result[rows] = np.linalg.solve(inverse[np.ix_(rows, rows)], right[rows])
         return result
 
     def left_out_variance(self, inverse: Array) -> Array:
-        """Return the diagonals (n,) of the inverses of the groups' diagonal blocks of (n, n)."""
+        """Return the diagonals (n,) of inverses of the groups' diagonal blocks of ``inverse``."""
         result = np.empty(len(self))
         for rows in self.members():
             result[rows] = np.diagonal(np.linalg.inv(inverse[np.ix_(rows, rows)]))
@@ -272,9 +272,9 @@ class Observations:
     X: Array  # (n, d)
     Y: Array  # (n, t): Of mean zero
     weights: Array  # (n,): Of mean one; noise variances are inversely proportional to them
-    groups: Chosen | None  # (n,): Numbers of groups that are left out together
-    shared: Chosen | None  # (d,): Numbers of the length scales of columns
-    cell: Chosen  # (n,)
+    groups: Chosen | None  # (n,): Indices of groups that are left out together
+    shared: Chosen | None  # (d,): Length-scale index by column
+    cell: Chosen  # (n,): Row index by observation
     unit: float = 1.0  # Factor of the noise of new rows, relative to a row of weight one
 
     @classmethod
@@ -304,7 +304,7 @@ class Observations:
         if len(members) == len(units):
             return self._as_they_are(units)
         totals, means, deviations = pooled(cell, self.Y[units], self.weights[units])
-        # Halves of the observations, which are in random order.
+        # The observations are in random order, so that these halves are random.
         is_first = np.arange(len(units)) < (len(units) + 1) // 2
         observed = self._merged(units, cell, deviations, is_first)
         return Rows(self.X[members], means, totals, self._groups(members), self.shared, observed)
@@ -333,18 +333,18 @@ class Observations:
             ],
             axis=1,
         )
-        # A single group leaves no rest: its mean is zero divided by a tiny number.
+        # A single group leaves no observations: zero is divided by a tiny number.
         rest = np.maximum(total.sum() - total, np.finfo(np.float64).tiny)
         means: Array = ((sums.sum(axis=0) - sums) / rest[:, None])[labels]
         return means
 
     def _placed(self, units: Chosen, n_last: int) -> tuple[Chosen, Chosen]:
-        """Return an observation of each distinct row (C,), and the row of each observation (m,)."""
+        """Return one observation per distinct row (C,), and the row index by observation (m,)."""
         cells = self.cell[units]
         _, first, place = np.unique(cells, return_index=True, return_inverse=True)
         is_last = np.zeros(len(first), dtype=bool)
         is_last[place[len(units) - n_last :]] = True
-        # By whether a row has a last observation, then by first appearance.
+        # Rows without a last observation come first, each kind by first appearance.
         order = np.lexsort((first, is_last))
         return units[first[order]], np.argsort(order)[place]
 
@@ -370,7 +370,7 @@ class Observations:
     def _merged(
         self, units: Chosen, cell: Chosen, deviations: Array, is_first: NDArray[np.bool_]
     ) -> CellObservations:
-        """Return the distinct observations; ``counts`` says how many equal ones each stands for."""
+        """Merge equal observations; ``counts`` are the numbers of merged observations."""
         weights = self.weights[units]
         # Equal observations have equal leave-one-out errors and are computed once.
         keys = equal_rows(self.Y[units], weights, cell)
@@ -420,7 +420,7 @@ def _labels(columns: Sequence[NDArray[np.number]]) -> Chosen:
 
 
 def fold_numbers(groups: NDArray[np.int64] | None, n: int, n_folds: int) -> NDArray[np.int64]:
-    """Return fold indices (n,) that keep groups together, or of single rows without groups."""
+    """Return fold indices (n,) that keep groups together; without groups, of single rows."""
     if groups is None or not np.ptp(groups):
         return np.arange(n) % n_folds
     first, number = np.unique(groups, return_index=True, return_inverse=True)[1:]

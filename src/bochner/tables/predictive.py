@@ -1,6 +1,6 @@
 r"""The predictive distribution of new targets, from which all predictions of numbers are computed.
 
-The standardised errors of a model have one law, with quantile function :math:`Q` and mean zero.
+The standardised errors have one distribution with quantile function :math:`Q` and mean zero.
 A new target of a row is :math:`h(m + s\,Q(U))` with the row's mean :math:`m` and standard deviation
 :math:`s`, the increasing map :math:`h` to the units of the target, and :math:`U` uniform. A row may
 also be a mixture of several such components. Means, standard deviations, quantiles, intervals and
@@ -56,7 +56,7 @@ _SAME_RANK = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreLaw:
-    r"""The law of a new error, given left-out errors (scores) of the same law.
+    r"""The distribution of a new standardised error, estimated from left-out errors (scores).
 
     The quantile at the level :math:`k / (s + 1)` is the k-th smallest of :math:`s` scores, because
     a new score is equally likely in each of the intervals between them; quantiles at other levels
@@ -71,7 +71,7 @@ class ScoreLaw:
 
     @classmethod
     def of(cls, scores: Array) -> "ScoreLaw":
-        """Return the law of scores (s, *t), one target's scores in a column."""
+        """Estimate the error distribution of each target from scores (s, *t)."""
         columns = scores.reshape(len(scores), -1)
         ordered = np.sort(columns, axis=0)
         ranks = np.argsort(np.argsort(columns, axis=0, kind="stable"), axis=0)
@@ -85,7 +85,7 @@ class ScoreLaw:
     def std(self) -> Array:
         """Standard deviations (*t) of the errors."""
         lower, upper = self.values[..., :-1], self.values[..., 1:]
-        # The mean square of a line between two values; the mean is zero.
+        # Mean square of a linear interpolation; the mean is zero.
         squares = (lower**2 + lower * upper + upper**2) / 3.0
         return as_array(np.sqrt(squares @ np.diff(self.levels)))
 
@@ -94,7 +94,7 @@ class ScoreLaw:
         return self._each(lambda values: np.interp(levels, self.levels, values), np.shape(levels))
 
     def distribution(self, errors: Array) -> Array:
-        """Return probabilities (..., *t) of standardised errors up to ``errors`` (..., *t)."""
+        """Return the cumulative probabilities (..., *t) of ``errors`` (..., *t)."""
         if self.values.ndim == 1:
             return _interpolated(errors, self.values, self.levels)
         probabilities = np.empty(errors.shape)
@@ -103,7 +103,7 @@ class ScoreLaw:
         return probabilities
 
     def nodes(self) -> Pair:
-        """Return mean errors (*t, k) of cells of probability, and the probabilities (k,)."""
+        """Return quadrature nodes: mean errors (*t, k) and probabilities (k,) of cells."""
         edges = _edges()
         levels = np.union1d(edges, self.levels)
         values = self.quantiles(levels)
@@ -116,14 +116,14 @@ class ScoreLaw:
         n_scores = len(self.ranks)
         rows, places = rng.integers(n_scores, size=shape), rng.uniform(size=shape)
         if self.values.ndim == 1:
-            # A uniform rank and a uniform place after it are a uniform level.
+            # A random rank plus a uniform fraction is a uniform level.
             return np.interp((self.ranks[rows] + places) / n_scores, self.levels, self.values)
         levels = (self.ranks[rows] + places[..., None]) / n_scores
         draws = [np.interp(levels[..., t], self.levels, of) for t, of in enumerate(self.values)]
         return np.stack(draws, axis=-1)
 
     def check(self, levels: Array) -> None:
-        """Warn if quantiles need more scores than there are, with the required number."""
+        """Warn if quantiles at ``levels`` need more scores, with the required number."""
         n_scores, tails = len(self.ranks), np.minimum(levels, 1.0 - levels)
         least = int(np.ceil(1.0 / tails.min() - 1.0 - _SAME_RANK))
         if n_scores < least:
@@ -135,7 +135,7 @@ class ScoreLaw:
             )
 
     def _each(self, function: Callable[[Array], Array], shape: tuple[int, ...]) -> Array:
-        """Return a function (q,) of each target's quantiles (k,), as (*t, q)."""
+        """Apply a function (q,) to the quantiles (k,) of each target; return (*t, q)."""
         columns = self.values.reshape(-1, len(self.levels))
         of_targets = np.stack([function(values) for values in columns])
         return of_targets.reshape(*self.values.shape[:-1], *shape)
@@ -148,9 +148,9 @@ class Predictive:
     mean: Array  # (n, D, *t): Scaled means
     std: Array  # (n, D, *t): Factors of the standardised errors
     weight: Array  # (n, D): Probabilities of the components
-    law: ScoreLaw  # Of the standardised errors
+    law: ScoreLaw  # Distribution of the standardised errors
     inverse: Callable[[Array], Array]  # Increasing, from scaled values (n, *t) or (n, *t, q)
-    slope: Array | float | None = None  # (*t): Of the inverse if it is a line for each target
+    slope: Array | float | None = None  # (*t): Slopes of a linear inverse
 
     @classmethod
     def of_rows(
@@ -161,7 +161,7 @@ class Predictive:
         inverse: Callable[[Array], Array],
         slope: Array | float | None = None,
     ) -> "Predictive":
-        """Return distributions with one component of mean and factor (n, *t) for each row."""
+        """Return distributions with one component per row, with mean and factor (n, *t)."""
         return cls(mean[:, None], std[:, None], np.ones((len(mean), 1)), law, inverse, slope)
 
     def mean_and_std(self) -> Pair:
@@ -182,7 +182,7 @@ class Predictive:
         return ends[..., 0], ends[..., 1]
 
     def quantiles(self, levels: Array) -> Array:
-        """Return quantiles (n, *t, q) at levels (q,). Warns if the law is unknown there."""
+        """Return quantiles (n, *t, q) at levels (q,); warn if there are too few scores for them."""
         self.law.check(levels)
         blocks = self._blocks(len(levels))
         return self.inverse(np.concatenate([self._quantiles(rows, levels) for rows in blocks]))
@@ -235,7 +235,7 @@ class Predictive:
         return mean, as_array(np.sqrt(variance))
 
     def _blocks(self, count: int) -> Iterator[slice]:
-        """Yield slices of rows of which ``count`` values of each component fit into memory."""
+        """Yield slices of rows for which ``count`` values per component fit into memory."""
         size = max(1, _MOST_VALUES // (count * max(1, self.mean[:1].size)))
         for start in range(0, max(len(self.mean), 1), size):
             yield slice(start, start + size)
@@ -248,14 +248,14 @@ class Predictive:
 
 @cache
 def _edges() -> Array:
-    """Return the edges of the cells of probability for integrals, denser near zero and one."""
+    """Return the edges of probability cells for integration, denser near zero and one."""
     tail = np.geomspace(_LEAST_CELL, _TAIL_CELL, _TAIL_CELLS)
     body = np.linspace(_TAIL_CELL, 1.0 - _TAIL_CELL, _BODY_CELLS + 1)[1:-1]
     return np.concatenate(([0.0], tail, body, 1.0 - tail[::-1], [1.0]))
 
 
 def _with_tails(ordered: Array) -> Pair:
-    """Return levels and quantiles (k,) of the law of sorted scores (s,), not yet centred."""
+    """Return levels and quantiles (k,) of sorted scores (s,) with fitted tails, not yet centred."""
     n_scores = len(ordered)
     levels = np.arange(1, n_scores + 1) / (n_scores + 1)
     if n_scores < _FEWEST_FOR_TAILS:
@@ -274,7 +274,7 @@ def _with_tails(ordered: Array) -> Pair:
 
 
 def _tail(share: float) -> Pair:
-    """Return falling probabilities (k,) from below a share to zero, and excesses of mean one."""
+    """Return tail probabilities (k,) from ``share`` down to zero, and excesses of mean one."""
     beyond = share * np.geomspace(1.0, _LAST, _TAIL_KNOTS + 1)
     excesses = ndtri(share) - ndtri(beyond)
     beyond, excesses = np.append(beyond, 0.0), np.append(excesses, excesses[-1])
@@ -283,7 +283,7 @@ def _tail(share: float) -> Pair:
 
 
 def _interpolated(errors: Array, values: Array, levels: Array) -> Array:
-    """Return levels of errors; where several levels have one value, the highest of them."""
+    """Interpolate levels at errors; if several levels share one value, take the highest level."""
     place = np.clip(np.searchsorted(values, errors, side="right"), 1, len(values) - 1)
     left, width = values[place - 1], values[place] - values[place - 1]
     share = np.divide(errors - left, width, out=np.ones(np.shape(errors)), where=width > 0.0)

@@ -43,7 +43,7 @@ class RowFunction:
         return self._in_batches(len(sources), rows)
 
     def _in_batches(self, count: int, rows: Callable[[slice], Array]) -> Array:
-        # Matrices of so few rows gain nothing from threads of linear algebra, which wait for each
+        # Matrices of few rows gain nothing from threads of linear algebra, which wait for each
         # other: 80 draws of learned frequencies took two to five times the CPU time with two.
         batches = list(steps(count, _BATCH))
         with single_threaded_blas() as n_threads:
@@ -72,8 +72,8 @@ _MOST_BLOCKS, _BLOCK_ROWS = 20, 8
 """Most blocks for standard errors, accurate to 16 per cent from 20; fewest rows of a block."""
 
 _MOST_PAIRED, _LEAST_SHARE = 8, 0.01
-"""Columns in pairs, 28 at most, and their least index, which bounds joint effects of independent
-columns."""
+"""Most columns that are paired, which gives 28 pairs, and their smallest total Sobol index, which
+bounds the interactions of independent columns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -208,7 +208,7 @@ class Dependence:
     def _shares(
         self, sets: Sequence[tuple[str, ...]], n_partners: int = _N_PARTNERS
     ) -> VarianceShares:
-        r"""Return superset importances of sets of groups, by Jansen's formula and that of pairs.
+        r"""Return superset importances of single groups or pairs, by Jansen's formulas.
 
         For the set u: :math:`E[(\sum_{v \subseteq u} (-1)^{|v|} f(x'_v, x_{-v}))^2] / (2^{|u|} V)`.
         """
@@ -257,7 +257,7 @@ class Dependence:
         return np.concatenate(parts)
 
     def _rows(self, n_evaluations: int) -> Array:
-        """Return as many rows as may be evaluated so often."""
+        """Return the first rows, as many as the limit of evaluations allows."""
         return self.X[: max(_FEWEST_ROWS, _MOST_EVALUATIONS // n_evaluations)]
 
     def predict(self, X: Array) -> Array:
@@ -266,7 +266,7 @@ class Dependence:
 
 
 def averages(curves: Array) -> tuple[Array, Array, Array]:
-    """Return averages (v, t) of predictions (v, n, t) over rows, and quartiles of the rows' own."""
+    """Return averages (v, t) of predictions (v, n, t), and quartiles of level-adjusted rows."""
     mean = curves.mean(axis=1)
     shifted = curves + (mean.mean(axis=0) - curves.mean(axis=0))
     lower, upper = np.quantile(shifted, (0.25, 0.75), axis=1)
@@ -278,7 +278,7 @@ def _shown(value: object) -> str:
 
 
 def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return aligned lines of text."""
+    """Return a table of texts as lines with aligned columns."""
     columns = zip(heading, *rows, strict=True)
     widths = [max(map(len, column)) for column in columns]
     lines = [map(str.rjust, row, widths) for row in (heading, *rows)]

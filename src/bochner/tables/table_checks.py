@@ -1,4 +1,4 @@
-"""Checks of a table before a fit, and fingerprints by which a later table shows rows of it."""
+"""Checks of a table before a fit, and fingerprints that recognise its rows in later tables."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def split_target(
 
 
 def _how_to_keep(left_out: Sequence[str]) -> str:
-    """Return a sentence on columns that reading has left out, empty without any."""
+    """Return a sentence on columns dropped by reading, or an empty text."""
     if not left_out:
         return ""
     types = ";".join(f"{name},number" for name in left_out)
@@ -137,7 +137,7 @@ def check_target(target: pd.Series, task: Task) -> None:
 
 
 def check_table(features: pd.DataFrame) -> None:
-    """Raise an error for columns that no model should be fitted to."""
+    """Raise an error for columns that models should not be fitted to."""
     examples = [(name, _mixed_text(features[name])) for name in _text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
     TableEncoder().fit(features)
@@ -218,8 +218,8 @@ _MOST_KEYS = 1 << 14
 """Most rows whose hashes are stored, four bytes each: a fingerprint stays within 100 kB."""
 
 _LEAST_EXCESS = 0.05
-"""Share of rows of the fit, beyond the share of test rows that equal one by chance, from which a
-file has rows of the fit: errors then change by some per cent."""
+"""Share of training rows in a file, beyond the share of test rows that equal a training row by
+chance, above which the file counts as having training rows: errors then change by some per cent."""
 
 
 def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
@@ -239,7 +239,7 @@ def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
 
 
 def training_rows(record: Mapping[str, Any], X: MatrixLike) -> tuple[int, NDArray[np.bool_] | None]:
-    """Return how many rows of a table are training rows, and which (n,) if all can be looked up."""
+    """Return the number of training rows in a table, and a mask (n,) if all can be looked up."""
     keys = _keys(X)
     is_known, is_looked_up = _known(record, keys)
     share = float(is_known.sum()) / max(int(is_looked_up.sum()), 1)

@@ -113,7 +113,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         time: ArrayLike | str | None = None,
         callback: Callback | None = None,
     ) -> Self:
-        """Fit the encoder and the head; see :meth:`TableRegressor.fit`.
+        """Fit the encoder and the base models; see :meth:`TableRegressor.fit`.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         return self.classes_
 
     def _changes_by_column(self, rows: NewRows) -> Array:
-        # Probabilities beyond a range are those at its end.
+        # Beyond the range, probabilities are constant.
         return np.zeros((len(rows), len(rows.blocks), len(self.head_.classes_)))
 
     @property

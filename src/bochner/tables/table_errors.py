@@ -18,7 +18,7 @@ _SAMPLE_SIZE = 100
 
 
 def drop_advice(columns: ColumnDetails) -> str:
-    """Return how to leave columns out, in Python and on the command line."""
+    """Return advice on dropping columns, in Python and on the command line."""
     shown = [name for name, _ in columns[:MOST_NAMED]]
     dots = ["..."] if len(columns) > len(shown) else []
     quoted = [f'"{name}"' if any(map(str.isspace, name)) else name for name in shown]
@@ -29,7 +29,7 @@ def drop_advice(columns: ColumnDetails) -> str:
 
 
 def refuse_small(n: int, d: int, fewest_rows: int) -> None:
-    """Raise ValueError for a table of n rows and d columns with too few of either."""
+    """Raise ValueError if n rows or d columns are too few to fit."""
     if d == 0:
         raise ValueError(
             f"Found a table with 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required."
@@ -64,7 +64,7 @@ def refuse_other_names(names: Sequence[str], fitted: Sequence[str]) -> None:
 
 
 def refuse_unreadable(columns: Sequence[Column]) -> None:
-    """Raise TypeError for objects of other types, ValueError for complex or mixed columns."""
+    """Raise TypeError for entries of unusable types, ValueError for complex or mixed columns."""
     foreign = [(c.name, _foreign_type(c)) for c in columns if c.kind == "unsupported"]
     if any("complex" in detail for _, detail in foreign):
         raise ValueError(
@@ -80,7 +80,7 @@ def refuse_unreadable(columns: Sequence[Column]) -> None:
 
 
 def refuse_mixed(mixed: ColumnDetails) -> None:
-    """Raise ValueError for columns that hold more than one kind, given with examples."""
+    """Raise ValueError for columns of mixed kinds; the message has examples of each kind."""
     if mixed:
         raise ValueError(
             f"Mixed types in {naming(mixed)}: expected numbers, text or dates throughout. "
@@ -105,7 +105,7 @@ LEAST_SIZE = 1e-300
 
 
 def refuse_tiny(columns: Sequence[Column]) -> None:
-    """Raise ValueError for columns of numbers so small that one over them overflows."""
+    """Raise ValueError for columns of numbers so small that their reciprocals overflow."""
     numeric = [column for column in columns if column.kind == "numeric"]
     sizes = [(c.name, float(np.nanmax(np.abs(c.values), initial=0.0))) for c in numeric]
     tiny = [(name, f"{size:.3g} at most") for name, size in sizes if 0.0 < size < LEAST_SIZE]
@@ -127,12 +127,12 @@ def warn_of_identifiers(columns: Sequence[Column]) -> None:
             f"Identifiers in {naming(with_counts)}: left out of the features, because most texts "
             f"occur once. Group the levels to use them, or, for no warning, "
             f"{drop_advice(with_counts)}.",
-            stacklevel=1,  # one place for all callers, so that Python shows a warning once
+            stacklevel=1,  # Raised in one place, so that Python shows the warning once
         )
 
 
 def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
-    """Warn of numbers and dates that are written as text, and return the other columns."""
+    """Warn of text columns that hold numbers or dates, and return the remaining columns."""
     written = [column for column in columns if column.kind == "text" and _is_written(column)]
     if written:
         warnings.warn(
@@ -140,7 +140,7 @@ def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
             f"{naming([(c.name, c.first()) for c in written])}: encoded as text. Convert them, or "
             "read the file or the frame with bochner.read_table, which recognises decimal commas, "
             "units and local dates; categories are encoded as text without a warning.",
-            stacklevel=1,  # as above
+            stacklevel=1,  # Raised in one place, as above
         )
     return [column for column in columns if column not in written]
 
@@ -159,7 +159,7 @@ def _are_quantities(texts: Sequence[str]) -> bool:
         import pyarrow as pa
 
         entries = pa.array(texts, pa.string())
-    except (ImportError, UnicodeEncodeError):  # Without the extra no file is read either
+    except (ImportError, UnicodeEncodeError):  # Without the extra, files cannot be read either
         return False
     numbers = find_numbers(entries, (".", ","))
     return numbers is not None and bool(numbers.unit)

@@ -1,4 +1,4 @@
-"""Fit of the base models of a table: encoders, laws, and a transformation of the target."""
+"""Fit of the encoders, base models and target transformation of a table."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,7 +42,7 @@ _TRIED_ROWS = 800
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitSettings:
-    """Validated parameters of a fit; times count from when they are made."""
+    """Validated parameters of a fit; the time limit starts when they are created."""
 
     effort: Effort
     time_limit: float | None
@@ -108,7 +108,7 @@ def fitted_laws(
 
 
 def _trends(encoded: Array, order: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
-    """Return the indices of the columns (n, d) that are monotone in an order of the rows."""
+    """Return the indices of columns (n, d) that are monotone when rows are sorted by ``order``."""
     if order is None:
         return None
     steps = np.diff(encoded[order], axis=0)
@@ -134,7 +134,7 @@ def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
 def chosen_transformation(
     name: str, rows: TableRows, settings: FitSettings, progress: Progress
 ) -> Transformation | None:
-    """Return the named transformation, or for "auto" that of the greatest left-out density.
+    """Return the named transformation, or for "auto" the most likely one on left-out rows.
 
     ``None`` means no transformation. Raises ValueError for several targets, and for targets outside
     the domain of a named transformation.

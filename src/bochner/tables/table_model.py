@@ -43,7 +43,7 @@ Head = SumOfLaws | SoftmaxOfLaws
 
 @dataclass(eq=False, repr=False)
 class TableModel(BaseEstimator, ABC):
-    """Encoders of a table, a weighted sum of base models (head), and what explanations need."""
+    """Base class of models with encoders, a weighted sum of base models, and explanations."""
 
     _: KW_ONLY
     effort: str = "default"
@@ -66,7 +66,7 @@ class TableModel(BaseEstimator, ABC):
 
     @abstractmethod
     def _outputs(self, encoded: Array) -> Array:
-        """Return what explanations refer to, (n,), (n, t) or probabilities (n, C)."""
+        """Return the outputs that are explained, (n,), (n, t) or probabilities (n, C)."""
 
     @abstractmethod
     def _output_names(self) -> NDArray[Any] | None:
@@ -81,7 +81,7 @@ class TableModel(BaseEstimator, ABC):
         """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
 
     def _check_parameters(self) -> None:
-        """Raise an error for an unusable parameter; also of a model from a file."""
+        """Raise an error for an invalid parameter, also after loading from a file."""
         self._settings()
 
     def _settings(self) -> FitSettings:
@@ -102,7 +102,7 @@ class TableModel(BaseEstimator, ABC):
         )
 
     def _keep(self, rows: TableRows, encoders: list[TableEncoder], head: Head) -> None:
-        """Set the fitted attributes that both models of tables have, all or none of them."""
+        """Set all fitted attributes that regressor and classifier share, or none on failure."""
         encoder, *_ = encoders
         trends = _trends(encoder, rows)
         # A fixed seed, so that the background rows do not depend on random_state.
@@ -127,7 +127,7 @@ class TableModel(BaseEstimator, ABC):
         return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
-        """Return which rows differ from the rows of the fit in a way that makes predictions unsure.
+        """Return masks of rows that differ from the training rows, so that predictions are unsure.
 
         Predictions of such rows are averages over what an unknown entry may be, and intervals are
         wider.
@@ -159,7 +159,7 @@ class TableModel(BaseEstimator, ABC):
         return {why: np.any(mask, axis=1) for why, mask in self.unlike_entries(X).items()}
 
     def unlike_entries(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
-        """Return the entries, masks (n, d), for which :meth:`unlike_rows` marks rows."""
+        """Return masks (n, d) of the entries for which :meth:`unlike_rows` flags rows."""
         check_is_fitted(self, "head_")
         return self.knowledge_.unlike(self.encoder_.known(X))
 
@@ -218,7 +218,7 @@ class TableModel(BaseEstimator, ABC):
         """
         check_is_fitted(self, "head_")
         try:
-            from bochner.report.page import report_of  # The door up, which needs more than the core
+            from bochner.report.page import report_of  # Needs optional packages
         except ImportError as error:
             raise ImportError(
                 f"Reports need {error.name}, which is not installed: run pip install "
@@ -357,7 +357,7 @@ class TableModel(BaseEstimator, ABC):
         return found.averaged(len(new), parts).plus(self._changes_by_column(new))
 
     def _dependence(self, unit: object = 1.0) -> Dependence:
-        """Return predictions over ``unit`` as a function of all encoded columns."""
+        """Return predictions divided by ``unit`` as a function of all encoded columns."""
         check_is_fitted(self, "head_")
         return dependence_of(self._outputs, self._encoders(), self.background_, unit)
 

@@ -46,7 +46,7 @@ def collected_table(
 
 
 def _check_labels(rows: Collected) -> None:
-    """Raise ValueError if the sample has no row of some class."""
+    """Raise ValueError if a class has no row in the sample."""
     unseen = np.setdiff1d(rows.labels(), rows.sample.y)
     if unseen.size:
         raise ValueError(
@@ -111,11 +111,11 @@ class TableLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Others:
-    """The rows that are not in the sample."""
+    """The rows of a partitioned table that are not in the sample."""
 
     collected: Collected
     unit: float  # Unit of the weights
-    names: NDArray[Any] | None  # Labels in the order of their numbers, if targets are labels
+    names: NDArray[Any] | None  # Labels by class index, if targets are labels
 
     @property
     def n_samples(self) -> int:
@@ -125,7 +125,7 @@ class Others:
     def encoded(
         self, encoders: list[TableEncoder], targets: Callable[[NDArray[np.generic]], Array]
     ) -> "EncodedElsewhere":
-        """Return the rows in the encoding of the sample, with the scaled targets of a fit."""
+        """Return the rows encoded like the sample, with the scaled targets of a fit."""
         return EncodedElsewhere(self.collected, Encoding(encoders, targets, self.unit, self.names))
 
 
@@ -134,7 +134,7 @@ class Encoding:
     """Encoders and target map of the sample, to be applied to the other rows."""
 
     encoders: list[TableEncoder]
-    targets: Callable[[NDArray[Any]], Array]  # From numbers, or numbers of labels
+    targets: Callable[[NDArray[Any]], Array]  # Maps numbers or class indices to targets of the fit
     unit: float
     names: NDArray[Any] | None
 
@@ -160,7 +160,7 @@ class EncodedElsewhere:
     def total(self, function: Callable[[Rows], Array]) -> Array:
         """Return the sum of a function of the rows of each partition."""
         sums = self.collected.rest(partial(_encoded, function, self.encoding))
-        assert sums is not None  # Else the sample is whole
+        assert sums is not None  # None if the sample has all rows
         return sums
 
 

@@ -20,17 +20,17 @@ _FEWEST_AT_FLOOR = 8
 negative, the probability of eight such targets and no negative one is at most 2 to the power -8."""
 
 _NO_FLOOR = float(np.finfo(np.float64).min)
-"""Floor of a target without one, next to targets with one: model files hold finite numbers."""
+"""Floor of a target that has no floor, among several targets: model files hold finite numbers."""
 
 _WITHIN = 0.4
-"""Probability between the middle and a function that goes on beyond the range, on both sides. It is
-less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too
+"""Probability between the prediction and linear extrapolation beyond the range, on both sides. It
+is less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too
 small."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledTargets:
-    """Numbers (n,) or (n, t) in units of their standard deviations from the mean."""
+    """Map of targets (n,) or (n, t) to standard deviations from the mean, and back."""
 
     mean: Any  # () or (t,)
     scale: Any  # () or (t,)
@@ -41,7 +41,7 @@ class ScaledTargets:
     def of(
         cls, y: NDArray[Any], weights: Array | None, transformation: Transformation | None = None
     ) -> "ScaledTargets":
-        """Return the map of targets (n,) or (n, t) with weights (n,); ``None`` means ones."""
+        """Return the map fitted to targets (n,) or (n, t) with weights (n,), by default ones."""
         floors = np.apply_along_axis(floor_of, 0, y)
         floor = plain(floors) if (floors > _NO_FLOOR).any() else None
         y = y if transformation is None else transformation(y)
@@ -51,7 +51,7 @@ class ScaledTargets:
 
     @property
     def slope(self) -> Any:
-        """Slopes () or (t,) of :meth:`inverse` if it is a line for each target, else ``None``."""
+        """Slopes () or (t,) of :meth:`inverse` if it is linear, else ``None``."""
         is_line = self.transformation is None and self.floor is None
         return self.scale if is_line else None
 
@@ -77,7 +77,7 @@ class ScaledTargets:
 
 
 def at_least(targets: Array, floor: Any) -> Array:
-    """Return targets (n, *t) or (n, *t, q), of which smaller ones are raised to a floor (*t)."""
+    """Raise targets (n, *t) or (n, *t, q) below a floor (*t) to that floor."""
     if np.ndim(targets) > 1 + np.ndim(floor):
         floor = np.expand_dims(floor, -1)
     return as_array(np.maximum(targets, floor))
@@ -85,14 +85,14 @@ def at_least(targets: Array, floor: Any) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CentredIndicators:
-    """Indicators of class numbers (n,), minus their means in the sample."""
+    """Map of class indices (n,) to indicators minus their means in the sample."""
 
     indicators: Indicators
     centre: Array
 
     @classmethod
     def of(cls, y: NDArray[np.integer], weights: Array | None) -> "CentredIndicators":
-        """Return the map of class numbers (n,) with weights (n,); ``None`` means ones."""
+        """Return the map fitted to class indices (n,) with weights (n,), by default ones."""
         indicators = Indicators(np.unique(y))
         return cls(indicators, np.average(indicators(y), axis=0, weights=weights))
 
@@ -102,7 +102,7 @@ class CentredIndicators:
 
 
 def floor_of(y: NDArray[Any]) -> float:
-    """Return zero if targets (n,) are never negative though zero is within reach, else no floor."""
+    """Return zero as floor if targets (n,) are non-negative and come near zero, else no floor."""
     if not np.min(y) >= 0.0:
         return _NO_FLOOR
     n_expected = max(np.sum(y == 0.0), np.sum(y > 2.0 * np.median(y)))
@@ -153,7 +153,7 @@ class NumberPredictor:
         return RowDistributions(len(rows), parts)
 
     def _far(self, rows: NewRows) -> "_Far":
-        """Return what rows beyond the range of the fit add to scaled means and variances."""
+        """Return changes of scaled means and variances for rows beyond the range of the fit."""
         shape = (len(rows), *np.shape(self.targets.mean))
         change, variance = np.zeros(shape), np.zeros(shape)
         if (far := rows.far) is not None:
@@ -184,7 +184,7 @@ class NumberPredictor:
         """Return predictive means (n, *t)."""
         if self.targets.slope is None or weight is not None:
             return self.predictive(rows, weight).mean_and_std()[0]
-        # Means of laws alone: their variances take longer.
+        # Computed from means only: variances take longer.
         mean = rows.averaged(lambda X: as_array(self.head.predict(X)))
         if (far := rows.far) is not None:
             changes, _ = far.continued(lambda X: as_array(self.head.predict(X)))
@@ -213,14 +213,14 @@ class NumberPredictor:
         diagonal += far.variance * as_array(self.head.law.std) ** 2
         if self.targets.slope is not None:
             return self.targets.inverse(scaled_mean), self.targets.slope**2 * scaled_cov
-        # A floor narrows deviations; correlations are those without it.
+        # A floor reduces deviations; correlations are computed without it.
         mean, std = self.predictive(rows, weight).mean_and_std()
         ratio = std / np.maximum(np.sqrt(diagonal), np.finfo(np.float64).tiny)
         return mean, scaled_cov * ratio * ratio[:, None]
 
 
 def _spread(means: Array) -> Array:
-    """Return means (n, D, *t) of D draws, spread so that a further draw has their variance."""
+    """Return means (n, D, *t) of D draws, inflated to the variance of a further draw."""
     n_draws = means.shape[1]
     if n_draws == 1:
         return means
@@ -229,7 +229,7 @@ def _spread(means: Array) -> Array:
 
 
 class _Far(NamedTuple):
-    """What rows beyond the range of the fit add to scaled means and variances, (n, *t)."""
+    """Changes (n, *t) of scaled means and variances for rows beyond the range of the fit."""
 
     change: Array
     variance: Array

@@ -163,7 +163,7 @@ class TableRegressor(RegressorMixin, TableModel):
         time: ArrayLike | str | None = None,
         callback: Callback | None = None,
     ) -> Self:
-        r"""Fit the encoder and the head.
+        r"""Fit the encoder and the weighted sum of base models.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ indicate copied rows: fewer rows are levels of a design, and independent rows ra
 often."""
 
 _FEWEST_DATES = 10
-"""Fewest different dates that count as a course in time."""
+"""Fewest distinct dates for rows to count as sorted in time."""
 
 _PROBES = 20
 """Rows whose entries are read first: most columns that are not sorted dates end with them."""
@@ -64,9 +64,9 @@ class TableRows:
     removal: Removal
     n_given: int  # Number of rows of positive weight that the user passed
     unit: float  # Divisor of the weights (n,)
-    order: NDArray[np.intp] | None = None  # (n,): Numbers of the rows from first to last in time
-    others: Others | None = None  # Rows of which these are a sample
-    classes: NDArray[Any] | None = None  # (C,): Labels by number, if targets are their numbers
+    order: NDArray[np.intp] | None = None  # (n,): Row indices in order of time
+    others: Others | None = None  # Rows outside the sample, if the rows are a sample
+    classes: NDArray[Any] | None = None  # (C,): Labels by class index, if targets are indices
     are_counts: bool = False  # Whether weights say how many observations a row represents
 
     @property
@@ -76,11 +76,11 @@ class TableRows:
 
     @property
     def noise_unit(self) -> float:
-        """Factor of the noise of new rows: they have the mean weight, or count as one row."""
+        """Factor of the noise of new rows, which have the mean weight or count as one row."""
         return self.unit if self.are_counts else 1.0
 
     def labels(self, numbers: NDArray[np.int64]) -> NDArray[np.generic]:
-        """Return the labels of numbers of classes."""
+        """Return the labels of class indices."""
         assert self.classes is not None  # Targets are classes
         return np.asarray(self.classes[numbers])
 
@@ -159,7 +159,7 @@ def training_rows(
 
 
 def is_partitioned(X: object) -> bool:
-    """Return whether rows are in the partitions of an engine or a collection of Dask."""
+    """Return whether rows are a Dask collection or in partitions of another engine."""
     package = type(X).__module__.partition(".")[0]
     return package in ("dask", "dask_expr") or isinstance(X, PartitionedRows)
 
@@ -191,7 +191,7 @@ def _checked_labels(y: NDArray[np.generic], name: str) -> NDArray[np.generic]:
 def _coded(
     X: Any, y: NDArray[np.generic], weights: Array | None
 ) -> tuple[NDArray[np.intp], NDArray[np.generic]]:
-    """Return class numbers and labels, in an order of classes that is independent of labels."""
+    """Return class indices and labels; the order of classes does not depend on the labels."""
     names, first, number = np.unique(y, return_index=True, return_inverse=True)
     total = np.bincount(number, weights)
     keys = np.zeros(len(names), dtype=np.uint64)
@@ -286,7 +286,7 @@ def _in_order_of_entries(
     tags: tuple[NDArray[np.generic] | None, ...],
     warn_of_copies: bool,
 ) -> NDArray[np.intp] | None:
-    """Return an order of the rows that only depends on their entries; ``None`` if all differ."""
+    """Return an order of rows that depends only on their entries, or ``None`` if all differ."""
     entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
     columns, targets = read_columns(X), np.column_stack(codes).astype(np.float64)
@@ -330,7 +330,7 @@ def _per_row(name: str, X: Any, entries_or_name: Any, n_samples: int) -> NDArray
 
 
 def is_sorted(dates: Array) -> bool:
-    """Return whether dates (n,) are in order, either way, with at least ten different dates."""
+    """Return whether dates (n,) ascend or descend, with at least ten distinct dates."""
     return int(np.sum(np.diff(dates) != 0.0)) + 1 >= _FEWEST_DATES and _is_monotone(dates)
 
 
@@ -365,7 +365,7 @@ def _dates(name: object, entries: Any) -> Array:
 
 
 def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
-    """Return a number for each row, equal for rows of equal entries and of equal targets (n, t).
+    """Return a hash per row, equal for rows with equal entries and targets (n, t).
 
     The number depends only on entries and targets. Among n rows, the probability that two different
     rows share a number is about ``n**2 / 4e19``.
@@ -392,7 +392,7 @@ def _ranks(column: Column) -> NDArray[np.intp]:
 
 
 def _numbers(column: Column) -> Keys:
-    """Return a number for each entry: its bits, or a digest of its text."""
+    """Return a hash of each entry: its bits, or a digest of its text."""
     if column.values.dtype.kind == "f":
         return bits(column.values)
     entries = zip(column.raw.tolist(), column.present.tolist(), strict=True)

@@ -136,13 +136,13 @@ def _kernel(law: TableLaw, widths: Sequence[int]) -> str:
 
 
 def _shares_in_time(model: Any) -> VarianceShares | None:
-    """Return shares of the variance from few rows, or None if they would take long."""
+    """Return importance computed on few rows, or None if it would take long."""
     dependence_of_all = model._dependence(model._output_unit())
     dependence, few = (
         replace(dependence_of_all, X=dependence_of_all.X[:count])
         for count in (_FEW_ROWS, _TIMED_ROWS)
     )
-    few.importance()  # Compiles and prepares what all rows need once
+    few.importance()  # Compiles and prepares, which is needed once for all rows
     began = perf_counter()
     few.importance()
     seconds = (perf_counter() - began) * len(dependence.X) / len(few.X)

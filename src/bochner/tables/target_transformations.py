@@ -30,7 +30,7 @@ class Transformation:
     """An increasing function of a target: its logarithm, its root, or a curve by its ranks."""
 
     name: str
-    curve: tuple[Array, Array] | None = None  # Increasing targets (k,) and images, of ranks alone
+    curve: tuple[Array, Array] | None = None  # Increasing targets (k,) and images; "rank" only
 
     def __post_init__(self) -> None:
         if self.name not in TRANSFORMATIONS or (self.curve is None) == (self.name == "rank"):

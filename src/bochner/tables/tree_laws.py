@@ -25,7 +25,7 @@ FEWEST_FOR_TREES = 400
 """Fewest observations for trees: with fewer, leaves of twenty rows separate little."""
 
 _LINE_ROWS = 100_000
-"""Observations that determine a line: standard errors of slopes are below a hundredth of the
+"""Observations to which a line is fitted: standard errors of slopes are below a hundredth of the
 standard deviation of the residuals."""
 
 _ROWS_OF_A_BLOCK = 2**16
@@ -140,7 +140,7 @@ class TreeLaw(ResidualLaw):
 
     inputs: TreeInputs
     trees: Trees
-    line: Line | None = None  # Added to the trees
+    line: Line | None = None  # Linear part, added to the trees
 
     def __post_init__(self) -> None:
         if self.trees.feature.max(initial=-1) >= len(self.inputs):
@@ -148,7 +148,7 @@ class TreeLaw(ResidualLaw):
 
     @property
     def kind(self) -> str:
-        """Name of the functions."""
+        """Name of the kind of base model."""
         return "boosted trees"
 
     @property
@@ -175,7 +175,7 @@ class TreeLearner:
     labels: NDArray[np.int64] | None  # (n,): Indices of classes; None for a regression
     seed: int
     line: Chosen | None = None  # Columns of a line, which is subtracted from numeric targets
-    most_iterations: int | None = None  # None: as many as the boosting has
+    most_iterations: int | None = None  # None: the limit of the boosting
 
     def trees(self, data: Observations, rows: Chosen) -> tuple[Line | None, Trees]:
         """Fit trees to some observations, after a line if the learner has one; return both."""
@@ -183,7 +183,7 @@ class TreeLearner:
         line, Y = None, data.Y[rows]
         # No line for classes: residuals of class indicators are no labels for a classifier.
         if self.line is not None and self.labels is None:
-            # Rows are sorted by their place in the table: evenly spaced ones.
+            # Evenly spaced rows, because rows are sorted by their position in the table.
             some = rows[:: max(1, len(rows) // _LINE_ROWS)]
             line = Line.of(self.line, data.X[some], data.Y[some], data.weights[some])
             Y = rounded(Y - self._of_rows(line, data, rows))
@@ -199,7 +199,7 @@ class TreeLearner:
 
     @staticmethod
     def _of_rows(function: Callable[[Array], Array], data: Observations, rows: Chosen) -> Array:
-        """Return a function of encoded rows, without a copy of all of them."""
+        """Return values of a function of encoded rows, without a copy of all rows."""
         blocks = steps(len(rows), _ROWS_OF_A_BLOCK)
         return np.concatenate([function(data.X[rows[part]]) for part in blocks])
 
@@ -212,7 +212,7 @@ class TreeLearner:
         *,
         is_final: bool = True,
     ) -> tuple[TreeLaw, LeaveOneOutPredictions] | None:
-        """Return the law of all observations with its predictions, see :func:`with_left_out`."""
+        """Fit trees to all observations; return them with left-out predictions."""
 
         def fitted(rows: Chosen) -> TreeLaw:
             line, trees = self.trees(data, rows)

@@ -23,7 +23,7 @@ _ROWS_OF_A_BLOCK = 64
 
 
 def none() -> Chosen:
-    """Return no columns."""
+    """Return an empty array of column indices."""
     return np.empty(0, dtype=np.int64)
 
 
@@ -127,7 +127,7 @@ class Trees:
             and self.feature.min(initial=0) >= 0
             and self.level_set.max(initial=-1) < len(self.level_sets)
             and bool(self.level_sets.shape[1] or not len(self.level_sets))
-            and self.roots[:1].tolist() == [0][: len(node)]  # Every node is of a tree
+            and self.roots[:1].tolist() == [0][: len(node)]  # Every node belongs to a tree
             and self.roots.max(initial=-1) < len(node)
             and (np.diff(self.roots) > 0).all()
             and self.output.min(initial=0) >= 0
@@ -302,7 +302,7 @@ def _children(
 def _between(
     inputs: Array, feature: Chosen, threshold: Array, has_none: NDArray[np.bool_]
 ) -> Array:
-    """Move each threshold (m,) halfway between the two entries (n, k) that it separates."""
+    """Move each threshold (m,) halfway between the adjacent entries (n, k) that it separates."""
     moved = threshold.copy()
     for column in np.unique(feature[~has_none]):
         nodes = np.flatnonzero((feature == column) & ~has_none)

@@ -111,7 +111,7 @@ class SumOfLaws:
     weights: Array  # (K, *t)
     scores: Array  # (s, *t)
     left_out_rmse: Array | float  # (*t): Root mean square of residuals of new targets
-    widths: tuple[Widths, ...]  # A factor of s for each target
+    widths: tuple[Widths, ...]  # Factor of standard deviations, by target
 
     def __post_init__(self) -> None:
         of_target = self.scores.shape[1:], np.shape(self.left_out_rmse)
@@ -181,7 +181,7 @@ class SumOfLaws:
 
     @property
     def law(self) -> ScoreLaw:
-        """The law of the standardised errors of new targets."""
+        """The distribution of the standardised errors of new targets."""
         return ScoreLaw.of(self.scores)
 
     def components(self, X: Array, sample_weight: Array | None = None) -> Pair:
@@ -192,7 +192,7 @@ class SumOfLaws:
         return mean, self._factors(X, means, variances, sample_weight) * std
 
     def growth(self, X: Array, shifted: Array) -> Array:
-        """Return by how much variances (n, *t) at ``shifted`` rows exceed those at rows ``X``.
+        """Return the increase of variances (n, *t) from rows ``X`` to rows ``shifted``.
 
         Factors of the standard deviations are those of ``X``.
         """
@@ -243,7 +243,7 @@ class SumOfLaws:
     def _factors(
         self, X: Array, means: Array, variances: Array, sample_weight: Array | None
     ) -> Array:
-        """Return factors of deviations from means and variances (n, K, t) of the base models."""
+        """Return factors of standardised errors from moments (n, K, t) of the base models."""
         if not any(width.curves for width in self.widths):
             return np.ones((len(X), *self.weights.shape[1:]))
         laws, weights = self.laws.used(self.weights)

@@ -25,7 +25,7 @@ from bochner.tables.observations import Chosen
 from bochner.tables.trees import TreeInputs
 
 _FIRST_PENALTY = 10.0
-"""Penalty before the first update, in scores: that of a level whose ten rows count by half."""
+"""Penalty before the first update, in scores: it halves the effect of a level with ten rows."""
 
 _PENALTIES = (0.1, 1e5)
 """Smallest and largest penalty, in scores: beyond them terms are unpenalised, or zero."""
@@ -51,7 +51,7 @@ _MOST_TERMS = 100
 """Most indicators that have terms; the time of a fit grows with their cube."""
 
 _FEWEST_OF_TERM = 5
-"""Fewest scores on each side of an indicator with a term: fewer say nothing about a width."""
+"""Fewest scores on each side of an indicator with a term: fewer scores do not determine a width."""
 
 
 @register(shapes={"knots": "k", "values": "k"})
@@ -69,7 +69,7 @@ class Curve:
 @register(shapes={"columns": "q", "middles": "q", "values": "q"})
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryTerms:
-    """A sum of values of those encoded columns that exceed a number."""
+    """A sum of values, each added where an encoded column exceeds a threshold."""
 
     columns: Chosen  # (q,): Columns with two different values
     middles: Array  # (q,): Numbers between the two values
@@ -165,13 +165,13 @@ class WidthTerms:
         return np.hstack([np.ones((len(inputs), 1)), *hats, ones])
 
     def _penalties(self) -> list[tuple[slice, Array]]:
-        """Return the coefficients of each term, with a matrix of full rank."""
+        """Return the coefficient slice of each term, with its penalty matrix of full rank."""
         penalties = []
         for number, (start, end) in enumerate(pairwise(self._ends())):
             size, matrix = end - start, np.eye(end - start)
             if number < len(self.knots):
                 steps = np.diff(matrix, axis=0)
-                # The constant of a curve vanishes: it is that of the sum.
+                # The constant of a curve is penalised to zero: the sum has one constant.
                 matrix = steps.T @ steps + np.full((size, size), 1.0 / size**2)
             penalties.append((slice(start, end), matrix))
         return penalties

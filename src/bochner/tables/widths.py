@@ -88,7 +88,7 @@ class Moments:
     disagreement: Array
 
     def targets(self) -> list["Moments"]:
-        """Return the moments (n,) of each target."""
+        """Return separate moments (n,) for each target."""
         parts = self.mean, self.variance, self.disagreement
         columns = (part.reshape(len(part), -1).T for part in parts)
         return [Moments(*target) for target in zip(*columns, strict=True)]
@@ -104,7 +104,7 @@ class Moments:
         return np.column_stack((self.mean, 0.5 * np.log(variance), 0.5 * np.log(share)))
 
     def in_means(self) -> Array:
-        """Return the inputs (n, 3) in the unit of means; NaN for the deviation, which has none."""
+        """Return the inputs (n, 3) in the unit of means; NaN for the unitless log deviation."""
         unknown = np.full(len(self.mean), np.nan)
         return np.column_stack((self.mean, unknown, np.sqrt(self.disagreement)))
 
@@ -118,9 +118,9 @@ _Terms = tuple[BinaryColumns, Chosen]
 class Widths:
     """Factors of the standard deviations of a target; constant one without curves."""
 
-    curves: tuple[Curve, ...] = ()  # Of the inputs of Moments, then of encoded columns
+    curves: tuple[Curve, ...] = ()  # Of `Moments.inputs`, then of encoded columns
     numbers: Chosen = field(default_factory=none)  # (c,): Columns of the latter curves
-    terms: BinaryTerms | None = None  # Of encoded columns, added to the curves
+    terms: BinaryTerms | None = None  # Indicator terms, added to the curves
     columns: TreeInputs | None = None  # Inputs of the trees
     trees: Trees | None = None  # Added to the curves
 
@@ -158,7 +158,7 @@ def fitted_widths(
     level = float(np.mean(scores))
     if n < FEWEST_FOR_WIDTHS or not level > 0.0:
         return unchanged
-    # The law of the scores fits their level: factors describe departures from it.
+    # The error distribution fits the mean score: factors describe departures from it.
     data = _Scores(moments, np.maximum(scores / level, _LEAST_SCORE), level, X, columns)
     data = replace(data, stretches=groups if are_stretches else None)
     folds, everything, chosen = fold_numbers(groups, n, _FOLDS), np.arange(n), None
@@ -184,8 +184,8 @@ class _Scores:
     """Scores to which widths are fitted, with the inputs of the widths."""
 
     moments: Moments
-    scores: Array  # (s,): Absolute, relative to their mean
-    level: float  # The mean
+    scores: Array  # (s,): Absolute scores over their mean
+    level: float  # Mean absolute score
     X: Array  # (s, d): Encoded rows
     columns: TreeInputs | None
     stretches: Chosen | None = None  # (s,): Labels of stretches of time
@@ -244,7 +244,7 @@ def _numbers(X: Array, columns: TreeInputs | None) -> Chosen:
 
 
 def _quantiles(column: Array) -> Array:
-    """Return the different ones of a few quantiles of a column (n,)."""
+    """Return a few distinct quantiles of a column (n,)."""
     return np.unique(np.quantile(column, np.linspace(0.02, 0.98, _NUMBER_KNOTS), method="nearest"))
 
 
