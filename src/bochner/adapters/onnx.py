@@ -377,7 +377,7 @@ def _(model: KreinRidgeClassifier, graph: Graph, X: str, return_std: bool) -> No
     graph.output("label", graph("Gather", labels, winner, axis=0), (), labels.dtype)
     softmax = model.softmax_ or SoftmaxWeights.plain(len(labels))
     # onnxruntime drops products with a scalar near one, so weights are repeated for each class, and
-    # # mixing with equal probabilities is written as a correction.
+    # mixing with equal probabilities is written as a correction.
     weights = np.full(len(labels), softmax.weights[0])
     logits = graph("Add", graph("Mul", values, weights), softmax.biases)
     share = graph("Softmax", logits, axis=1)

@@ -67,7 +67,7 @@ def _catboost(task: str, n_components: int, seed: int) -> BaseEstimator:
 def common_encoder() -> TableEncoder:
     """Return the table encoder that precedes each method in a pipeline."""
     # Standardised, one-hot encoded and imputed. With fewer than 10⁸ rows no value is clipped, since
-    # # none of n values is more than √n standard deviations from the mean.
+    # none of n values is more than √n standard deviations from the mean.
     return TableEncoder(numeric="standardize", clip=1e4)
 
 

@@ -189,7 +189,7 @@ def outcome(
         probability = None
         if hasattr(model, "predict_proba"):
             probability = as_array(model.predict_proba(split.X_test))
-        # CatBoost returns a column of labels.
+        # CatBoost returns labels of shape (n, 1).
         return Outcome(
             prediction=np.ravel(prediction),
             probability=probability,

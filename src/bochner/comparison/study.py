@@ -82,7 +82,7 @@ class Study:
 
     @property
     def own(self) -> Outcome:
-        """Outcome of the model."""
+        """Test outcome of the model itself."""
         return self.outcomes[OURS]
 
     @property
@@ -92,12 +92,12 @@ class Study:
 
     @property
     def others(self) -> Mapping[str, Outcome]:
-        """Outcomes of the other methods."""
+        """Test outcomes of the compared methods, by name."""
         return {name: outcome for name, outcome in self.outcomes.items() if name != OURS}
 
     @property
     def by_kind(self) -> Mapping[str, Outcome]:
-        """Outcomes of rows like the training rows and of rows unlike them, by reason.
+        """Outcomes by kind of test rows: like the training rows, or unlike for some reason.
 
         It is empty if all test rows are like the training rows.
         """

@@ -138,7 +138,7 @@ def panel_points(axis: "Axes") -> tuple[float, float]:
     """Return the lengths in points available for labels and ticks along both axes of a panel."""
     height = _share(axis, "height") * float(axis.figure.figure.get_figheight()) * _POINTS
     # Labels and ticks of the other axis take about a fifth of a panel's grid cell, or more if the
-    # # ticks are names.
+    # ticks are names.
     width = width_of(axis)
     return min(0.8 * width, width - _names_width(axis) - _MARGIN), height - _BELOW
 

@@ -33,7 +33,7 @@ _COUNTS = (0.0, 1.04, 1.0, 0.2)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationDisplay(Display):
-    """Observed shares (k,) against predicted ones (k,), from n rows.
+    """Observed shares (k,) against predicted shares (k,), from n rows.
 
     ``lower`` and ``upper`` (k,) are the ends of the central 95 % range of the shares of calibrated
     predictions. ``counts`` (b,) are numbers of predictions in bins of equal width, drawn in a panel

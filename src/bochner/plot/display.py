@@ -67,7 +67,7 @@ class PanelLayout:
 
 
 def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
-    """Return a figure, and its axes row by row. Call it inside :func:`styled`."""
+    """Return a figure and a list of its axes, row by row; call it within :func:`styled`."""
     from matplotlib.figure import Figure
 
     columns = min(layout.panels, layout.columns)
@@ -122,7 +122,7 @@ class Display(ABC):
 
     @property
     def ax_(self) -> "Axes":
-        """The first of the axes."""
+        """The first axes of the drawing."""
         if not self.axes_:
             raise AttributeError("Nothing is drawn yet: call plot(), which returns a display.")
         return self.axes_[0]
@@ -235,7 +235,7 @@ def to_svg(
 
 
 def _saved(figure: "Figure", salt: str) -> str:
-    """Return matplotlib's SVG, with texts that remain texts, because the page has the fonts."""
+    """Return matplotlib's SVG with text elements instead of glyph outlines."""
     import matplotlib as mpl
 
     buffer = io.StringIO()

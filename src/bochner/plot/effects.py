@@ -87,7 +87,7 @@ _SPREAD = 0.5
 """Share of a row's height over which points of different curves are spread vertically."""
 
 _OTHER = {"<unknown>": "other or missing"}
-"""Name of the level for entries that no training row has."""
+"""Display name of the level that stands for entries unseen in training."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,7 +244,7 @@ class EffectDisplay(Display):
             axis_texts.legend([axis], handles, [*names, "missing"][: len(handles)])
 
     def _numbers(self, axis: "Axes", i: int, curves: Sequence[_Curve], theme: Theme) -> list[Any]:
-        """Draw lines along numbers or dates, with dotted lines for missing ones."""
+        """Draw lines along numbers or dates, and dotted lines for missing entries."""
         present, at = self._present(i), self._places(i)
         handles, missing = [], []
         for curve in curves:

@@ -274,7 +274,7 @@ def comparison(
 
 
 def _score(result: Any, metric: str) -> Score | None:
-    """Return the metric of one method, or None if it has none."""
+    """Return the metric of one method, or None if the method lacks the metric."""
     if isinstance(result, Outcome):
         return result.scores().get(metric)
     if isinstance(result, Mapping):

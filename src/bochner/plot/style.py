@@ -21,7 +21,7 @@ MODEL, DATA, MISSED = BLUE, "#808080", ORANGE
 """Colours of predictions, of observations, and of observations outside of intervals."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-"""Marker of each colour in black and white."""
+"""Markers of curves, one for each colour of the palette."""
 
 DASHES: tuple[Any, ...] = (
     "-",
@@ -32,7 +32,7 @@ DASHES: tuple[Any, ...] = (
     (0, (3, 1, 1, 1, 1, 1)),
     (0, (2, 1)),
 )
-"""Dashes of each colour in black and white, in line widths."""
+"""Dash patterns of curves in line widths, one for each colour of the palette."""
 
 BAND = 0.22
 """Opacity of a band: lines and grid stay visible below it."""

@@ -107,7 +107,7 @@ def bias(subject: Subject) -> Finding | None:
     if outcome.classes is not None:
         return None
     bias = mean_score(subject.residuals, outcome.clusters)
-    if not np.isfinite(bias.std_error):  # A single row
+    if not np.isfinite(bias.std_error):  # A single test row
         return None
     least = np.sqrt(_LEAST_SHARE * np.mean(subject.residuals**2))
     if abs(bias.value) <= max(_CERTAIN * bias.std_error, least):

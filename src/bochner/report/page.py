@@ -154,7 +154,7 @@ class Title:
 
     @property
     def short_source(self) -> str:
-        """The source, cut if it is long."""
+        """The name of the source, shortened if it is long."""
         return cut(self.source)
 
 
@@ -289,7 +289,7 @@ def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -
 
 
 def _unbroken(value: object) -> Any:
-    """Typeset the numbers of a text; markup and other values are returned unchanged."""
+    """Typeset the numbers of a text; return markup and other types unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return typeset(value)

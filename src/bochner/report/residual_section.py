@@ -104,7 +104,7 @@ def _tested(
     p_value = 1.0
     if n_parts > q + 1:
         # Convert to the covariance about the mean (Sherman-Morrison): with the covariance about
-        # # zero, the statistic could not exceed the number of clusters, and lacks power for few.
+        # zero, the statistic could not exceed the number of clusters, and lacks power for few.
         statistic = about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)
         scaled = statistic * (n_parts - q) / (q * n_parts)
         p_value = float(f_law.sf(scaled, q, n_parts - q))

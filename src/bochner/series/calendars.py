@@ -72,7 +72,7 @@ def frequency_of(utc: Stamps, clock: Stamps, zone: str | None) -> str | None:
     """Return the pandas frequency string of dates (n,), or None without a regular frequency.
 
     This is the frequency that pandas infers, else that of the calendar with all dates and the
-            fewest missing ones. ``clock`` (n,) is the local time at the dates ``utc`` (n,).
+    fewest missing ones. ``clock`` (n,) is the local time at the dates ``utc`` (n,).
     """
     if len(utc) < _FEWEST or (np.diff(utc) <= np.timedelta64(0)).any():
         return None

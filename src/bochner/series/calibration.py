@@ -31,13 +31,13 @@ _LARGE_PRIOR = (2.0, 20.0)
 M3 competition had a share of six to eight per cent."""
 
 _MOST_STEPS = 50
-"""Most steps of expectation maximisation for the share; each is quick, and few are needed."""
+"""Largest number of expectation-maximisation steps for the share of large errors."""
 
 _SETTLED = 1e-4
 """Convergence tolerance: change of the share, and relative change of the variances."""
 
 _REGULAR = 0.01
-"""Relative deviation of a step from the median step up to which the step counts as regular."""
+"""Largest relative deviation of a regular step from the median step."""
 
 _FEWEST = 0.5
 """Smallest share of regular steps for which horizons are counted in steps."""

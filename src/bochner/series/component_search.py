@@ -50,7 +50,7 @@ _N_CYCLES = 12
 memory is wider than the distance between them."""
 
 _SHORTEST_CYCLE = 3.0
-"""Length of the shortest candidate cycle in steps: values do not show the shape of shorter ones."""
+"""Shortest period of a candidate cycle in steps, because values do not resolve shorter cycles."""
 
 _FEWEST_CYCLES = 3.0
 """Smallest number of periods of a candidate cycle in the range of the rows."""
@@ -189,7 +189,7 @@ class Searcher:
             fitted = partial(self.fit, rows, near=fit)
             *with_wave, with_cycle = self._map(fitted, [*options, cycle])
             best = max(with_wave, key=lambda candidate: candidate.score)
-            # The frequency was chosen among about as many frequencies as there are rows.
+            # Penalty for the search over about as many frequencies as there are rows.
             if best.score - np.log(len(rows)) < max(fit.score, with_cycle.score):
                 break
             fit = self._renamed(best)
@@ -297,7 +297,7 @@ def strongest_period(times: Array, errors: Array, step: float) -> float | None:
     """
     places = np.rint((times - times[0]) / step).astype(np.int64)
     size = int(places[-1]) + 1
-    # On a regular grid, where missing rows count as errors of zero.
+    # Place the errors on a regular grid, with zeros for missing rows.
     binned = np.bincount(places, weights=errors, minlength=size)
     padded = next_fast_len(_PADDING * size, real=True)
     power = np.abs(rfft(binned, padded)) ** 2 / len(errors)

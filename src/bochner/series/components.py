@@ -206,11 +206,11 @@ class Waves(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        # Priors are learned for seasons of the calendar, whose period is fixed.
+        # Only seasons of the calendar, whose period is fixed, have learned priors.
         names = ("", "", "") if self.freedom else ("season std", "season memory", "season decay")
         priors = [around(0.2, 4.5, names[0], 1), around(self.memory, 4.5, names[1])]
         if self.n_harmonics > 1:
-            priors.append(around(1.0, 2.0, names[2]))  # Amplitudes fall about like 1 / h
+            priors.append(around(1.0, 2.0, names[2]))  # Amplitudes decrease roughly like 1 / h
         if self.freedom:
             priors.append(Prior(float(np.log(self.period)), self.freedom))
         return tuple(priors)
@@ -300,7 +300,7 @@ class Inputs(SeriesProcess):
 @register
 @dataclass(frozen=True, slots=True)
 class LevelShifts(SeriesProcess):
-    """Lasting changes of the level, at known times in units of the range of the rows."""
+    """Lasting changes of the level, at known times in ranges of the rows."""
 
     times: tuple[float, ...]
     name: str = "trend"

@@ -22,7 +22,7 @@ _TINY = 1e-100
 """Imaginary increment of a parameter: its square vanishes in float64 next to one."""
 
 _SMALL = 0.02
-"""Decay over a step below which the variance of an integrated slope is computed by its series."""
+"""Decay over a step below which a power series gives the variance of an integrated slope."""
 
 _MOST_PARAMETERS = 4
 """Largest number of parameters of a process: waves with harmonics and a learned period."""

@@ -91,7 +91,7 @@ class Reconciliation:
         # Each row gives the forecast of a sum minus the summed forecasts of its parts.
         gaps = np.eye(n)[sums]
         gaps[:, parts] -= self.summing[sums]
-        # Relative deviations, because squares of huge ones overflow.
+        # Relative deviations, because squares of huge deviations overflow.
         relative = np.minimum(std, np.finfo(np.float64).max)
         relative = relative / max(relative.max(), np.finfo(np.float64).tiny)
         joint = (relative**2)[:, None] * gaps.T
@@ -219,7 +219,7 @@ class DrawnForecast:
 
 
 def error_correlation(errors: Array) -> Array:
-    """Return correlations (n, n) of errors (T, n) whose means are zero; NaN is unknown."""
+    """Return correlations (n, n) of errors (T, n) with mean zero, NaN if unknown."""
     is_known = np.isfinite(errors)
     filled = np.where(is_known, errors, 0.0)
     counts = is_known.astype(np.float64).T @ is_known

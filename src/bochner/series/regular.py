@@ -179,7 +179,7 @@ class LastStates(NamedTuple):
     """States at the final time, given all values and the L coefficients, for m parameter vectors.
 
     Means of the states are ``mean[:, 0]`` minus the coefficients times ``mean[:, 1:]``, the
-            filtered means (m, 1 + L, s) for the values and for each column.
+    filtered means (m, 1 + L, s) for the values and for each column.
     """
 
     mean: Array

@@ -78,7 +78,7 @@ class RegularRows(NamedTuple):
     """Array ``values`` (1 + L, n) of the values and the columns of L coefficients.
 
     ``weight`` (s,) is ``h``, and ``n_pairs`` the number of state pairs. Columns are zero before the
-            times ``starts`` (L,); ``kinds`` (L,) are constants such as `INPUT` in `process_loops`.
+    times ``starts`` (L,); ``kinds`` (L,) are constants such as `INPUT` in `process_loops`.
     """
 
     values: Array

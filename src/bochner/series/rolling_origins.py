@@ -20,10 +20,10 @@ FEWEST_BEFORE = 8
 """Smallest number of values before the first origin; a fit needs as many known values."""
 
 _PERIODS = 4
-"""Number of periods over which steps are counted: a day of clock change has 23 or 25 hours."""
+"""Number of periods over which steps are counted, as a day may have 23 or 25 hours."""
 
 _ROUNDING = 0.02
-"""Tolerance of a step's end, as a share of a period: a mean year has 365.2425 days."""
+"""Tolerance of the end of a step, as a share of a period, because a mean year has 365.2425 days."""
 
 _MOST_STEPS = 1_000_000
 """Largest number of steps that are counted; no series has more rows."""

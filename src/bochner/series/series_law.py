@@ -35,7 +35,7 @@ _KEPT_DRAWS = 64
 """Number of stored draws of all models together, in proportion to their weights."""
 
 _LEAST_MODEL = 0.01
-"""Share of the evidence of all models below which a model is dropped: forecasts hardly change."""
+"""Model weight below which a model is dropped, because forecasts hardly change."""
 
 _BLOCK = 5_000
 """Rows per block when rows before the training rows are smoothed: a few seconds, 100 megabytes."""
@@ -91,7 +91,7 @@ class SeriesLaw:
     effective_draws: float
     clock: Array | None = None  # (n,): See `ScaledSeries`
     large: float = 0.0  # Share of forecasts with large errors: see `Calibration`
-    outliers: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Times without their values
+    outliers: Array = field(default_factory=lambda: np.zeros(0))  # (k,): Times of outliers
     n_earlier: int = 0
 
     def __post_init__(self) -> None:

@@ -63,7 +63,7 @@ class ScaledSeries:
         )
 
     def part(self, which: Index | Mask | slice) -> "ScaledSeries":
-        """Return the chosen rows."""
+        """Return the rows selected by a slice, mask or index array."""
         clock = None if self.clock is None else self.clock[which]
         return ScaledSeries(self.times[which], self.values[which], self.inputs[which], clock)
 

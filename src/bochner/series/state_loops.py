@@ -305,7 +305,7 @@ def _back_through_value(
 
 
 def slopes(weights: Array, steps: Steps, states: Filtered) -> Slopes:
-    """Return derivatives of the log evidence, by going back through the recursion of `filtered`."""
+    """Return derivatives of the log evidence by reverse-mode differentiation of `filtered`."""
     s = weights.shape[1]
     _check(weights, steps, states.cov[0], states.mean[0])
     d_own, d_other, d_variance, d_covariance = np.zeros((4, *steps.own.shape))

@@ -1,4 +1,4 @@
-"""Series that are sums of others: validation, values, and correlations of their errors."""
+"""Series that are sums of other series: validation, values, and correlations of errors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Times of series: numbers, dates or positions become numbers, and horizons become times."""
+"""Converts times of series to numbers and back, and horizons to times."""
 
 from __future__ import annotations
 

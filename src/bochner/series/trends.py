@@ -117,7 +117,7 @@ class Slope(LevelProcess):
     @property
     def priors(self) -> tuple[Prior, ...]:
         # A priori, slopes change the level by a third of a standard deviation over the range, or
-        # # much less. With a line, which models the lasting rise, slopes return slowly.
+        # much less. With a line, which models the lasting rise, slopes return slowly.
         diffusion = Prior(float(np.log(0.1)), 3.0, f"{self.key} diffusion", 2)
         rate = (0.3, 4.5) if self.has_line else (3.0, 2.7)
         return diffusion, around(*rate, f"{self.key} return")
