@@ -1,1 +1,1 @@
-"""Models and features for other libraries."""
+"""Adapters that make models and features usable in other libraries."""

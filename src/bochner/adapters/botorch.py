@@ -1,9 +1,9 @@
-"""Ridge regressions as models of BoTorch: the extra ``botorch`` installs what this module needs.
+"""Ridge regressions as BoTorch models; install the dependencies with the extra ``botorch``.
 
 >>> from bochner.adapters.botorch import FeatureModel  # doctest: +SKIP
 """
 
-# Annotations stay text: the documentation is built with a stand-in for torch.
+# Annotations are not evaluated, because the documentation mocks torch.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -31,8 +31,8 @@ class FeatureModel(Model):
     :math:`f_t = \phi^\top \beta_t`, :math:`\beta_t \sim N(M_t, R_t R_t^\top)`, independent between
     targets. Posteriors are
     joint over the points of a batch, cost :math:`O(p^2)` a point however many rows the model was
-    fitted to, and have gradients. More observations change ``M`` and ``R`` exactly, with the noise
-    variances :math:`\sigma_t^2` as they are.
+    fitted to, and have gradients. More observations update ``M`` and ``R`` exactly, with unchanged
+    noise variances :math:`\sigma_t^2`.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class FeatureModel(Model):
                 f"The model has no predictive standard deviation. {posterior.limitation}"
             )
         law = posterior.law
-        # Constants (q, t) of the features (z, 1), whose last one is the intercept of centred z.
+        # Convert weights of centred features to weights of (z, 1), the intercept last.
         sizes = np.sqrt(law.noise_variance), np.sqrt(law.prior_variance)
         weights = [
             size[:, None, None] * root
@@ -121,7 +121,7 @@ class FeatureModel(Model):
 
     @property
     def batch_shape(self) -> torch.Size:
-        """Shape of a batch of models, which observations of several batches make."""
+        """Batch shape of the model, which ``condition_on_observations`` may extend."""
         return self.mean.shape[:-2]
 
     def posterior(
@@ -131,7 +131,7 @@ class FeatureModel(Model):
         observation_noise: bool | torch.Tensor = False,
         posterior_transform: Any = None,
     ) -> Any:
-        """Return the joint posterior at points ``X`` (..., q, d).
+        """Return the joint posterior of the targets at points ``X`` (..., q, d).
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class FeatureModel(Model):
                 covariance = covariance + torch.diag_embed(observation_noise[..., target])
             elif observation_noise:
                 covariance = covariance + variance * torch.eye(X.shape[-2]).to(covariance)
-            # As an operator, whose root is computed when needed, with jitter where points repeat.
+            # A linear operator computes its root only when needed, with jitter for repeated points.
             covariance = to_linear_operator(covariance)
             each.append(MultivariateNormal(means[..., target], covariance))
         joint = each[0]
@@ -166,7 +166,7 @@ class FeatureModel(Model):
     def condition_on_observations(
         self, X: torch.Tensor, Y: torch.Tensor, **kwargs: object
     ) -> FeatureModel:
-        r"""Return the model with more observations.
+        r"""Return a model conditioned on more observations.
 
         With :math:`H = \Phi R` and :math:`L L^\top = \sigma^2 I + H H^\top`, the mean moves by
         :math:`R H^\top (L L^\top)^{-1} (Y - \Phi M)`, and the root becomes
@@ -202,7 +202,7 @@ class FeatureModel(Model):
         observation_noise: torch.Tensor | None = None,
         **kwargs: object,
     ) -> FeatureModel:
-        """Return the model with observations at ``X`` (..., q, d) drawn from their posterior.
+        """Return a model conditioned on posterior samples of observations at ``X`` (..., q, d).
 
         ``sampler`` is one of BoTorch's; its sample shape comes first in the model's batch shape.
         ``observation_noise`` are variances of the noise, ``None`` means the model's.

@@ -1,4 +1,4 @@
-"""ONNX graphs of fitted models, which other runtimes and languages evaluate without Python."""
+"""Exports fitted models as ONNX graphs, which other runtimes evaluate without Python."""
 
 import os
 from functools import singledispatch
@@ -72,8 +72,8 @@ def export_onnx(
 
     Notes
     -----
-    A graph does not check its input but for the number of columns: rows outside the domain of a
-    kernel, which the model would refuse, get numbers.
+    A graph checks only the number of columns of its input: rows outside the domain of a kernel get
+    predictions, while the model raises an error.
 
     Examples
     --------
@@ -102,14 +102,14 @@ def export_onnx(
 
 
 OPSET, _IR = 17, 8
-"""Versions of ONNX's operators and of the file's format (2022): onnxruntime 1.12 and newer."""
+"""Versions of the ONNX operator set and file format, which onnxruntime 1.12 and later support."""
 
 _LARGEST_FILE = 2**31 - 2**20
-"""Bytes of numbers in a file: protobuf messages are less than 2 GiB, nodes less than 1 MiB."""
+"""Largest size of the arrays in bytes: a protobuf message is limited to 2 GiB, including nodes."""
 
 
 class Graph:
-    """An ONNX graph that is built node by node; values are referred to by name."""
+    """Builder of an ONNX graph; methods add nodes and return the names of their outputs."""
 
     rows = "X"
 
@@ -139,7 +139,7 @@ class Graph:
     def output(
         self, name: str, value: str, shape: tuple[int, ...], dtype: DTypeLike | None = None
     ) -> None:
-        """Declare a value, whose rows have ``shape``, as the output ``name`` of the graph."""
+        """Declare a value of shape (n, *shape) as the graph's output ``name``."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [value], [name]))
         self._outputs.append(self._described(name, dtype or self.dtype, shape))
 
@@ -164,7 +164,7 @@ class Graph:
         )
 
     def features(self, X: str, frequencies: Frequencies) -> str:
-        """Return the left features (n, 2m) of rows ``X`` (n, d), Hadamard blocks as a matrix."""
+        """Return the left features (n, 2m) of rows ``X`` (n, d), with dense frequency matrices."""
         angle = self("Add", self("MatMul", X, frequencies.omega.T), frequencies.phase)
         waves = self("Concat", self._cosines(angle), self("Sin", angle), axis=1)
         amplitude = np.sqrt(np.abs(frequencies.weight))
@@ -174,13 +174,13 @@ class Graph:
         return features
 
     def first_columns(self, values: str, count: int) -> str:
-        """Slice the first ``count`` columns of values."""
+        """Return the first ``count`` columns of a value."""
         return self("Slice", values, *(np.array([number]) for number in (0, count, 1)))
 
     def _cosines(self, angle: str) -> str:
-        r"""Return cosines, in float64 as :math:`1 - 2 \sin^2(\theta / 2)`.
+        r"""Return the cosines of angles, in float64 as :math:`1 - 2 \sin^2(\theta / 2)`.
 
-        Runtimes of 2024, such as onnxruntime 1.20, have sines of float64 and no cosines.
+        onnxruntime 1.20 supports float64 sines but no float64 cosines.
         """
         if self.dtype == np.float32:
             return self("Cos", angle)
@@ -190,8 +190,8 @@ class Graph:
     def _shifted_cosines(self, angle: str, phase: Array) -> str:
         """Return cosines of angles (n, m) plus phases (m,), in float32 as sines.
 
-        Lines are cosines within 1e-5 of a quarter turn, where float32 has two digits left of them;
-        the sine of the small angle has all.
+        For linear kernels the total angle is within 1e-5 of a quarter turn, where a float32 cosine
+        has two correct digits, but the sine of the small angle is accurate.
         """
         if self.dtype == np.float64:
             return self._cosines(self("Add", angle, phase))
@@ -199,7 +199,7 @@ class Graph:
         return self("Sin", self("Add", angle, turned))
 
     def _factors(self, X: str, frequencies: Frequencies) -> list[str]:
-        """Return the factors (n, m) of both features of a frequency."""
+        """Return the factors (n, m) that multiply the cosine and sine features of m frequencies."""
         factors = []
         envelope, waves = separated(frequencies.factor)
         if envelope is not None:
@@ -222,7 +222,7 @@ class Graph:
         X = X if envelope.left is None else self("MatMul", X, envelope.left)
         norms = self("ReduceSumSquare", X, axes=[1], keepdims=1)
         depth = self("Sub", envelope.radius**2, norms)
-        # The smaller value belongs to the side of the sphere on which the row lies.
+        # The minimum selects the formula for rows inside or outside the sphere.
         inside, outside = (self("Mul", depth, rate) for rate in (-envelope.rate, envelope.decay))
         return self("Exp", self("Min", inside, outside))
 
@@ -239,7 +239,7 @@ class Graph:
                 )
             self._bytes += array.nbytes
         name = f"c{len(self._constants)}"
-        # In C order: views such as transposes would be written as they lie in memory.
+        # C order, because from_array would write a transposed view in memory order.
         tensor = self._onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
         self._constants.append(tensor)
         return name
@@ -275,7 +275,7 @@ def check_exported(model: BaseEstimator) -> None:
 
 @singledispatch
 def transformed(step: object, graph: Graph, X: str) -> tuple[str, int]:
-    """Return the output of a pipeline step for rows, and its number of columns."""
+    """Return the name of a pipeline step's output, and its number of columns."""
     _refuse_step(step)
 
 
@@ -346,7 +346,7 @@ def _(model: KreinRidge, graph: Graph, X: str, return_std: bool) -> None:
 
 
 def _variances(model: KreinRidge, graph: Graph, X: str) -> str:
-    """Return the variances (n, t) of new observations."""
+    """Return the predictive variances (n, t) of new observations of t targets."""
     posterior, waves = model.posterior_, model.frequencies_
     if not isinstance(posterior, RidgePosterior):
         raise ValueError(f"The model has no predictive standard deviation. {posterior.limitation}")
@@ -376,8 +376,8 @@ def _(model: KreinRidgeClassifier, graph: Graph, X: str, return_std: bool) -> No
     winner = graph("ArgMax", values, axis=1, keepdims=0)
     graph.output("label", graph("Gather", labels, winner, axis=0), (), labels.dtype)
     softmax = model.softmax_ or SoftmaxWeights.plain(len(labels))
-    # Products with a single number near one are left out by onnxruntime, hence one for each class,
-    # and the share of equal probabilities as what it changes.
+    # onnxruntime drops products with a scalar near one, so weights are repeated for each class, and
+    # # mixing with equal probabilities is written as a correction.
     weights = np.full(len(labels), softmax.weights[0])
     logits = graph("Add", graph("Mul", values, weights), softmax.biases)
     share = graph("Softmax", logits, axis=1)
@@ -387,7 +387,7 @@ def _(model: KreinRidgeClassifier, graph: Graph, X: str, return_std: bool) -> No
 
 
 def _labels(classes: Any, graph: Graph) -> Any:
-    """Convert labels to an ONNX type: 64-bit integers, texts, numbers or booleans."""
+    """Convert class labels to an ONNX type: 64-bit integers, strings, floats or booleans."""
     if classes.dtype.kind in "iu":
         return classes.astype(np.int64)
     if classes.dtype.kind == "f":
@@ -433,7 +433,7 @@ def _(model: LearnedRegression, graph: Graph, X: str, return_std: bool) -> None:
 
 
 def steps_of(model: BaseEstimator) -> list[BaseEstimator]:
-    """Return the steps of a pipeline that do something, or a model as its only step."""
+    """Return the steps of a pipeline without "passthrough" steps, or a model as its only step."""
     if not isinstance(model, Pipeline):
         return [model]
     return [step for _, step in model.steps if step not in (None, "passthrough")]

@@ -1,4 +1,4 @@
-"""Regressors in skpro: the extra ``skpro`` installs what this module needs.
+"""Regressors as skpro regressors; install the dependencies with the extra ``skpro``.
 
 >>> from bochner.adapters.skpro import BochnerRegressor  # doctest: +SKIP
 """
@@ -17,11 +17,11 @@ from bochner.linear.krein_ridge import KreinRidge
 from bochner.tables.table_regressor import TableRegressor
 
 _LEAST = float(np.finfo(np.float64).eps)
-"""Distance of quantile levels from zero and one, where a normal law has no quantiles."""
+"""Quantile levels are clipped to this distance from zero and one, where quantiles are infinite."""
 
 
 class BochnerRegressor(BaseProbaRegressor):
-    """A regressor of bochner as a probabilistic regressor of skpro.
+    """Wraps a bochner regressor as a probabilistic regressor of skpro.
 
     ``predict_proba`` returns normal laws with the model's mean and standard deviation.
     ``predict_interval`` and ``predict_quantiles`` use the methods of the model if it has them.
@@ -102,7 +102,7 @@ class BochnerRegressor(BaseProbaRegressor):
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
-        """Return parameters of quick fits for skpro's checks."""
+        """Return parameters for quick fits in skpro's estimator checks."""
         return [
             {"estimator": KreinRidge(n_components=32, alpha="evidence", random_state=0)},
             {"estimator": TableRegressor(effort="quick", random_state=0)},
@@ -110,5 +110,5 @@ class BochnerRegressor(BaseProbaRegressor):
 
 
 def _named(X: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with text for names: scikit-learn takes no names of two kinds."""
+    """Convert column names to strings, because scikit-learn rejects names of mixed types."""
     return X.set_axis([str(name) for name in X.columns], axis=1)

@@ -1,4 +1,4 @@
-"""Forecasters in sktime: the extra ``sktime`` installs what this module needs.
+"""Forecasters as sktime forecasters; install the dependencies with the extra ``sktime``.
 
 >>> from bochner.adapters.sktime import BochnerForecaster  # doctest: +SKIP
 """
@@ -15,10 +15,10 @@ from bochner.series.forecaster import Forecaster
 
 
 class BochnerForecaster(BaseForecaster):
-    """:class:`bochner.Forecaster` as a forecaster of sktime, with intervals and quantiles.
+    """Wraps :class:`bochner.Forecaster` as an sktime forecaster with intervals and quantiles.
 
-    ``predict_var`` returns variances of new values. Those of exponentials are large, because rare
-    huge values dominate them: prefer quantiles if ``transformation="log"``. ``predict_proba``
+    ``predict_var`` returns variances of new values. With ``transformation="log"``, rare huge values
+    dominate the variances: prefer quantiles. ``predict_proba``
     returns normal laws with the point forecasts and these variances.
 
     Parameters
@@ -94,7 +94,7 @@ class BochnerForecaster(BaseForecaster):
         return times
 
     def _inputs(self, times: pd.Index, X: pd.DataFrame | None) -> pd.DataFrame | None:
-        """Return the inputs at some times; inputs up to the cutoff come from the fit."""
+        """Return the known inputs at requested times; inputs up to the cutoff come from the fit."""
         if self._known_inputs is None:
             return None
         inputs = self._known_inputs if X is None else pd.concat([self._known_inputs, X])
@@ -134,7 +134,7 @@ class BochnerForecaster(BaseForecaster):
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
-        """Return parameters of quick fits for sktime's checks."""
+        """Return parameters for quick fits in sktime's estimator checks."""
         return [
             {"find_cycle": False, "random_state": 0},
             {"periods": [4.0], "transformation": "none", "find_cycle": False, "random_state": 1},

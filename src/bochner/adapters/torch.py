@@ -1,9 +1,9 @@
-"""Features as torch modules: the extra ``torch``.
+"""Features as torch modules; install torch with the extra ``torch``.
 
 >>> from bochner.adapters.torch import FourierLayer, PositiveAttention  # doctest: +SKIP
 """
 
-# Annotations stay text: the documentation is built with a stand-in for torch.
+# Annotations are not evaluated, because the documentation mocks torch.
 from __future__ import annotations
 
 from collections.abc import Collection
@@ -28,7 +28,7 @@ from bochner.spectral.schemes import Scheme
 
 
 def check_inputs(x: torch.Tensor, omega: torch.Tensor, name: str = "inputs") -> None:
-    """Raise TypeError or ValueError unless inputs are a tensor of the type and width of omega."""
+    """Raise TypeError or ValueError unless inputs match omega's dtype and number of columns."""
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"{name} must be a tensor, got {type(x).__name__}; use torch.as_tensor.")
     if x.dtype != omega.dtype:
@@ -46,7 +46,7 @@ TRAINABLE = {
     "length_scale": ("log_scale",),
     "amplitudes": ("amplitude",),
 }
-"""The parameters behind each name of ``trainable``."""
+"""Names of the torch parameters, by the names that ``trainable`` accepts."""
 
 
 class FourierLayer(nn.Module):
@@ -129,7 +129,7 @@ class FourierLayer(nn.Module):
             length_scale=as_positive("length_scale", length_scale),
             random_state=random_state,
         )
-        # One row in the domain of every kernel, which only determines the number of inputs.
+        # A row that is valid for every kernel; it only determines the number of inputs.
         features.fit(np.eye(1, as_count("in_features", in_features)))
         if features.predicted_error_ is not None or features.max_error_ != 0.0:
             raise ValueError(
@@ -147,7 +147,7 @@ class FourierLayer(nn.Module):
         dtype: torch.dtype | None = None,
         device: object = None,
     ) -> Self:
-        """Return the layer of the left features of a fitted model.
+        """Return a layer that computes the left features of a fitted model.
 
         Parameters
         ----------
@@ -214,14 +214,14 @@ class FourierLayer(nn.Module):
         return (self(x) * self.signature) @ self.right(x if y is None else y).mT
 
     def extra_repr(self) -> str:
-        """Return the settings that ``repr`` shows."""
+        """Return the arguments shown by ``repr``."""
         return f"{self.in_features}, {self.n_components}, trainable={self.trainable}"
 
     def _features(
         self, x: torch.Tensor, omega: torch.Tensor, phase: torch.Tensor | None, envelope_map: object
     ) -> torch.Tensor:
         check_inputs(x, omega)
-        # Inputs of two arguments of different numbers have no common scale.
+        # Left and right arguments with different numbers of inputs have no common length scale.
         if self.log_scale is not None:
             x = x * torch.exp(-self.log_scale)
         angle = x @ omega.mT
@@ -231,7 +231,7 @@ class FourierLayer(nn.Module):
         if self.envelope_rate is not None:
             mapped = x if envelope_map is None else x @ envelope_map
             depth = self.envelope_square - mapped.square().sum(dim=-1, keepdim=True)
-            # The smaller exponent belongs to the side of the sphere on which the input lies.
+            # The minimum selects the formula for inputs inside or outside the sphere.
             exponent = torch.minimum(-self.envelope_rate * depth, self.envelope_decay * depth)
             radius = radius * torch.exp(exponent)
         if self.modulation_half is not None:
@@ -247,7 +247,7 @@ class FourierLayer(nn.Module):
 _AMPLITUDES = tuple(
     f"amplitude_{name}" for name in ("window", "centre", "decay", "mu", "phase", "sums")
 )
-"""Names of the buffers with the results of ``Amplitudes.matrices``."""
+"""Names of the buffers that hold the results of ``Amplitudes.matrices``."""
 
 
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
@@ -357,7 +357,7 @@ class PositiveAttention(nn.Module):
     def forward(
         self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
     ) -> torch.Tensor:
-        """Return the averages (..., n, t) of values (..., n2, t).
+        """Return attention outputs (..., n, t), weighted averages of values (..., n2, t).
 
         Queries have shape (..., n, d) and keys (..., n2, d2). Raises ValueError or TypeError if
         shapes or types do not match.
@@ -373,7 +373,7 @@ class PositiveAttention(nn.Module):
         return (left + right.logsumexp(dim=-2, keepdim=True)).softmax(dim=-1) @ of_features
 
     def extra_repr(self) -> str:
-        """Return the settings that ``repr`` shows."""
+        """Return the arguments shown by ``repr``."""
         return f"{self.left.shape[0]}, {self.n_components}"
 
     def _logs(
@@ -384,7 +384,7 @@ class PositiveAttention(nn.Module):
         shift: torch.Tensor,
         other_shift: torch.Tensor,
     ) -> torch.Tensor:
-        """Return the logarithms (..., n, m) of features of rows (..., n, d)."""
+        """Return the log features (..., n, m) of rows (..., n, d)."""
         check_inputs(x, matrix.mT, name)
         if x.ndim < 2:
             raise ValueError(

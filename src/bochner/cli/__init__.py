@@ -1,10 +1,10 @@
-"""The command line: arguments in, one function call, tables out."""
+"""The command line interface ``bochner``."""
 
 import os
 import sys
 
 _INTERRUPTED = 130
-"""The code with which typer ends a command that was interrupted, without a message."""
+"""Exit code that typer uses for an interrupted command."""
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == _INTERRUPTED and sys.stderr is not None:
             print("Aborted.", file=sys.stderr)
-        for stream in filter(None, (sys.stdout, sys.stderr)):  # None for one that is closed
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # None if closed
             stream.flush()
-        # At once: a thread in which pyarrow still reads ahead would abort Python while it ends.
+        # Exit at once: a pyarrow thread that still reads ahead would abort Python during shutdown.
         os._exit(stop.code if isinstance(stop.code, int) else stop.code is not None)

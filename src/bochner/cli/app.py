@@ -1,7 +1,7 @@
-"""The commands: their options, and the one function that each calls.
+"""The commands with their options; each command calls one function.
 
-A command imports its function when it runs, and looks for its files before, so that help, wrong
-options and wrong names of files take no seconds.
+A command checks its files and then imports its function when it runs, so that help, wrong options
+and wrong file names are reported at once.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ from bochner.cli import options as o
 from bochner.cli.error_messages import Command, Commands, all_is_imported
 from bochner.files.text_files import find
 
-if find_spec("pandas") is None:  # So that a missing extra is noticed at once
+if find_spec("pandas") is None:  # Fails at once if the extra is missing
     raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
 
 app = typer.Typer(

@@ -1,4 +1,4 @@
-"""`bochner demo`: a model of a table of weather."""
+"""`bochner demo`: fits a model to a bundled weather table."""
 
 import shlex
 from collections.abc import Callable

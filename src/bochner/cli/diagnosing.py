@@ -1,4 +1,4 @@
-"""`bochner diagnose`."""
+"""`bochner diagnose`: analyses a kernel on the rows of a table."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SCALED = (Metric.CITY_BLOCK, Metric.INNER_PRODUCT)
-"""Metrics whose kernels get columns on the scale [0, 1]."""
+"""Kernel metrics for which columns are scaled to [0, 1]."""
 
 
 def diagnose_table(path: Path, kernel: str, left_out: Sequence[str]) -> None:
@@ -65,8 +65,8 @@ def diagnose_table(path: Path, kernel: str, left_out: Sequence[str]) -> None:
 
 
 def scaled_inputs(frame: "pd.DataFrame", kernel: str) -> tuple[Array, str]:
-    """Return encoded rows of a table on a scale that suits a kernel, and a sentence about it."""
-    kernel_called(kernel, frame.shape[1])  # a wrong name is refused before the table is encoded
+    """Return the encoded rows of a table, scaled to suit a kernel, and a sentence on the scale."""
+    kernel_called(kernel, frame.shape[1])  # Reject a wrong name before the table is encoded
     encoder = TableEncoder()
     encoded: Array = encoder.fit_transform(frame)
     called = kernel_called(kernel, encoded.shape[1])

@@ -1,4 +1,4 @@
-"""Errors about the input as one message and an exit code, and interrupts of a command."""
+"""Handling of input errors, as one message and an exit code, and of interrupts."""
 
 import os
 import signal
@@ -17,17 +17,17 @@ from bochner.cli.output import plain
 _INVALID = (ValueError, TypeError, OSError, MemoryError, NotImplementedError)
 
 _ENTRY = "_bochner_command"
-"""Module whose handler ends the process at once, because Python cannot leave every import."""
+"""Module whose Ctrl-C handler ends the process at once, even during an import."""
 
 
 def all_is_imported() -> None:
-    """Let Ctrl-C raise KeyboardInterrupt from now on, if the handler of the entry point is set."""
+    """Restore Python's handler, so that Ctrl-C raises KeyboardInterrupt once imports are done."""
     if getattr(signal.getsignal(signal.SIGINT), "__module__", "") == _ENTRY:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _TypesOfValues:
-    """Lets help show no type next to flags, which take no value."""
+    """Mixin that hides the type of flags in the help, because flags take no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -38,11 +38,11 @@ class _TypesOfValues:
 
 
 class Command(_TypesOfValues, typer.core.TyperCommand):
-    """A command whose help shows the types of values only."""
+    """A command whose help shows types only for options that take a value."""
 
 
 class Commands(_TypesOfValues, typer.core.TyperGroup):
-    """The commands, whose errors about the input are refusals, help and version included."""
+    """The group of all commands, which turns input errors into one message and exit code 2."""
 
     def make_context(self, info_name: Any, args: Any, *more: Any, **extra: Any) -> Any:
         words = ["bochner", *args]
@@ -69,7 +69,7 @@ def refusals() -> Iterator[None]:
             finally:
                 sys.stdout.flush()
         except SystemExit as stop:
-            # rich raises this for a closed pipe; commands raise `typer.Exit`.
+            # rich raises SystemExit for a closed pipe, while commands raise `typer.Exit`.
             raise BrokenPipeError from stop
     except BrokenPipeError:
         # The reader, such as `| head`, closed the pipe, so nothing more can be written.
@@ -81,7 +81,7 @@ def refusals() -> Iterator[None]:
 
 
 def _refuse(reason: str) -> NoReturn:
-    """Print the error, and exit."""
+    """Print the error message and exit with code 2."""
     text = Text(plain(f"bochner: {reason}"), style="red")
     Console(stderr=True, soft_wrap=True).print(text)
     raise typer.Exit(2) from None

@@ -32,7 +32,7 @@ from bochner.files.errors import InputError
 from bochner.tables.table_checks import side_column
 
 _MOST_GROUPS = 12
-"""Groups shown, the largest ones: a screen has room for a table of them."""
+"""Largest number of groups shown, in order of size."""
 
 
 def evaluate_table(options: SimpleNamespace) -> None:
@@ -60,7 +60,7 @@ def evaluate_table(options: SimpleNamespace) -> None:
             target_names(model),
             table_facts(fresh.features, str(path), fresh.notes),
             level=interval_level(model),
-            is_analysed=options.report is not None,  # Only reports show it
+            is_analysed=options.report is not None,  # Shown only in reports
             record={"command": f"bochner evaluate MODEL {path}", **versions()},
             row_names=row_names(split.X_test, fresh.frame.get(model.record_.get("id"))),
         )

@@ -1,4 +1,4 @@
-"""`bochner explain`: a model file, effects of columns, and their contributions to predictions."""
+"""`bochner explain`: shows a model file, or contributions of columns to predictions."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from bochner.tables.table_model import TableModel
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _MOST_COLUMNS = 10
-"""Columns whose contributions to a prediction are shown; a screen has room for two rows."""
+"""Largest number of columns whose contributions to a prediction are listed."""
 
 _ROWS = 50
-"""Number of rows for the mean absolute contributions, which take a few seconds."""
+"""Number of rows that are sampled for mean absolute contributions, to take a few seconds."""
 
 
 _KINDS = {
@@ -52,13 +52,13 @@ _KINDS = {
     "empty": "empty, not used",
     "identifier": "identifiers, not used",
 }
-"""Words for the kinds of encoded columns."""
+"""Display names for the kinds of encoded columns."""
 
 _TESTED = ("rmse", "mae", "coverage", "log_loss", "error")
-"""Errors on test rows that a card shows, by their names in the record."""
+"""Labels of the test errors in the summary of a model, by their keys in the record."""
 
 _SHARES = ("coverage", "error")
-"""Errors that are shares of the rows."""
+"""Metrics that are shares of rows, shown in per cent."""
 
 
 def explain_model(options: SimpleNamespace) -> None:
@@ -85,7 +85,7 @@ def explain_model(options: SimpleNamespace) -> None:
 def explain_table(options: SimpleNamespace) -> None:
     """Show or write the contributions of columns to the predictions of rows."""
     check_csv_output(options.out, options.model, options.file)
-    writes_rows = is_standard_output(options.out)  # Standard output is a table then, without words
+    writes_rows = is_standard_output(options.out)  # Standard output then holds the CSV table only
     if writes_rows and options.as_json:
         raise InputError("--json and --out - both write standard output: give one of them.")
     with reporting() as progress:
@@ -115,7 +115,7 @@ def explain_table(options: SimpleNamespace) -> None:
 
 
 def _chosen(n_rows: int, options: SimpleNamespace) -> Any:
-    """Return the numbers of rows, from 0."""
+    """Return the indices, counted from 0, of the rows to explain."""
     if not options.row:
         most = n_rows if options.out is not None else _ROWS
         return np.sort(np.random.default_rng(0).permutation(n_rows)[:most])
@@ -128,7 +128,7 @@ def _chosen(n_rows: int, options: SimpleNamespace) -> Any:
 
 
 def _outputs(model: Model) -> list[str]:
-    """Return the names of the numbers that are explained: classes, targets, or the target."""
+    """Return the names of the model's outputs: the classes, or the targets."""
     if hasattr(model, "classes_"):
         return [str(label) for label in model.classes_]
     return target_names(model)
@@ -194,7 +194,7 @@ def _signed(value: float) -> str:
 
 
 def _frame(model: Model, contributions: Contributions, rows: object) -> pd.DataFrame:
-    """Return the contributions to predictions, a row each, or one for each row and output."""
+    """Return a data frame of contributions, one row per table row and model output."""
     names = _outputs(model)
     parts = []
     for output, name in enumerate(names):
@@ -217,7 +217,7 @@ def _of_output(contributions: Contributions, number: int) -> tuple[Array, Array]
 
 
 def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -> dict[str, object]:
-    """Return the output of `bochner explain --json`."""
+    """Return the dictionary that `bochner explain --json` prints."""
     return {
         "model": str(path),
         "outputs": _outputs(model),
@@ -236,7 +236,7 @@ def _record(model: Model, path: Path, contributions: Contributions, rows: Any) -
 
 
 def contents(model: TableModel) -> list[Table]:
-    """Return tables of a model's data and errors, of its kernels, and of the kinds of columns."""
+    """Return display tables: summary of the model, its kernels, and the kinds of its columns."""
     kinds = {
         state["name"]: _KINDS.get(state["kind"], state["kind"]) for state in model.encoder_.columns_
     }
@@ -282,7 +282,7 @@ def _shown(value: object, *, is_share: bool = False) -> str:
 
 
 def series_facts(model: Forecaster) -> dict[str, str]:
-    """Return the seasons, the trends and the transformation of each series."""
+    """Return a display table of the seasons, trends and transformation of each series."""
     facts: dict[str, str] = {}
     for name, series in model.series_.items():
         before, law = "" if model.is_single_ else f"{name}: ", series.law
@@ -294,7 +294,7 @@ def series_facts(model: Forecaster) -> dict[str, str]:
 
 
 def _laws_table(head: SumOfLaws | SoftmaxOfLaws) -> Table:
-    """Return the kernels of a sum of laws and their weights."""
+    """Return a display table of the kernels in a sum, with their weights."""
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     rows = zip(head.laws.members, weights, strict=True)
     cells = [

@@ -1,4 +1,4 @@
-"""`bochner fit`: read, split, fit, compare, save, show."""
+"""`bochner fit`: fits a model to a table, tests it on held-out rows, saves and shows it."""
 
 import shlex
 from math import inf
@@ -30,7 +30,7 @@ from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
 
 _SHARE_OF_FIT, _LEAST_SECONDS = 0.5, 0.01
-"""Share of the time limit for the fit, and its least time limit, which must be positive."""
+"""Share of the time limit reserved for the fit, and the smallest time limit of the fit."""
 
 
 def fit_table(options: SimpleNamespace) -> None:
@@ -97,7 +97,7 @@ def _roles(options: SimpleNamespace) -> Roles:
 
 
 def _model(task: str, options: SimpleNamespace, until: float) -> Model:
-    """Return the unfitted model that the options describe."""
+    """Return the unfitted table model with the parameters set by the options."""
     limit = None if until == inf else max(_SHARE_OF_FIT * (until - perf_counter()), _LEAST_SECONDS)
     settings = {
         "effort": options.effort,
@@ -118,7 +118,7 @@ def _model(task: str, options: SimpleNamespace, until: float) -> Model:
 
 
 def _check(options: SimpleNamespace) -> None:
-    """Raise an error that needs no data, where the options do not suit each other."""
+    """Raise an error for contradictory options, before any data are read."""
     if options.time_limit is not None and not 0.0 < options.time_limit < inf:
         raise InputError(
             f"--time-limit must be a positive number of seconds, got {options.time_limit:g}."

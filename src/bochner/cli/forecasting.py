@@ -1,4 +1,4 @@
-"""`bochner forecast`: read, fit, compare, forecast, write, show."""
+"""`bochner forecast`: fits and forecasts the series of a table, measures and shows errors."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_ROWS, _FIRST_ROWS = 14, 6
-"""Most rows of a forecast that are printed; of more, the first and the last ones."""
+"""Largest number of printed forecast rows; longer forecasts show the first and last rows."""
 
 _MOST_SERIES = 12
-"""Most series that are listed on the screen."""
+"""Largest number of series listed on the screen."""
 
 _IN_PART = 1
-"""Exit code of a command that has forecast some series, and refused others."""
+"""Exit code if some series were forecast and others could not be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Forecasts:
-    """The fitted model, the forecasts of all series, and the errors of some from past origins."""
+    """The fitted model, the forecasts of all series, and backtest errors of some series."""
 
     fits: SeriesFits
     columns: SeriesColumns
@@ -88,7 +88,7 @@ class _Forecasts:
         return self.columns.series is None
 
     def table(self) -> pd.DataFrame:
-        """Return the forecasts below each other, with columns of the file."""
+        """Return the forecasts of all series as one table, as written to the CSV file."""
         import pandas as pd
 
         parts = []
@@ -133,7 +133,7 @@ def forecast_table(options: SimpleNamespace) -> None:
 
 
 def _check(options: SimpleNamespace) -> None:
-    """Raise an error that needs no data, where the options do not suit each other."""
+    """Raise an error for contradictory options, before any data are read."""
     if options.series is not None and len(options.target) > 1:
         raise InputError(
             "--series is for series below each other, and several --target for series in "
@@ -158,7 +158,7 @@ def _check(options: SimpleNamespace) -> None:
 def _read(
     options: SimpleNamespace,
 ) -> tuple[SeriesColumns, list[TableSeries], list[str], dict[str, str]]:
-    """Return the columns, the series, the notes on the files, and the series that are refused."""
+    """Return columns, series, notes on the files, and reasons for series that were rejected."""
     known = tuple(options.known or ())
     keep = {*options.target, options.time, options.series, *known} - {None}
     text = [options.series] if options.series else []
@@ -198,7 +198,7 @@ def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) 
 def _record(
     forecasts: _Forecasts, notes: Sequence[str], refused: Mapping[str, str]
 ) -> dict[str, object]:
-    """Return the record that ``--json`` writes."""
+    """Return the dictionary that ``--json`` prints."""
     series = []
     for one in forecasts.series:
         record: dict[str, object] = {
@@ -242,7 +242,7 @@ def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[
 
 
 def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, str]:
-    """Return the facts on the series and on the model of a single one."""
+    """Return facts on the series and, for a single series, on its model."""
     series = forecasts.series
     first = series[0]
     if len(series) == 1:
@@ -264,7 +264,7 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
 
 
 def _scores_table(forecasts: _Forecasts) -> Table:
-    """Return errors from past origins, by method for one series and by series for several."""
+    """Return a table of backtest errors, by method for one series or by series for several."""
     scores = forecasts.scores
     if len(forecasts.series) == 1:
         ((_, only),) = scores.items()
@@ -287,7 +287,7 @@ def _scores_table(forecasts: _Forecasts) -> Table:
 
 
 def _forecast_rows(forecasts: _Forecasts) -> Table:
-    """Return the rows of the forecast of a single series; of many, the first and the last."""
+    """Return the forecast of a single series as a table; a long one is shortened to its ends."""
     (one,) = forecasts.series
     places: list[int | None] = list(range(len(one.mean)))
     if len(places) > _MOST_ROWS:
@@ -307,7 +307,7 @@ def _forecast_rows(forecasts: _Forecasts) -> Table:
 
 
 def _last_rows(forecasts: _Forecasts) -> Table:
-    """Return the last value and the last forecast of several series."""
+    """Return a table of the last value and the last forecast of each series."""
     rows = []
     for one in forecasts.series[:_MOST_SERIES]:
         values = one.values.dropna().to_numpy(dtype=float)
@@ -321,7 +321,7 @@ def _last_rows(forecasts: _Forecasts) -> Table:
 
 
 def _print_files(console: Console, options: SimpleNamespace) -> None:
-    """Print the files that were written."""
+    """Print the paths of the written files."""
     files = {
         "Table": None if is_standard_output(options.out) else options.out,
         "Report": options.report,

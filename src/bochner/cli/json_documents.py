@@ -1,4 +1,4 @@
-"""JSON output of the commands: plain objects with stable keys."""
+"""JSON output of the commands, with stable keys."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -19,7 +19,7 @@ def fit_record(
     report: Path | None,
     left_out: Sequence[str],
 ) -> dict[str, object]:
-    """Return the output of `bochner fit --json`."""
+    """Return the dictionary that `bochner fit --json` prints."""
     first = studies[0]
     score = first.model.score_
     return {
@@ -49,7 +49,7 @@ def fit_record(
 def evaluation_record(
     studies: Sequence[Study], groups: Sequence[Mapping[str, Outcome]], model: Path
 ) -> dict[str, object]:
-    """Return the output of `bochner evaluate --json`."""
+    """Return the dictionary that `bochner evaluate --json` prints."""
     first = studies[0]
     targets = [_target(study) for study in studies]
     for target, study, of_groups in zip(targets, studies, groups, strict=True):
@@ -113,7 +113,7 @@ def _score(score: Score) -> dict[str, float | None]:
 
 
 def _finite(value: float) -> float | None:
-    """Return a finite number, or None for numbers that JSON cannot represent."""
+    """Return the number if it is finite, else None, because JSON has no NaN or infinity."""
     return float(value) if np.isfinite(value) else None
 
 

@@ -1,4 +1,4 @@
-"""Loading of models written by `bochner fit`, and of tables in the format of the training table."""
+"""Loads models written by `bochner fit`, and tables in the format of the training table."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fresh:
-    """A table for a fitted model.
+    """A table to which a fitted model is applied.
 
     ``features`` are the input columns in the order of the fit, and ``frame`` has all columns.
     ``targets`` (n,) or (n, t) belong to the rows with all targets, whose indices are
@@ -52,7 +52,7 @@ class Fresh:
 
     def split(self, model: Model) -> Split:
         """Return the rows with known targets as test rows."""
-        assert self.targets is not None  # The caller has asked
+        assert self.targets is not None  # Callers check that there are targets
         task = "classification" if isinstance(model, TableClassifier) else "regression"
         rows = self.features.iloc[self.rows_with_targets]
         reason = f"The test rows are all {len(rows):,} rows with a known target."
@@ -94,7 +94,7 @@ _FACTS: Mapping[str, Any] = {
     "layout": dict[str, Any],
     "fingerprint": dict[str, Any],
 }
-"""Types of the facts about a fit, which may be missing."""
+"""Types of the optional facts in the record of a fit."""
 
 
 def check_record(record: Mapping[str, Any], n_targets: int) -> None:
@@ -128,12 +128,12 @@ def target_names(model: Model) -> list[str]:
 
 
 def interval_level(model: Model) -> float:
-    """Return the level of prediction intervals that was requested at the fit of a model."""
+    """Return the interval level that was chosen at the fit of a model."""
     return float(model.record_.get("interval", LEVEL))
 
 
 def read_for(model: Model, options: SimpleNamespace) -> Fresh:
-    """Read the table of a command as that of the fit was read, unless its options differ."""
+    """Read a table with the reading options of the fit, unless the command overrides them."""
     record, path = model.record_, options.file
     is_older = "layout" not in record
     layout = ReadOptions() if is_older else ReadOptions.from_record(record["layout"])
@@ -149,7 +149,7 @@ def read_for(model: Model, options: SimpleNamespace) -> Fresh:
     columns = list(table_read.frame.columns)
     unknown = [(name, "") for name in columns if name not in expected_names]
     notes = [f"Left out {naming(unknown)}: not in the training table."] if unknown else []
-    # With a column missing, the refusal of the encoder names similar ones.
+    # For a missing column, the error of the encoder names similar columns.
     is_complete = states.keys() <= set(columns)
     others = set() if is_complete else {name for name, _ in unknown}
     features = table_read.frame[[name for name in columns if name in states or name in others]]
@@ -165,13 +165,13 @@ _REASONS = {
     "beyond the range": "an entry beyond the range of the fit in {columns}",
     "later": "a time after the last one of the fit in {columns}",
 }
-"""What is unlike the training rows, by the reasons of ``TableModel.unlike_rows``."""
+"""Descriptions of unusual rows, by the reasons of ``TableModel.unlike_rows``."""
 
 
 def _unlike(model: Model, features: pd.DataFrame) -> str:
-    """Return a note on rows that are unlike the training rows, if there are any."""
+    """Return a note on rows unlike the training rows, or an empty text without such rows."""
     if set(features.columns) != {state["name"] for state in model.encoder_.columns_}:
-        return ""  # The prediction names the missing columns
+        return ""  # predict raises an error that names the missing columns
     entries = model.unlike_entries(features)
     found = {reason: mask for reason, mask in entries.items() if mask.any()}
     if not found:
@@ -200,8 +200,8 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:
     """Return a note if a table has rows to which the model was fitted, and a mask of them (n,).
 
-    The mask is None if the table has no such rows, or if the model stores the hashes of a part of
-    its rows. Models of earlier versions store none.
+    The mask is None if the table has no such rows, or if the model stores hashes of only some of
+    its rows. Models of earlier versions store no hashes.
     """
     record = model.record_.get("fingerprint")
     names = [state["name"] for state in model.encoder_.columns_]
@@ -221,7 +221,7 @@ def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | No
 def _targets(
     model: Model, frame: pd.DataFrame
 ) -> tuple[NDArray[np.intp], NDArray[np.generic] | None, str]:
-    """Return the rows with all targets, these targets, and the rows with invalid entries."""
+    """Return row indices with all targets, these targets, and a note on unusable targets."""
     names = target_names(model)
     nothing = np.empty(0, dtype=np.intp)
     if any(name not in frame.columns for name in names):
@@ -249,7 +249,7 @@ def _targets(
 
 
 def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
-    """Return which rows have a target that no prediction can be compared with, if there are any."""
+    """Return a note on rows whose target cannot be scored, or an empty text without such rows."""
     if not rows.size:
         return ""
     left_out = counted(len(rows), "row")
@@ -259,7 +259,7 @@ def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
 def _labels(
     raw: NDArray[np.generic], present: NDArray[np.bool_], classes: NDArray[np.generic]
 ) -> Sequence[Any]:
-    """Return the class of each row, ``None`` where it is missing or none of the classes."""
+    """Return the class of each row, ``None`` for a missing entry or an unknown class."""
     named: Mapping[Any, Any] = {label: label for label in classes.tolist()}
     as_text = {str(label): label for label in classes.tolist()}
     entries = zip(raw.tolist(), present, strict=True)

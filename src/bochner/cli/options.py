@@ -15,11 +15,11 @@ _LARGEST_SEED = 2**32 - 1
 _SERIES, _ROWS, _MODEL, _READING, _OUTPUT = (
     "Series", "Test rows", "Model", "Reading the file", "Output",
 )  # fmt: skip
-"""Panels of the help, besides that of options without a panel."""
+"""Titles of the panels in the help."""
 
 
 _NAME = "<name>"
-"""Metavariable of options with few values, which their help lists."""
+"""Placeholder in the help for options with few values, which the help text lists."""
 
 
 def _option(text: str, panel: str | None = None, *names: str, **settings: Any) -> Any:
@@ -280,7 +280,7 @@ SafeCsv = Annotated[
 
 
 def read_options(options: SimpleNamespace) -> ReadOptions:
-    """Return how to read the file of a command."""
+    """Return the reading options of a command."""
     return ReadOptions(
         decimal=options.decimal,
         dates=options.dates,
@@ -293,12 +293,12 @@ def read_options(options: SimpleNamespace) -> ReadOptions:
 
 
 def fraction(level: float) -> float:
-    """Return a level between 0 and 1, which may be given in per cent."""
+    """Convert a level in per cent to a fraction; levels below one are unchanged."""
     return level / 100.0 if 1.0 <= level < 100.0 else level
 
 
 def fraction_option(name: str, level: float) -> float:
-    """Return the level of an option between 0 and 1, or refuse it."""
+    """Return the level of an option as a fraction, or raise an error if it is out of range."""
     share = fraction(level)
     if not 0.0 < share < 1.0:
         raise InputError(

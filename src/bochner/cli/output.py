@@ -1,4 +1,4 @@
-"""Tables, progress and plain text that the commands print, and checks of files to write."""
+"""Prints tables and text of the commands, and checks the files to write."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _NO_MODEL = (
     *CSV_ENDINGS, *BINARY_ENDINGS, *COMPRESSIONS, *HTML_ENDINGS,
     ".json", ".jsonl", ".xml", ".md", ".pdf", ".png", ".svg", ".py", ".ipynb",
 )  # fmt: skip
-"""Endings of data, pages, pictures and programs, under which no model file is written: one is
-likely to have been named by mistake, and would be replaced."""
+"""File endings that are rejected for a model file, because a data file, page, picture or program
+was probably named by mistake and would be overwritten."""
 
 
 def plain(text: str) -> str:
-    """Return a text with its control characters shown, so that a terminal does not obey them."""
+    """Return a text with control characters escaped, so that a terminal does not execute them."""
     return "".join(
         char if char.isprintable() or char == "\n" else char.encode("unicode_escape").decode()
         for char in text
@@ -43,7 +43,7 @@ def plain(text: str) -> str:
 
 @contextmanager
 def noting_warnings() -> Iterator[list[str]]:
-    """Collect the library's warnings for users; other warnings are issued as before."""
+    """Collect the library's warnings as texts in a list; other warnings are issued as usual."""
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -61,7 +61,7 @@ def noting_warnings() -> Iterator[list[str]]:
 def cells_table(
     headings: Iterable[str], rows: Iterable[Iterable[str]], first: JustifyMethod = "left"
 ) -> Table:
-    """Return a table of texts; columns after the first are flush right.
+    """Return a display table; all columns except the first are right-aligned.
 
     If a line is too short for all columns, the first column is folded, and no column is cut.
     """
@@ -75,7 +75,7 @@ def cells_table(
 
 
 def facts_table(facts: Mapping[str, str]) -> Table:
-    """Return a table of names and values."""
+    """Return a display table with two columns, names and values."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
@@ -90,7 +90,7 @@ def is_standard_output(path: Path | None) -> bool:
 
 
 def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
-    """Raise before any work if ``path`` cannot become a file, or is one of the inputs."""
+    """Raise OSError or InputError if ``path`` cannot be written, or is an input file."""
     _refuse_standard_output(path, option, "a file")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: expected the name of a file to write.")
@@ -112,7 +112,7 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
 
 
 def check_model_output(path: Path, *inputs: Path) -> None:
-    """Raise before any work if no model file can be written to ``path``."""
+    """Raise OSError or InputError if no model file can be written to ``path``."""
     check_output(path, *inputs)
     if path.suffix.lower() in _NO_MODEL:
         raise InputError(
@@ -122,7 +122,7 @@ def check_model_output(path: Path, *inputs: Path) -> None:
 
 
 def check_csv_output(path: Path | None, *inputs: Path) -> None:
-    """Raise before any work if no CSV file can be written to ``path``; ``-`` is standard output."""
+    """Raise OSError or InputError if no CSV file can be written to ``path`` (``-`` is allowed)."""
     if path is None or is_standard_output(path):
         return
     check_output(path, *inputs)
@@ -130,7 +130,7 @@ def check_csv_output(path: Path | None, *inputs: Path) -> None:
 
 
 def check_report(path: Path, *inputs: Path) -> None:
-    """Raise before any work if no HTML file can be written to ``path``."""
+    """Raise OSError or InputError if no HTML file can be written to ``path``."""
     import bochner.report.page  # noqa: F401  (so that a missing extra is noticed before the work)
 
     check_output(path, *inputs, option="--report")
@@ -145,7 +145,7 @@ def _refuse_standard_output(path: Path, option: str, kind: str) -> None:
 
 
 def _check_ending(path: Path, endings: Sequence[str], form: str) -> None:
-    """Raise if the ending of a file promises another form than the one that is written."""
+    """Raise InputError if the file ending belongs to another format."""
     ending = path.suffix.lower()
     if ending and ending not in endings:
         raise InputError(
@@ -155,11 +155,11 @@ def _check_ending(path: Path, endings: Sequence[str], form: str) -> None:
 
 
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""Beginnings of cells that spreadsheets take for formulas."""
+"""First characters of cells that spreadsheets interpret as formulas."""
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Escape the text of a table, including column names, so that none begins a formula."""
+    """Escape texts and column names of a table that spreadsheets would interpret as formulas."""
     from pandas.api.types import is_numeric_dtype
 
     def quoted(entry: object) -> Any:
@@ -176,7 +176,7 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) -> None:
     """Write a table as CSV, with tabs for .tsv: to a file, or to standard output.
 
-    If it ``is_safe``, text that spreadsheets would run as a formula has an apostrophe before it.
+    With ``is_safe``, an apostrophe precedes text that spreadsheets would run as a formula.
     """
     if is_safe:
         frame = without_formulas(frame)
@@ -188,12 +188,12 @@ def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) 
 
 
 def write_json(record: Mapping[str, object]) -> None:
-    """Write a record to standard output."""
+    """Write a dictionary as JSON to standard output."""
     sys.stdout.write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
 def check_folder(path: Path) -> None:
-    """Make a folder to write in, or raise if a file is in its place."""
+    """Create a folder, or raise an error if a file has the same path."""
     _refuse_standard_output(path, "--out", "a folder")
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"{path} is a file: expected the name of a folder.")

@@ -22,7 +22,7 @@ from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
 
 _SHARES = ("error", "coverage")
-"""Errors that are shares of the rows."""
+"""Metrics that are shares of rows, shown in per cent."""
 
 
 def predict_table(options: SimpleNamespace) -> None:
@@ -43,7 +43,7 @@ def predict_table(options: SimpleNamespace) -> None:
 
 
 def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of the table that stand before the predictions."""
+    """Return the columns of the input table that precede the predictions in the output."""
     identity = model.record_.get("id", "")
     names = list(fresh.frame.columns) if keep == "all" else []
     if keep == "id" and identity in fresh.frame.columns:
@@ -57,7 +57,7 @@ def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.
 
 
 def _scored(model: Model, fresh: Fresh) -> list[str]:
-    """Return a line about the errors for each target that the table has."""
+    """Return sentences on the errors of each target, if the table contains targets."""
     if fresh.targets is None or len(fresh.rows_with_targets) < 2:
         return []
     note, is_fitted = fitted_rows(model, fresh)
@@ -74,7 +74,7 @@ def _scored(model: Model, fresh: Fresh) -> list[str]:
 def of_new_rows(
     outcome: Outcome, fresh: Fresh, is_fitted: NDArray[np.bool_] | None
 ) -> Outcome | None:
-    """Return the outcome of rows that were not used in the fit, None for fewer than two."""
+    """Return the outcome of the rows that were not used in the fit; None for fewer than two."""
     if is_fitted is None:
         return None
     rows = np.flatnonzero(~is_fitted[fresh.rows_with_targets])
@@ -82,7 +82,7 @@ def of_new_rows(
 
 
 def _errors(outcome: Outcome) -> str:
-    """Return the errors of predictions in words."""
+    """Return the metrics of predictions as text."""
     scores = outcome.scores()
     shown = ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
     return ", ".join(
@@ -126,7 +126,7 @@ def _predictions(
 
 
 def _levels(text: str) -> dict[str, float]:
-    """Return levels by their text, with numbers of one and more as per cent."""
+    """Parse comma-separated levels; numbers of one or more are per cent."""
     try:
         levels = {level.strip(): fraction(float(level)) for level in text.split(",")}
     except ValueError:

@@ -13,11 +13,11 @@ from bochner._base.progress import FitProgress, Progress, silent
 from bochner.cli.output import plain
 
 _FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
-"""Least and most seconds between two lines: a short command writes none, a long one a line each
-minute."""
+"""Shortest and longest interval between two lines in seconds: a short command writes no line, a
+long command one line per minute."""
 
 _GROWTH = 0.5
-"""Seconds until the next line per second that has passed: the log of an hour has 70 lines."""
+"""Ratio of the interval before the next line to the elapsed time: an hour gives 70 lines."""
 
 
 _COMPILING = "compiling loops, once after an installation"
@@ -50,7 +50,7 @@ def _lines(console: Console, activity: "Activity") -> Iterator[None]:
 
     def work() -> None:
         while not is_over.wait(activity.pause()):
-            with suppress(OSError, ValueError):  # Nobody reads it, or it is closed
+            with suppress(OSError, ValueError):  # Standard error has no reader or is closed
                 console.print(Text(str(activity)))
 
     thread = Thread(target=work, daemon=True)
@@ -63,7 +63,7 @@ def _lines(console: Console, activity: "Activity") -> Iterator[None]:
 
 
 class Activity:
-    """The step that a command is at, with the time left of its stage where steps are counted."""
+    """The current step of a command, with the remaining time if steps are counted."""
 
     def __init__(
         self,
@@ -77,17 +77,17 @@ class Activity:
         self._text, self._end = "reading", self._start
 
     def note(self, step: FitProgress) -> None:
-        """Take note of a step."""
+        """Record the current step of a command."""
         now = self._clock()
         seconds = self._seconds_left(step, now)
         self._text, self._end = plain(str(step)), now + seconds
 
     def _seconds_left(self, step: FitProgress, now: float) -> float:
-        """Return the seconds left of a stage, or zero if they are unknown."""
+        """Return the estimated remaining seconds of a stage, or zero if unknown."""
         last, self._last = self._last, now
         if not step.step or step.total is None:
             return 0.0
-        # A first message may come after its own part of the work, or before.
+        # The first message of a stage may come before or after its first step of work.
         seconds = now - self._began.setdefault(step.stage, last)
         return seconds / step.step * (step.total - step.step)
 

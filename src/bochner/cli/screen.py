@@ -25,21 +25,21 @@ from bochner.comparison.verdict import LEAST_PAIR, calibration, no_pairs, sum_of
 from bochner.tables.sensitivity import VarianceShares
 
 _FEWEST_SHOWN, _MOST_SHOWN, _LEAST_SHARE = 3, 10, 0.005
-"""Fewest and most columns listed, the most important first, and the share of the variance below
-which further ones are only counted: it is shown as 0.4 % or less."""
+"""Smallest and largest number of listed columns, by decreasing importance, and the share of the
+variance below which further columns are only counted."""
 
 _SHOWN_PAIRS = 4
 """Number of listed pairs of columns, by decreasing share."""
 
 _MOST_CLASSES = 12
-"""Most classes of a confusion matrix on a screen: its columns fit into 100 characters."""
+"""Largest number of classes of a printed confusion matrix, which then fits 100 characters."""
 
-_HEADINGS = {**METRICS, "r2": "explained"}  # A line has 80 characters
+_HEADINGS = {**METRICS, "r2": "explained"}  # Fits 80 characters
 _WITH_ERROR = ("rmse", "log_loss", "error")
 """Metrics that are shown with their standard error: a line has 80 characters."""
 
 _PLAIN = (1e-3, 1e6)
-"""Sizes of errors that are shown without a power of ten, which is shorter outside of them."""
+"""Range of absolute values that are printed without a power of ten."""
 
 _SHARES = ("r2", "coverage")
 """Metrics that are shown in per cent."""
@@ -50,7 +50,7 @@ def print_studies(
     studies: Sequence[Study],
     warned: Sequence[str] = (),
 ) -> None:
-    """Print the table facts; verdict, errors and calibration of each target; and columns."""
+    """Print the table facts, the results of each target, and the importance of columns."""
     first = studies[0]
     _print_table_facts(console, first, warned)
     for study in studies:
@@ -107,7 +107,7 @@ def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) ->
     labels = ["Table", *[""] * (len(facts.notes) + len(warned)), "Rows"]
     grid = Table.grid(padding=(0, 2))
     grid.add_column()
-    grid.add_column(overflow="fold")  # Paths are long words
+    grid.add_column(overflow="fold")  # Do not break long paths
     for label, text in zip(labels, [_read_line(facts), *facts.notes, *warned, split], strict=True):
         grid.add_row(label, Text(plain(text)))
     console.print(grid)
@@ -123,7 +123,7 @@ def _read_line(facts: TableFacts) -> str:
 
 
 def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
-    """Return the errors of methods with their standard errors, the most accurate first."""
+    """Return a table of the errors of methods with standard errors, the smallest error first."""
     scores = {name: outcome.scores() for name, outcome in outcomes.items()}
     metrics, shown = _metrics(next(iter(outcomes.values())), scores.values())
     order = sorted(scores, key=lambda name: _rank(scores[name], metrics))
@@ -142,7 +142,7 @@ def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
 def _metrics(
     outcome: Outcome, scores: Iterable[Mapping[str, Score]]
 ) -> tuple[Sequence[str], list[str]]:
-    """Return the metrics of an outcome, and those that some of the scores have."""
+    """Return the names of the metrics to show: those of the task that some scores contain."""
     metrics = OF_NUMBERS if outcome.classes is None else OF_CLASSES
     known = set().union(*scores)
     return metrics, [name for name in metrics if name in known]
@@ -165,7 +165,7 @@ def _shown(score: Score | None, metric: str) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a number in few characters: with four digits, or three and a power of ten."""
+    """Return a number with four digits, or with three digits and a power of ten."""
     text = number(value, plain=_PLAIN)
     return number(value, 3, _PLAIN) if "e" in text else text
 
@@ -174,7 +174,7 @@ def share_tables(importance: VarianceShares, pairs: VarianceShares | None) -> li
     """Return tables of the most important columns and of interacting pairs."""
     n_shown = int(np.sum(importance.share[:_MOST_SHOWN] >= _LEAST_SHARE))
     n_shown = max(n_shown, min(_FEWEST_SHOWN, len(importance.columns)))
-    n_shown += n_shown == len(importance.columns) - 1  # A line for one is its own line
+    n_shown += n_shown == len(importance.columns) - 1  # List a single remaining one
     cells = _share_cells(importance, n_shown)
     if n_others := len(importance.columns) - n_shown:
         rest = float(importance.share[n_shown:].sum())
@@ -204,7 +204,7 @@ def joined(name: str | Iterable[str]) -> str:
 
 
 def confusion_table(outcome: Outcome) -> Table | None:
-    """Return counts of predicted classes by true class, or ``None`` if there are too many."""
+    """Return the confusion matrix as a display table, or ``None`` for too many classes."""
     assert outcome.classes is not None
     if len(outcome.classes) > _MOST_CLASSES:
         return None
@@ -215,14 +215,14 @@ def confusion_table(outcome: Outcome) -> Table | None:
 
 
 def kinds_table(kinds: Mapping[str, Outcome]) -> Table:
-    """Return the number of rows and the errors of each kind of rows."""
+    """Return a table of row counts and errors by kind of rows."""
     return groups_table(
         {KINDS_OF_ROWS[kind]: outcome for kind, outcome in kinds.items()}, "kind of rows", OF_SPREAD
     )
 
 
 def groups_table(groups: Mapping[str, Outcome], name: str, left_out: Collection[str] = ()) -> Table:
-    """Return the number of rows and the errors of each group, without some metrics."""
+    """Return a table of row counts and errors by group, without the metrics in ``left_out``."""
     all_scores = {label: outcome.scores() for label, outcome in groups.items()}
     _, known = _metrics(next(iter(groups.values())), all_scores.values())
     shown = [metric for metric in known if metric not in left_out]

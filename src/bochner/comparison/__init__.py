@@ -1,1 +1,1 @@
-"""Other methods next to the library's own on one train/test split, and the metrics of all."""
+"""Comparison of the library's models with other methods on one train/test split."""

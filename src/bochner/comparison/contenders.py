@@ -1,4 +1,4 @@
-"""Common methods for tables, fitted to the rows of a model, and their metrics on test rows."""
+"""Common methods for tables, fitted and tested on the same rows as a model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from bochner.comparison.split import Split
 from bochner.tables.encoder import TableEncoder
 
 N_COMPONENTS = 1024
-"""Random features of the methods that have some: the default of tables with a given kernel."""
+"""Number of random features of the compared methods, as of table models with a fixed kernel."""
 
 OURS = "bochner"
 LINEAR = "linear model"
@@ -32,7 +32,7 @@ TREES = "gradient-boosted trees"
 CATBOOST = "CatBoost"
 
 _ALPHAS: tuple[float, ...] = tuple(np.logspace(-3, 3, 13).tolist())
-"""Ridge penalties to choose from: two per decade, from 0.001 to 1,000."""
+"""Candidate ridge penalties for cross-validation: two per decade, from 0.001 to 1,000."""
 
 Contender = Callable[[str, int, int], BaseEstimator]
 
@@ -59,15 +59,15 @@ def _catboost(task: str, n_components: int, seed: int) -> BaseEstimator:
 
     is_regression = task == "regression"
     trees = catboost.CatBoostRegressor if is_regression else catboost.CatBoostClassifier
-    # Only its settings are defaults: by default it also prints, and writes files where it runs.
+    # CatBoost with default hyperparameters, without its output and files.
     model = trees(random_seed=seed, verbose=False, allow_writing_files=False)
     return make_pipeline(common_encoder(), model)
 
 
 def common_encoder() -> TableEncoder:
-    """Return the encoder of all methods that take numbers only, the first step of each."""
-    # Standardised, one-hot encoded and imputed. No value is clipped below 10⁸ rows: none of n rows
-    # lies more than √n standard deviations out. Larger values would lose digits in sums.
+    """Return the table encoder that precedes each method in a pipeline."""
+    # Standardised, one-hot encoded and imputed. With fewer than 10⁸ rows no value is clipped, since
+    # # none of n values is more than √n standard deviations from the mean.
     return TableEncoder(numeric="standardize", clip=1e4)
 
 
@@ -77,7 +77,7 @@ CONTENDERS: Mapping[str, Contender] = MappingProxyType(
 
 
 def installed() -> Mapping[str, Contender]:
-    """Return the methods of which all packages are installed: with CatBoost if it is."""
+    """Return the methods whose packages are installed; CatBoost is optional."""
     has_catboost = find_spec("catboost") is not None
     return {**CONTENDERS, CATBOOST: _catboost} if has_catboost else CONTENDERS
 
@@ -87,8 +87,8 @@ def timed_fit(
 ) -> float:
     """Fit ``model`` to the training rows and return the seconds it took.
 
-    By default fits run on one OpenMP thread: these threads spin, and where other work shares the
-    cores, trees take a hundred times longer with two of them.
+    By default fits use one OpenMP thread, because OpenMP threads busy-wait: on shared cores, two
+    threads can make trees a hundred times slower.
     """
     if split.weight is not None:
         prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
@@ -100,7 +100,7 @@ def timed_fit(
 
 
 _Encoded = tuple[Split, float]
-"""A split with encoded rows, and the seconds that encoding the training rows took."""
+"""A split with encoded rows, and the time in seconds to encode the training rows."""
 
 
 def add_others(
@@ -113,7 +113,7 @@ def add_others(
     until: float = inf,
     progress: Progress = silent,
 ) -> list[str]:
-    """Add the outcomes of other methods, by name, to the outcomes of each target.
+    """Fit the other methods, and add their test outcomes by name to each target's outcomes.
 
     All methods use the threads that ``n_jobs`` gives to the fit of a table model. Their time in
     seconds covers encoding the training rows and the fit. No method starts after the time ``until``
@@ -146,10 +146,10 @@ def _encoded(split: Split) -> _Encoded:
 def _outcome(name: str, encoded: _Encoded, level: float, seed: int, n_threads: int) -> Outcome:
     """Fit a method to encoded rows, and return its predictions of the test rows."""
     split, seconds = encoded
-    model = installed()[name](split.task, N_COMPONENTS, seed)[1:]  # Without the encoder
+    model = installed()[name](split.task, N_COMPONENTS, seed)[1:]  # The step after the encoder
     if name == CATBOOST:
         model[-1].set_params(thread_count=n_threads)
-    # Other libraries overflow where targets are huge: their errors say so.
+    # Ignore overflows of other libraries with huge targets; their errors show them.
     with threadpool_limits(n_threads), np.errstate(over="ignore", invalid="ignore"):
         seconds += timed_fit(model, split, n_openmp=n_threads)
         return outcome(model, split, level, seconds)

@@ -1,4 +1,4 @@
-"""Errors of forecasts from past origins, next to repetitions of the last season, in sentences."""
+"""Backtest errors of forecasts compared with a seasonal naive forecast, and sentences on them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 SEASON_REPEATED, LAST_REPEATED = "last season repeated", "last value repeated"
 
 _MOST_ORIGINS = 3
-"""Origins: each is a fit, so that the comparison takes at most three times as long as the fit."""
+"""Number of origins; each takes one fit, so the comparison takes at most three times as long."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OriginScores:
-    """Errors of forecasts of one series from past origins.
+    """Forecast errors of one series from past origins.
 
     ``errors`` and ``scaled`` hold the errors (n,) of each method, and these divided by the mean
     absolute seasonal difference of the training values; ``covered`` (n,) tells which values the
@@ -39,7 +39,7 @@ class OriginScores:
 
     horizon: int
     n_origins: int
-    season: int  # Steps of the season that is repeated; one for the last value
+    season: int  # Season of the naive forecast in steps; 1 repeats the last value
     errors: dict[str, Array]
     scaled: dict[str, Array]
     covered: Array
@@ -47,7 +47,7 @@ class OriginScores:
 
     @property
     def other(self) -> str:
-        """Name of the method that the forecasts are compared with."""
+        """Name of the naive method, which repeats the last season or value."""
         return SEASON_REPEATED if self.season > 1 else LAST_REPEATED
 
     def mae(self, method: str) -> float:
@@ -55,7 +55,7 @@ class OriginScores:
         return float(np.abs(self.errors[method]).mean())
 
     def mase(self, method: str) -> float:
-        """Return the mean absolute scaled error of a method, NaN if no difference scales it."""
+        """Return the mean absolute scaled error of a method, NaN without a scale."""
         return float(np.abs(self.scaled[method]).mean())
 
     @property
@@ -67,10 +67,9 @@ class OriginScores:
 def origin_scores(
     model: Forecaster, y: pd.Series, X: pd.DataFrame | None, horizon: int, level: float
 ) -> OriginScores | None:
-    """Return the errors from up to three origins, or ``None`` if the series is too short for one.
+    """Return the errors from up to three origins, or ``None`` if the series is too short.
 
-    Origins are ``horizon`` values apart. Values before the first origin are at least as many as
-    those of a forecast.
+    Origins are ``horizon`` values apart, and at least ``horizon`` values precede the first origin.
     """
     origins_and_season = _origins_and_season(y, horizon)
     if origins_and_season is None:
@@ -78,7 +77,7 @@ def origin_scores(
     n_origins, season = origins_and_season
     try:
         table = model.cross_validate(y, horizon, n_origins, X, level=level, season_length=season)
-    except ValueError:  # Values before the first origin are constant or too few
+    except ValueError:  # The values before the first origin are constant, or too few
         return None
     return _scores(y, table, horizon, n_origins, season)
 
@@ -95,7 +94,7 @@ def _origins_and_season(y: pd.Series, horizon: int) -> tuple[int, int] | None:
 def _scores(
     y: pd.Series, table: pd.DataFrame, horizon: int, n_origins: int, season: int
 ) -> OriginScores:
-    """Return the errors of the table of `bochner.Forecaster.cross_validate` for one series."""
+    """Convert the table of `bochner.Forecaster.cross_validate` for one series to its errors."""
     values = y.to_numpy(dtype=np.float64)
     observed = table["observed"].to_numpy()
     is_known = np.isfinite(observed)
@@ -119,10 +118,10 @@ def _scores(
 
 
 def repeated_season(values: Array, horizon: int, season: int) -> Array:
-    """Return forecasts (horizon,) that repeat the last ``season`` values.
+    """Return naive forecasts (horizon,) that repeat the last ``season`` values.
 
-    Unknown values are replaced by the last known one of the same step of the season, and by the
-    last known value of all where there is none.
+    An unknown value is replaced by the last known value at the same step of the season, or else by
+    the last known value of the series.
     """
     known_values = values[np.isfinite(values)]
     pattern = []
@@ -134,26 +133,26 @@ def repeated_season(values: Array, horizon: int, season: int) -> Array:
 
 
 def mean_mase(scores: Collection[OriginScores], method: Any = None) -> float:
-    """Return the mean over series of the scaled error, by default of the other method."""
+    """Return the mean absolute scaled error over all series, by default of the naive method."""
     errors = [each.mase(each.other if method is None else method) for each in scores]
     return float(np.nanmean(errors)) if np.isfinite(errors).any() else np.nan
 
 
 _ALIKE = 0.05
-"""Relative difference of mean errors from three origins or fewer that is not worth a word."""
+"""Relative difference of mean errors below which no method is called better."""
 
 _PLAIN = (1e-3, 1e9)
-"""Sizes of the largest value that is written without a power of ten."""
+"""Range of the largest absolute value for numbers without a power of ten."""
 
 _DIGITS = 3
-"""Significant digits of the width of an interval to which values are rounded."""
+"""Values are rounded to this number of significant digits of the interval width."""
 
 _SCALES = {
     "floor": "values of zero or more",
     "sqrt": "square roots of the values",
     "log": "logarithms of the values",
 }
-"""Quantity that is modelled, by transformation."""
+"""Description of the modelled quantity, by transformation."""
 
 _NO_SEASONS = ("trend", "inputs", "remainder")
 """Components that are neither seasons nor cycles."""
@@ -174,7 +173,7 @@ class SeriesForecast:
     inputs: pd.DataFrame | None = None  # Known inputs (n + h, d) of the series and its forecast
 
     def shown(self, value: float) -> str:
-        """Return a value with as many decimals as the widths of the intervals deserve."""
+        """Format a value with a number of decimals that suits the interval widths."""
         width = float(np.median(self.upper - self.lower))
         largest = float(np.abs([*self.mean, *self.lower, *self.upper]).max())
         if not width or not _PLAIN[0] <= largest < _PLAIN[1] or not np.isfinite(value):
@@ -183,7 +182,7 @@ class SeriesForecast:
         return f"{value:,.{decimals}f}"
 
     def shown_times(self) -> list[str]:
-        """Return the times as text: dates without the time of day where all are at midnight."""
+        """Return the times as text; dates omit the time of day if all are at midnight."""
         return shown_times(self.times)
 
     def span(self) -> str:
@@ -193,12 +192,12 @@ class SeriesForecast:
 
 
 _MOST_BREAKS = 4
-"""Most outliers or shifts that are named: more would take another line of a terminal."""
+"""Largest number of outliers or shifts that are listed."""
 
 
 def shown_times(times: Any) -> list[str]:
     """Return times of a pandas index as text."""
-    if hasattr(times, "normalize"):  # Dates
+    if hasattr(times, "normalize"):  # Periods or dates
         if (times == times.normalize()).all():
             return [time.strftime(_MIDNIGHT) for time in times]
         return [time.isoformat(sep=" ", timespec="minutes") for time in times]
@@ -210,9 +209,9 @@ def shown_times(times: Any) -> list[str]:
 
 
 def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
-    """Return names and texts of the seasons, the trend and the transformation of a model.
+    """Return facts on a model, by name: seasons, trend, transformation, outliers and shifts.
 
-    Outliers and shifts of the level have times of the pandas index of the values, if it is given.
+    With the pandas index of the values, outliers and level shifts are listed by their times.
     """
     trends = law.trends()
     shares = zip(trends, whole_percents(list(trends.values())), strict=True)
@@ -230,7 +229,7 @@ def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
 
 
 def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
-    """Return the first times of outliers or shifts as text, or their number without an index."""
+    """Return a list of the first times of outliers or shifts, or their number without an index."""
     if index is None:
         return counted(len(times), "time")
     shown = shown_times(index[law.positions(times[:_MOST_BREAKS])])
@@ -239,7 +238,7 @@ def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
 
 
 def _seasons(law: SeriesLaw) -> list[str]:
-    """Return the seasons and cycles of the best model, then those of other models only."""
+    """Describe the seasons and cycles of the best model, then additional ones of other models."""
     names = [period.name for period in law.periods()]
     others = [name for name in law.components if name not in (*names, *_NO_SEASONS)]
     for name in others:
@@ -249,7 +248,7 @@ def _seasons(law: SeriesLaw) -> list[str]:
 
 
 def forecast_verdict(scores: Collection[OriginScores]) -> str:
-    """Return a sentence on the errors of forecasts next to the last season or value repeated."""
+    """Return a sentence that compares the forecast errors with those of the naive forecast."""
     if not scores:
         return "The series are too short to measure forecasts of their last values."
     ours, other = mean_mase(scores, OURS), mean_mase(scores)
@@ -271,9 +270,9 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
-    """Return a sentence on the share of values within the intervals, and its usual range.
+    """Return a sentence on the coverage of the intervals, and its range if calibrated.
 
-    Values of one forecast are dependent.
+    Values of the same forecast count as dependent.
     """
     covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
     forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]

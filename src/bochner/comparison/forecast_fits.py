@@ -1,4 +1,4 @@
-"""Forecasts of the series of a table, one after another."""
+"""Fits and forecasts the series of a table one by one."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_COMPARED = 20
-"""Most series that are also forecast from past origins, evenly among all."""
+"""Largest number of series that are also backtested, selected evenly from all series."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesFits:
-    """The model and the forecasts of all series that have one, and reasons why others have none."""
+    """A model with the forecasts of its series, and the reasons for series without a forecast."""
 
     model: Forecaster
     series: Sequence[SeriesForecast]
@@ -40,7 +40,7 @@ class SeriesFits:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Steps to forecast, by default the later rows, the country of holidays, and the level."""
+    """Options of a forecast: columns, number of steps, country of holidays and interval level."""
 
     columns: SeriesColumns
     horizon: int | None = None
@@ -48,7 +48,7 @@ class Request:
     level: float = 0.9
 
     def steps(self, one: TableSeries) -> int:
-        """Return the number of steps to forecast of one series."""
+        """Return the number of steps to forecast for one series."""
         target, n_later = self.columns.target, len(one.later)
         of = "" if self.columns.series is None else f" of the series {one.name!r}"
         if self.horizon is None and not n_later:
@@ -71,7 +71,7 @@ class Request:
         return steps
 
     def inputs(self, one: TableSeries, steps: int) -> pd.DataFrame | None:
-        """Return the known inputs at the times of a series and its forecast, holidays included."""
+        """Return the known inputs at the times of a series and its forecast, including holidays."""
         import pandas as pd
 
         n_values = len(one.values)
@@ -90,7 +90,7 @@ class Request:
     def forecast(
         self, one: TableSeries, parts: Sequence[Any], X: pd.DataFrame | None
     ) -> SeriesForecast:
-        """Return a forecast, given its means and the ends of its intervals as series of pandas."""
+        """Collect a forecast from pandas series of its means and interval ends."""
         name = self.columns.target if self.columns.series is None else one.name
         times = parts[0].index.rename(self.columns.time)
         mean, lower, upper = (np.asarray(part) for part in parts)
@@ -139,11 +139,11 @@ def forecast_each(
 
 
 def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[str, OriginScores]:
-    """Return errors of forecasts from past origins, of at most twenty series one by one."""
+    """Return the backtest errors of at most twenty series, by name."""
     scores = {}
     every = max(1, -(-len(fits.series) // _MOST_COMPARED))
     for place, one in enumerate(some := fits.series[::every]):
-        # A single series has several origins, and one of one series would be no progress.
+        # With a single series, "1 of 1" would not be useful as progress.
         places = (place + 1, len(some)) if len(some) > 1 else ()
         progress("forecasting from past origins", *places)
         past = None if one.inputs is None else one.inputs.iloc[: len(one.values)]

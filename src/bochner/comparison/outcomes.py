@@ -1,4 +1,4 @@
-"""Predictions of a fitted method for held-out rows, their errors, and the coverage of intervals."""
+"""Test predictions of a fitted method, their errors, and the coverage of intervals."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,10 +17,10 @@ from bochner._base.arrays import Array, Floats, Index, Mask, as_array
 from bochner.comparison.split import Split
 
 LIKE = "like the training rows"
-"""Kind of the rows that differ in no way from the training rows, see :func:`by_kind`."""
+"""Name of the kind of rows that resemble the training rows, see :func:`by_kind`."""
 
 LEVEL = 0.9
-"""Probability of the prediction intervals whose coverage is measured, unless another is given."""
+"""Default probability of the prediction intervals whose coverage is measured."""
 
 METRICS: Mapping[str, str] = MappingProxyType(
     {
@@ -33,16 +33,16 @@ METRICS: Mapping[str, str] = MappingProxyType(
         "auc": "AUC",
     }
 )
-"""Headings of columns of metrics, by the metrics' names."""
+"""Column headings of metrics, by the name of the metric."""
 
 OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
-"""Metrics of a regression that tables show."""
+"""Metrics shown in tables for regression."""
 
 OF_CLASSES = ("log_loss", "error", "auc")
-"""Metrics of a classification that tables show."""
+"""Metrics shown in tables for classification."""
 
 OF_SPREAD = ("r2", "auc")
-"""Metrics that depend on the spread of the targets: kinds of rows are not compared by them."""
+"""Metrics that depend on the spread of the targets, so they do not compare kinds of rows."""
 
 KINDS_OF_ROWS: Mapping[str, str] = MappingProxyType(
     {
@@ -53,10 +53,10 @@ KINDS_OF_ROWS: Mapping[str, str] = MappingProxyType(
         "later": "of later times",
     }
 )
-"""Ends of a phrase that begins with "rows", by the kinds of rows of an evaluation."""
+"""Description of each kind of rows, which follows the word "rows"."""
 
 _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
-"""Least probability in the log loss, as in scikit-learn."""
+"""Lower bound of a probability in the log loss, as in scikit-learn."""
 
 
 def normal_half_width(level: float) -> float:
@@ -70,7 +70,7 @@ def normal_half_width(level: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A metric on n test rows, and its standard error; ``nan`` where there is none."""
+    """A metric on n test rows, and its standard error, ``nan`` if unknown."""
 
     value: float
     std_error: float = float("nan")
@@ -78,13 +78,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """Predictions for n test rows of a target.
+    """Predictions of one target for n test rows, with the observed values.
 
     ``y`` (n,) are the observed targets, and ``prediction`` (n,) are means or labels. ``lower`` and
     ``upper`` (n,) are the ends of prediction intervals of probability ``level``, and
     ``probability`` (n, C) are the probabilities of ``classes`` (C,); each is ``None`` if the method
     does not predict it. ``classes`` is ``None`` for regression. ``unit`` is the variance of the
-    training target. Rows of a cluster (n,) are dependent, such as the rows of a group.
+    training target. Rows with equal ``clusters`` (n,) are dependent.
     """
 
     y: NDArray[Any]
@@ -99,7 +99,7 @@ class Outcome:
     seconds: float = float("nan")
 
     def part(self, rows: Index | Mask) -> "Outcome":
-        """Return the outcome of some of the rows."""
+        """Return the outcome restricted to some of the rows."""
         names = ("y", "prediction", "lower", "upper", "probability", "clusters")
         columns = ((name, getattr(self, name)) for name in names)
         return replace(
@@ -107,14 +107,14 @@ class Outcome:
         )
 
     def confusion(self) -> NDArray[np.int64]:
-        """Return the numbers (C, C) of rows by observed and by predicted class."""
+        """Return the confusion matrix (C, C): row counts by observed and by predicted class."""
         counts: NDArray[np.int64] = confusion_matrix(self.y, self.prediction, labels=self.classes)
         return counts
 
     def losses(self) -> Array:
         """Return the squared error, or the log loss in nats, of each row (n,).
 
-        Classifiers without probabilities have one for a wrong class, else zero.
+        Without probabilities, the loss is one for a wrong class and zero for the right class.
         """
         if self.classes is None:
             return as_array((self.prediction - self.y) ** 2)
@@ -131,7 +131,7 @@ class Outcome:
     def _number_scores(self) -> dict[str, Score]:
         residual = self.prediction - self.y
         square = self._mean(residual**2)
-        rmse, unit = np.sqrt(square.value), self.unit or np.nan  # Nothing, if targets are equal
+        rmse, unit = np.sqrt(square.value), self.unit or np.nan  # NaN if targets are constant
         scores = {
             "rmse": Score(float(rmse), square.std_error / (2.0 * rmse) if rmse else 0.0),
             "mae": self._mean(np.abs(residual)),
@@ -158,7 +158,7 @@ class Outcome:
 
 
 def mean_score(values: Floats | Mask, clusters: NDArray[np.generic] | None = None) -> Score:
-    """Return the mean of values (n,) and its standard error, that of clusters if there are some."""
+    """Return the mean of values (n,) and its (cluster-robust) standard error."""
     values = as_array(values.astype(np.float64))
     n, mean = len(values), float(np.mean(values))
     residuals = values - mean
@@ -168,8 +168,8 @@ def mean_score(values: Floats | Mask, clusters: NDArray[np.generic] | None = Non
     n_parts = len(residuals)
     if n_parts < 2:
         return Score(mean)
-    # The sum's variance is that of a sum of as many independent parts, whose mean is zero.
-    largest = float(np.max(np.abs(residuals))) or 1.0  # Fourth powers of large targets overflow
+    # Variance of a sum of independent parts (rows or clusters) with mean zero.
+    largest = float(np.max(np.abs(residuals))) or 1.0  # Against overflow
     error = np.sqrt(np.sum((residuals / largest) ** 2) * n_parts / (n_parts - 1)) / n
     return Score(mean, largest * float(error))
 
@@ -208,7 +208,7 @@ def outcome(
 
 
 def by_group(outcome: Outcome, labels: Iterable[object]) -> Mapping[Any, Outcome]:
-    """Return the outcome of the rows of each label (n,), the most frequent label first."""
+    """Split the outcome by labels (n,), in decreasing order of frequency."""
     group_labels = np.asarray(list(labels), dtype=object)
     names, numbers, counts = np.unique(
         group_labels.astype(str), return_inverse=True, return_counts=True
@@ -217,7 +217,7 @@ def by_group(outcome: Outcome, labels: Iterable[object]) -> Mapping[Any, Outcome
 
 
 def by_kind(outcome: Outcome, unlike: Mapping[str, Mask]) -> Mapping[str, Outcome]:
-    """Return the outcome of each kind of rows: like the training rows, or unlike by a reason.
+    """Split the outcome by kind of rows: like the training rows, or unlike for some reason.
 
     ``unlike`` has masks (n,) by reason; a row may have several reasons. Kinds without rows are left
     out, and the result is empty if all rows are like the training rows.
@@ -231,12 +231,12 @@ def by_kind(outcome: Outcome, unlike: Mapping[str, Mask]) -> Mapping[str, Outcom
 
 
 _CERTAINTY = 0.95
-"""Probability of the range of coverages that calibrated intervals have."""
+"""Probability that the coverage of calibrated intervals lies within its range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The coverage of intervals of probability ``level``, and its range if they are calibrated.
+    """Coverage of intervals of probability ``level``, and its range for calibrated intervals.
 
     ``observed`` is the share of n values within their intervals. Calibrated intervals have a
     coverage between ``lower`` and ``upper`` with a probability of 95 %, by a binomial law.
@@ -249,17 +249,17 @@ class Coverage:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether intervals contain significantly fewer values than they should."""
+        """Whether the coverage is significantly below its level."""
         return self.observed < self.lower
 
     @property
     def is_wide(self) -> bool:
-        """Whether intervals contain significantly more values than they should."""
+        """Whether the coverage is significantly above its level."""
         return self.observed > self.upper
 
     @property
     def judgement(self) -> str:
-        """Return the end of a sentence: as expected, or too narrow or wide."""
+        """Return an assessment for the end of a sentence: as expected, too narrow or too wide."""
         if self.is_narrow:
             return "too narrow"
         return "wider than necessary" if self.is_wide else "as expected"
@@ -268,9 +268,9 @@ class Coverage:
 def calibrated_range(
     n: int | Index, level: Array | float, n_comparisons: int = 1
 ) -> tuple[Array, Array]:
-    """Return the central 95 % range of the shares of n independent values in their intervals.
+    """Return the central 95 % range of the coverage of n independent values.
 
-    With several comparisons, the probability that none of the shares is outside is 95 % or more.
+    For several comparisons, all coverages are within the range with a probability of at least 95 %.
     """
     lower, upper = binom.interval(1.0 - (1.0 - _CERTAINTY) / n_comparisons, n, level)
     return as_array(lower / n), as_array(upper / n)
@@ -282,10 +282,10 @@ def coverage_of(
     clusters: NDArray[np.generic] | None = None,
     n_comparisons: int = 1,
 ) -> Coverage:
-    """Compare the share of values (n,) within their intervals with the level of the intervals.
+    """Return the coverage from a mask (n,) of the values within their intervals.
 
-    Values of a cluster (n,) are dependent. All sentences, pictures and checks of coverage use this
-    function, so that they agree.
+    Values with equal ``clusters`` (n,) are dependent. All texts, pictures and checks use this
+    function.
     """
     n_independent = _independent(is_covered, clusters)
     lower, upper = calibrated_range(n_independent, level, n_comparisons)
@@ -301,10 +301,10 @@ def outcome_coverage(outcome: Outcome, n_comparisons: int = 1) -> Coverage | Non
 
 
 def _independent(is_covered: Mask, clusters: NDArray[np.generic] | None) -> int:
-    """Return the number of independent values that have the same standard error of their share.
+    """Return the effective sample size of the coverage: independent values with equal precision.
 
-    It is at least the number of clusters, whose values are equal in the worst case. That is assumed
-    if all or no values are covered, which says nothing about the dependence.
+    It is at least the number of clusters, and equal to it if all or no values are covered, because
+    the dependence is then unknown.
     """
     n = len(is_covered)
     if clusters is None:

@@ -49,10 +49,10 @@ class Split:
     groups_test: NDArray[Any] | None = None
     kind: str = "random"
     reason: str = "The test rows were chosen at random."
-    column: str | None = None  # That of times or groups by which the test rows were chosen
+    column: str | None = None  # Column of times or groups by which test rows were chosen
 
     def of_target(self, number: int) -> Split:
-        """Return the split with one of several targets."""
+        """Return the split restricted to one of several targets."""
         if self.y.ndim == 1:
             return self
         return replace(self, y=self.y[:, number], y_test=self.y_test[:, number])
@@ -60,7 +60,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Names of the columns of a table that are no features, or order or group its rows."""
+    """Names of the columns of a table with a role other than feature."""
 
     target: tuple[str, ...]
     drop: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Roles:
 
     @property
     def names(self) -> dict[str, str]:
-        """Columns by their roles, besides targets and dropped columns."""
+        """Mapping from role to column name, without targets and dropped columns."""
         roles = {role: getattr(self, role) for role in ("weight", "id", "group", "time")}
         return {role: name for role, name in roles.items() if name is not None}
 
@@ -126,7 +126,7 @@ def _weights(frame: pd.DataFrame, name: str) -> Floats:
 
 
 def _task(targets: dict[str, pd.Series], named: str) -> Task:
-    """Return the task of the targets, and raise InputError if they do not suit it."""
+    """Return the task, inferred from the targets if needed; raise InputError for a mismatch."""
     several, task = len(targets) > 1, cast(Task, named)
     if named == "auto":
         task = "regression" if several else infer_task(next(iter(targets.values())))
@@ -143,7 +143,7 @@ def _task(targets: dict[str, pd.Series], named: str) -> Task:
 def _chosen(
     frame: pd.DataFrame, roles: Roles, kind: str
 ) -> tuple[str, str, str | None, dict[str, Any]]:
-    """Return the kind of the test rows, a sentence on it, their column, and its times or groups."""
+    """Return the kind of the split, a sentence on it, its column, and its times or groups."""
     implied = "group" if roles.group else "time" if roles.time else "auto"
     if roles.group and roles.time:
         raise InputError(
@@ -183,7 +183,7 @@ def _chosen(
 
 
 def _dates(frame: pd.DataFrame, roles: Roles) -> list[str]:
-    """Return the names of complete columns of dates."""
+    """Return the names of date columns without missing entries."""
     read = (read_column(str(name), frame[name]) for name in frame.columns)
     kinds = {column.name: column for column in read if column.kind == "date"}
     return [name for name, c in kinds.items() if c.present.all() and name not in roles.target]
@@ -200,9 +200,9 @@ def split_rows(
     groups: NDArray[np.generic] | None = None,
     time: NDArray[np.generic] | None = None,
 ) -> Split:
-    """Split rows into training and test rows: at random, by whole groups, or the latest for tests.
+    """Split rows into training and test rows at random, by whole groups or by time.
 
-    Classes have equal shares in both if rows are split at random. Weights, groups and times have an
+    Random splits are stratified by class. Weights, groups and times have an
     entry for each row.
 
     Raises InputError if a part has too few rows or groups or lacks a class, or the training target

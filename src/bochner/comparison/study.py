@@ -1,4 +1,4 @@
-"""A table model, fitted and tested on held-out rows next to other methods."""
+"""A table model, fitted and tested on held-out rows, and compared with other methods."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PACKAGES = ("bochner", "numpy", "scipy", "scikit-learn")
-"""Packages that compute, whose versions reproduce a result."""
+"""Packages whose versions are recorded, so that a result can be reproduced."""
 
 Model = TableRegressor | TableClassifier
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """A column of a table in brief."""
+    """Summary of a column of a table."""
 
     name: str
     kind: str  # "numbers", "dates", "text", ...
     n_missing: int
     n_distinct: int
-    summary: str  # Range of numbers and dates, or the most frequent texts
+    summary: str  # Range, or the most frequent texts
 
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """Summary of a table: its source, its features, and notes on oddities in its reading."""
+    """Summary of a table: its source, its features, and notes on problems in reading the file."""
 
     source: str
     n_rows: int
@@ -62,7 +62,7 @@ class TableFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
-    """A fitted model, one of its targets, and the predictions of this target for test rows.
+    """A fitted model, one of its targets, and the test predictions of this target by all methods.
 
     ``outcomes`` maps names of methods to outcomes; the model itself comes first, under ``OURS``.
     ``importance`` and ``interactions`` of columns are ``None`` if they were not computed.
@@ -119,8 +119,8 @@ def fitted_studies(
 ) -> tuple[list[Study], list[str]]:
     """Fit a model to the training rows, and test, compare and analyse it on the test rows.
 
-    No other method and no analysis starts after the time ``until`` of ``perf_counter``. Returns a
-    study of each target, and the names of what was left out for lack of time.
+    No other method or analysis starts after the time ``until`` of ``perf_counter``. Returns one
+    study per target, and the names of the methods and analyses omitted for lack of time.
     """
     seconds = timed_fit(model, split, callback=progress.relay, groups=split.groups, time=split.time)
     progress("predicting the test rows")
@@ -159,7 +159,7 @@ def measured_studies(
     is_analysed: bool = True,
     **shared: Any,
 ) -> list[Study]:
-    """Return a study of each target of a fitted model on the test rows of a split."""
+    """Return one study per target of a fitted model, from the test rows of a split."""
     if is_analysed:
         shared |= {"importance": model.importance(), "interactions": model.interactions()}
     return studies_of(model, targets, table, split, own_outcomes(model, split, level), **shared)
@@ -168,7 +168,7 @@ def measured_studies(
 def fit_facts(
     studies: Sequence[Study], roles: Roles, layout: Mapping[str, Any]
 ) -> dict[str, object]:
-    """Return the facts about a fit that the model file keeps."""
+    """Return the facts about a fit that are stored in the model file."""
     first, several = studies[0], len(studies) > 1
     split, scores = first.split, [study.own.scores() for study in studies]
     columns = roles.names | ({} if split.column is None else {split.kind: split.column})
@@ -193,7 +193,7 @@ def fit_facts(
 
 
 def row_names(rows: pd.DataFrame, ids: pd.Series | None = None) -> list[str]:
-    """Return names of rows of a file: the number, from one, and the entry of a column of names."""
+    """Return row names: the row number, counted from one, and the entry of the name column."""
     numbers = [f"row {int(place) + 1:,}" for place in rows.index]
     if ids is None:
         return numbers
@@ -202,16 +202,16 @@ def row_names(rows: pd.DataFrame, ids: pd.Series | None = None) -> list[str]:
 
 
 def table_facts(frame: pd.DataFrame, source: str, notes: Sequence[str] = ()) -> TableFacts:
-    """Return a table of features in brief."""
+    """Return the summary of a table of features."""
     columns = tuple(_column_facts(str(name), frame[name]) for name in frame.columns)
     return TableFacts(source, len(frame), columns, tuple(notes))
 
 
 _DIGITS = 6
-"""Digits of the ends of a column of numbers, so that most are exact."""
+"""Number of digits of the minimum and maximum of a numeric column."""
 
 _MOST_TEXTS = 3
-"""Texts that the summary of a column lists: they fit into a line."""
+"""Number of texts listed in the summary of a column."""
 
 
 def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
@@ -245,7 +245,7 @@ def studies_of(
     outcomes: Sequence[Mapping[str, Outcome]],
     **shared: Any,
 ) -> list[Study]:
-    """Return a study of each target, with the same other attributes."""
+    """Return one study per target; the attributes ``shared`` are equal in all studies."""
     return [
         Study(model, name, table, split.of_target(number), of_target, **shared)
         for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True))
@@ -253,10 +253,10 @@ def studies_of(
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that compute."""
+    """Return the versions of Python and of the recorded packages."""
     numbers = {"python": platform.python_version()}
     for name in PACKAGES:
-        with suppress(PackageNotFoundError):  # Run from a checkout
+        with suppress(PackageNotFoundError):  # Not installed, but run from a source checkout
             numbers[name] = version(name)
     return numbers
 
@@ -264,12 +264,12 @@ def versions() -> dict[str, str]:
 def own_outcomes(
     model: Model, split: Split, level: float = LEVEL, seconds: float = np.nan
 ) -> list[dict[str, Outcome]]:
-    """Return the outcome of a fitted model by its name, for each target."""
+    """Return, for each target, a mapping from the model's name to its outcome."""
     n_targets = 1 if split.y.ndim == 1 else split.y.shape[1]
     if n_targets == 1 and split.y.ndim == 1:
         return [{OURS: outcome(model, split, level, seconds)}]
     mean = np.asarray(model.predict(split.X_test))
-    assert isinstance(model, TableRegressor)  # Several targets are numbers
+    assert isinstance(model, TableRegressor)  # Several targets are always numeric
     lower, upper = model.predict_interval(split.X_test, level)
     return [
         {

@@ -20,23 +20,23 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType(
         "smooth": "smooth, with two derivatives",
     }
 )
-"""Descriptions of the functions of a part of a table model, by the name of the part."""
+"""Description of the functions that a member of a table model fits, by its name."""
 
 LEAST_PAIR = 0.01
-"""Least share of a pair of columns that is listed or drawn: columns in pairs have as much each."""
+"""Smallest share of the variance for which a pair of columns is listed or drawn."""
 
 _LESS_THAN_ALL, _MORE_THAN_ALL = 0.8, 1.05
-"""Sums of shares that are explained: sums of independent columns that do not interact are one, and
-differ by their standard errors."""
+"""Sums of shares outside this range are explained in a sentence: the sum is about one for
+independent columns without interactions."""
 
 _CERTAIN = 2.0
-"""Standard errors beyond which a single difference is significant: 95 % of normal errors."""
+"""Number of standard errors beyond which a difference is significant at the 5 % level."""
 
 _LITTLE = 0.05
-"""Explained share of the variance below which a sentence says that columns explain little."""
+"""Explained share of the variance below which a sentence states that columns explain little."""
 
 _ALIKE = 0.005
-"""Relative difference of errors that rounds to no per cent."""
+"""Relative difference of errors that rounds to 0 %."""
 
 _SCOPES = {
     "random": "new rows",
@@ -44,12 +44,12 @@ _SCOPES = {
     "group": "rows of new groups",
     "file": "the rows of this file",
 }
-"""Description of the test rows, by the kind of their choice."""
+"""Description of the test rows, by the kind of split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Error of the model relative to that of another method on the same rows.
+    """Ratio of the model's error to another method's error on the same rows.
 
     ``ratio`` is the ratio of the root mean square errors, log losses or error rates; ``lower`` and
     ``upper`` are two standard errors of its logarithm away, or more if the other method is the
@@ -63,17 +63,17 @@ class Difference:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the difference is significant, given the random choice of the test rows."""
+        """Whether the difference of the errors is significant."""
         return self.upper < 1.0 or self.lower > 1.0
 
 
 def scope(study: Study) -> str:
-    """Return the kind of rows that the errors refer to, such as "later rows"."""
+    """Return a description of the test rows, such as "later rows"."""
     return _SCOPES[study.split.kind]
 
 
 def best_other(study: Study) -> Difference | None:
-    """Return the difference from the best other method, or ``None`` without other methods."""
+    """Return the error ratio to the best other method, or ``None`` without other methods."""
     our_outcome = study.own
     candidates = {
         name: outcome
@@ -91,17 +91,16 @@ def difference(
 ) -> Difference:
     """Return the ratio of two outcomes' errors on the same rows.
 
-    If the other outcome is the best of ``n_compared`` methods, the interval is as wide as is needed
-    to contain the ratios to all of them with the probability of two standard errors for one method
-    (Bonferroni).
+    If the other outcome is the best of ``n_compared`` methods, a Bonferroni correction widens the
+    interval.
     """
     width = norm.isf(norm.sf(_CERTAIN) / n_compared)
     our_losses, other_losses = (
         _relative(outcome.losses()) for outcome in (our_outcome, other_outcome)
     )
-    # The error of a ratio of means, by the delta method, from differences row by row.
+    # Standard error of a ratio of means by the delta method, from paired row losses.
     spread = width * mean_score(our_losses[1] - other_losses[1], our_outcome.clusters).std_error
-    power = 0.5 if our_outcome.classes is None else 1.0  # Root of the mean square
+    power = 0.5 if our_outcome.classes is None else 1.0  # A root mean square error
     centre = np.log(our_losses[0] / other_losses[0])
     low, middle, high = (
         float(np.exp(power * (centre + shift))) for shift in (-spread, 0.0, spread)
@@ -115,7 +114,7 @@ def _relative(losses: Array) -> tuple[float, Array]:
 
 
 def verdict(study: Study) -> str:
-    """Describe the accuracy of predictions, and compare it with the best other method."""
+    """Return sentences on the accuracy, also compared with the best other method."""
     our_outcome = study.own
     text = _classes_verdict(study) if our_outcome.classes is not None else _numbers_verdict(study)
     gap = best_other(study)
@@ -162,7 +161,7 @@ def _classes_verdict(study: Study) -> str:
 
 
 def calibration(study: Study) -> str:
-    """Return whether intervals, or probabilities of classes, hold on the test rows."""
+    """Return a sentence on the calibration of intervals or class probabilities on test rows."""
     outcome = study.own
     n = len(outcome.y)
     if outcome.classes is None:
@@ -180,11 +179,11 @@ def calibration(study: Study) -> str:
 
 
 def excess(outcome: Outcome) -> Score:
-    """Return how much more often predicted classes are right than predicted."""
+    """Return the accuracy minus the mean probability of the predicted class, with its error."""
     assert outcome.probability is not None
     highest = outcome.probability.max(axis=1)
     gap = mean_score((outcome.prediction == outcome.y) - highest, outcome.clusters)
-    # The standard error of few rows, all of them right, would be too small.
+    # The empirical standard error would be too small if all of a few rows are right.
     expected_error = float(np.sqrt(np.mean(highest * (1.0 - highest)) / len(highest)))
     return Score(gap.value, max(expected_error, _finite(gap.std_error)))
 
@@ -227,7 +226,7 @@ def sum_of_shares(total: float) -> str:
 
 
 def no_pairs(pairs: VarianceShares) -> str:
-    """Return a sentence on the examined pairs of columns, none of which is strong."""
+    """Return a sentence for the case that no pair of columns interacts strongly."""
     if not len(pairs.share):
         return "Fewer than two columns are important, so that no pair of columns is examined."
     n_columns = len({name for pair in pairs.columns for name in pair})

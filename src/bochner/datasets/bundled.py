@@ -16,7 +16,7 @@ _NAMES = ("mauna_loa_co2_weekly", "seattle_weather")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """A table of inputs and one target.
+    """A table of d inputs and one target, with n rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Texts in pictures: names cut to fit, ticks that fit, and legends above the data."""
+"""Places texts in pictures: shortened names, ticks and legends."""
 
 import re
 from collections.abc import Sequence
@@ -16,51 +16,51 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
 
 _POINTS = 72.0
-"""Points of an inch."""
+"""Points per inch."""
 
 _NAME_SHARE = 0.42
-"""Largest share of a picture's width that names on its left take: bars keep more than a half."""
+"""Largest share of a picture's width for row names on its left."""
 
 _TICK_POINTS = 34.0
-"""Points between ticks: six characters of a tick, four points each, and a gap."""
+"""Smallest distance of ticks in points: a label of six characters and a gap."""
 
 _FEWEST_TICKS, _MOST_TICKS = 2, 6
-"""Intervals between ticks: fewer give no scale, more are noise."""
+"""Smallest and largest number of intervals between ticks."""
 
 _PLAIN = (1e-3, 1e5)
-"""Range of the largest number of an axis without prefixes such as k and M."""
+"""Range of an axis's largest absolute value without SI prefixes such as k and M."""
 
 _NEARLY_ALL = 99.5
-"""Per cent from which two digits are those of a hundred, which has three."""
+"""Percentage from which rounding to two digits gives 100 %."""
 
 _LINE = 1.2
-"""Height of a line of text with its gap, in its font's size."""
+"""Line height in units of the font size."""
 
 _LEGEND_LINE = 1.3 * SMALL
-"""Points of a line of a legend: gaps between lines are three tenths of a line."""
+"""Height of a legend's line in points, including the gap to the next line."""
 
 _FEWEST_ROWS = 2
-"""Rows that a picture of bars has room for at least: its axis needs as much."""
+"""Smallest number of rows for which a bar chart has room, because its axis needs that height."""
 
 _LEFT, _BELOW, _MARGIN = 40.0, 36.0, 12.0
-"""Points that labels, ticks and margins take on the left of a panel, and below it, and the margins
-on both sides of a panel whose rows have names."""
+"""Space in points: labels and ticks on the left of a panel, labels and ticks below it, and the
+margins on both sides of a panel with row names."""
 
 _HANDLE = 1.8 + 0.5 + 1.4
-"""Width of the handle of an entry of a legend with both its gaps, in its font's size."""
+"""Width of a legend entry's handle and gaps, in units of the font size."""
 
 _HEAD = 0.6
-"""Share of a cut name that is its beginning; the rest is its end, where numbered names differ."""
+"""Share of a shortened name's characters taken from its beginning; the rest come from its end."""
 
 _TIMES = " × "
-"""Separator of the names of a pair."""
+"""Separator between the two names of a pair of columns."""
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that neither XML nor fonts have, and that names from files may have."""
+"""Characters that XML forbids, and that names from files may contain."""
 
 
 def drawable(text: str) -> str:
-    """Return a text with a replacement character for each that no picture can hold."""
+    """Replace characters that XML forbids by the replacement character."""
     return _NOT_XML.sub("\ufffd", text)
 
 
@@ -77,7 +77,7 @@ def text_width(text: str, size: float = SMALL) -> float:
 
 
 def fitted(text: str, points: float, size: float = SMALL) -> str:
-    """Return a text on one line, with its middle left out if it is wider than that.
+    """Return a text on one line, shortened in the middle if it is wider than ``points``.
 
     >>> fitted("temperature of the third sensor", 60.0)
     'temperat…ensor'
@@ -85,7 +85,7 @@ def fitted(text: str, points: float, size: float = SMALL) -> str:
     text = drawable(" ".join(text.split()))
     if text_width(text, size) <= points:
         return text
-    if _TIMES in text:  # Both names of a pair are cut
+    if _TIMES in text:  # Shorten both names of a pair
         first, _, second = text.partition(_TIMES)
         points_of_names = points - text_width(_TIMES, size)
         half = max(0.5 * points_of_names, points_of_names - text_width(second, size))
@@ -102,12 +102,12 @@ def fitted(text: str, points: float, size: float = SMALL) -> str:
 
 
 def width_of(axis: "Axes") -> float:
-    """Return the width of the place of a panel in points, labels and ticks included."""
+    """Return the width of a panel's grid cell in points, labels and ticks included."""
     return _share(axis, "width") * float(axis.figure.figure.get_figwidth()) * _POINTS
 
 
 def _share(axis: "Axes", side: str) -> float:
-    """Return the share of a figure's width or height that a panel has before it is laid out."""
+    """Return the share of a figure's width or height reserved for a panel before layout."""
     spec = axis.get_subplotspec()
     if spec is None:
         return float(getattr(axis.get_position(original=True), side))
@@ -119,32 +119,32 @@ def _share(axis: "Axes", side: str) -> float:
 
 
 def name_axis(axis: "Axis", name: str, points: float) -> None:
-    """Label an axis with a name cut to a width in points."""
+    """Label an axis with a name shortened to a width in points."""
     axis.set_label_text(fitted(name, points, FONT), parse_math=False, fontsize=FONT)
 
 
 def finish(axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy") -> None:
-    """Label the axes of a panel as far as there is room, and set ticks on numeric axes."""
+    """Label the axes of a panel, shortened to the available room, and set ticks on numeric axes."""
     across, up = panel_points(axis)
     name_axis(axis.xaxis, xlabel, across)
     name_axis(axis.yaxis, ylabel, up)
-    # Lines of a tick are half as high as its texts are wide.
+    # Tick labels are about half as high as wide.
     room = {"x": (axis.xaxis, across), "y": (axis.yaxis, 1.6 * up)}
     for panel_axis, points in (room[letter] for letter in ticks):
         number_ticks(panel_axis, points)
 
 
 def panel_points(axis: "Axes") -> tuple[float, float]:
-    """Return the points that labels and ticks have along both axes of a panel."""
+    """Return the lengths in points available for labels and ticks along both axes of a panel."""
     height = _share(axis, "height") * float(axis.figure.figure.get_figheight()) * _POINTS
-    # Labels and ticks of the other axis take about a fifth of the place of a panel, or more where
-    # they are names.
+    # Labels and ticks of the other axis take about a fifth of a panel's grid cell, or more if the
+    # # ticks are names.
     width = width_of(axis)
     return min(0.8 * width, width - _names_width(axis) - _MARGIN), height - _BELOW
 
 
 def _names_width(axis: "Axes") -> float:
-    """Return the width in points of row names, or zero if tick positions are chosen freely."""
+    """Return the width in points of row names, or zero for an axis with numeric ticks."""
     from matplotlib.ticker import FixedLocator
 
     if not isinstance(axis.yaxis.get_major_locator(), FixedLocator):
@@ -153,9 +153,9 @@ def _names_width(axis: "Axes") -> float:
 
 
 def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) -> None:
-    """Name the rows of bars or points, the first one on top."""
+    """Label the rows of bars or points with names, the first row on top."""
     points = share * width_of(axis)
-    # In given axes there may be no room for all names.
+    # Axes passed by the user may have no room for all names.
     step = int(np.ceil(len(names) * _LINE * SMALL / panel_points(axis)[1]))
     shown = [fitted(name, points) for name in names[::step]]
     axis.set_yticks(range(0, len(names), step), shown, parse_math=False)
@@ -165,7 +165,7 @@ def name_rows(axis: "Axes", names: Sequence[str], share: float = _NAME_SHARE) ->
 
 
 def name_columns(axis: "Axes", names: Sequence[str], points: float, most: float = 48.0) -> None:
-    """Name columns below them, turned and cut to ``most`` points if there is no room."""
+    """Label columns with names, rotated and cut to ``most`` points if there is no room."""
     shown = [fitted(name, most) for name in names]
     is_turned = max(map(text_width, shown), default=0.0) > 0.85 * points / max(len(names), 1)
     axis.set_xticks(range(len(names)), shown, rotation=90.0 if is_turned else 0.0, parse_math=False)
@@ -174,12 +174,12 @@ def name_columns(axis: "Axes", names: Sequence[str], points: float, most: float 
 
 def rows_height(count: int) -> float:
     """Return the height in inches of a picture with ``count`` named rows."""
-    # A line of seven points, and more than half of it between lines.
+    # A line has seven points, and a gap of more than half a line.
     return 0.65 + 0.17 * max(count, _FEWEST_ROWS)
 
 
 def number_ticks(axis: "Axis", points: float) -> None:
-    """Set ticks on an axis of numbers with set limits, as many as fit into a length in points."""
+    """Set as many ticks as fit into a length in points on a numeric axis with fixed limits."""
     from matplotlib import ticker
 
     places: ticker.Locator = ticker.MaxNLocator(
@@ -206,7 +206,7 @@ def _count(points: float) -> int:
 
 
 def percent_ticks(axis: "Axes") -> None:
-    """Give both axes, shares from zero to one, ticks in per cent at quarters."""
+    """Set ticks in per cent, at quarters, on both axes of shares from zero to one."""
     from matplotlib.ticker import MultipleLocator, PercentFormatter
 
     for panel_axis in (axis.xaxis, axis.yaxis):
@@ -215,18 +215,18 @@ def percent_ticks(axis: "Axes") -> None:
 
 
 def date_ticks(axis: "Axis", points: float, name: str) -> None:
-    """Set ticks that fit into a length in points on an axis of dates, and its name."""
+    """Set the label of an axis of dates, and ticks that fit into a length in points."""
     from matplotlib import dates
 
-    locator: Any = dates.AutoDateLocator  # They have no types
+    locator: Any = dates.AutoDateLocator  # matplotlib.dates has no type annotations
     formatter: Any = dates.ConciseDateFormatter
     places = locator(minticks=2, maxticks=max(_count(points), 3))
-    # Two years, days or hours need longer steps than it has; it would warn of too many ticks.
+    # With few ticks, the locator may lack long steps and warn of too many ticks.
     for unit, longest in ((dates.MONTHLY, 12), (dates.HOURLY, 24), (dates.MINUTELY, 60)):
         places.intervald[unit] = [*places.intervald[unit], longest]
     axis.set_major_locator(places)
     axis.set_major_formatter(formatter(places))
-    # The date that all ticks share is on the right of the centred name.
+    # The date common to all ticks is placed to the right of the centred label.
     name_axis(axis, name, points - 2.0 * text_width("2000-Dec-28"))
 
 
@@ -243,15 +243,14 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
 
 
 def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """Put a legend above the panels of a figure, or above the first panel if the figure is shared.
+    """Put a legend above the panels of a figure, or above the first panel of user axes.
 
-    A legend above the panels does not cover data. The vertical axis below it has less room for its
-    name.
+    A legend above the panels does not cover data.
     """
     figure = axes[0].figure
-    # A legend of the figure lies above titles, one of a panel would hide its own.
+    # A figure's legend lies above titles, while a panel's legend would hide the panel's title.
     is_whole = len(figure.axes) == len(axes) and (len(axes) > 1 or bool(axes[0].get_title()))
-    has_names = _names_width(axes[0]) > 0.2 * width_of(axes[0])  # It may lie above them, too
+    has_names = _names_width(axes[0]) > 0.2 * width_of(axes[0])  # Wide row names
     width = 0.95 * figure.figure.get_figwidth() * _POINTS
     if not is_whole:
         width = width_of(axes[0]) - (_MARGIN if has_names else _LEFT)
@@ -271,14 +270,14 @@ def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]
 
 
 def legend_height(labels: Sequence[str], width: float) -> float:
-    """Return the inches that a legend takes above a picture of a width in inches."""
+    """Return the height in inches of a legend above a picture of a given width in inches."""
     points = width * _POINTS - _LEFT
     shown = [fitted(label, points - _HANDLE * SMALL) for label in labels]
     return -(-len(labels) // columns_of(shown, points)) * _LEGEND_LINE / _POINTS
 
 
 def columns_of(labels: Sequence[str], points: float) -> int:
-    """Return the most columns of a legend that fit; entries go down columns of equal length."""
+    """Return the largest number of legend columns that fit; entries fill columns first."""
     widths = [text_width(label) + _HANDLE * SMALL for label in labels]
     for columns in range(len(widths), 1, -1):
         if sum(part.max() for part in np.array_split(widths, columns)) <= points:

@@ -1,4 +1,4 @@
-"""Calibration: whether intervals cover, and classes occur, as often as predicted."""
+"""Calibration curves of intervals and of class probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,20 +24,20 @@ _LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
 """Nominal levels of the intervals whose coverage is counted."""
 
 _BINS, _FEWEST = 10, 5
-"""Bins of predicted probabilities, and the fewest predictions in a bin that is drawn: the standard
-error of a share is below a quarter."""
+"""Number of bins of predicted probabilities, and smallest number of predictions in a drawn bin: the
+standard error of a share is then below 0.25."""
 
 _COUNTS = (0.0, 1.04, 1.0, 0.2)
-"""Place of the panel of counts above the other one, in shares of that one's width and height."""
+"""Bounds (x, y, width, height) of the panel of counts, in axes coordinates of the main panel."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibrationDisplay(Display):
     """Observed shares (k,) against predicted ones (k,), from n rows.
 
-    ``lower`` and ``upper`` (k,) are ends of the central 95 % range of the shares if the predictions
-    are calibrated. ``counts`` (b,) are numbers of predictions in bins of equal width, in a panel
-    above; ``None`` means the coverage of intervals.
+    ``lower`` and ``upper`` (k,) are the ends of the central 95 % range of the shares of calibrated
+    predictions. ``counts`` (b,) are numbers of predictions in bins of equal width, drawn in a panel
+    above; ``None`` if the shares are the coverage of intervals.
     """
 
     predicted: Array
@@ -66,7 +66,7 @@ class CalibrationDisplay(Display):
 
     @classmethod
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
-        """Return how often classes (n,) occur by their predicted probabilities (n, C).
+        """Return the frequency of classes (n,) as a function of predicted probabilities (n, C).
 
         With more than two classes, the probabilities of all of them are pooled. Bins with fewer
         than five predictions are counted, but have no point.
@@ -96,7 +96,7 @@ class CalibrationDisplay(Display):
         )
 
     def _layout(self) -> PanelLayout:
-        # Both axes have the same unit.
+        # Equal scales on both axes
         return PanelLayout(width=WIDTH, height=WIDTH * (0.8 if self.counts is None else 0.95))
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
@@ -120,7 +120,7 @@ class CalibrationDisplay(Display):
 
 
 def _bars(above: "Axes", counts: Array) -> None:
-    """Draw numbers of predictions by bin, above the panel of shares."""
+    """Draw a histogram of predictions above the panel of shares."""
     edges, most = np.linspace(0.0, 1.0, len(counts) + 1), int(counts.max())
     above.bar(edges[:-1], counts, np.diff(edges), align="edge", color=DATA, alpha=0.6)
     above.set(xlim=(0.0, 1.0), ylabel="count")
@@ -174,7 +174,7 @@ def calibration(
 def _central_intervals(
     model: BaseEstimator, X: object, levels: Array, target: int | None
 ) -> tuple[Array, Array]:
-    """Return the ends (n, k) of central intervals of k levels, or raise TypeError."""
+    """Return lower and upper ends (n, k) of central intervals at k levels, or raise TypeError."""
     below, above = 0.5 - 0.5 * levels, 0.5 + 0.5 * levels
     if hasattr(model, "predict_quantiles"):
         quantiles = as_array(model.predict_quantiles(X, np.concatenate([below, above])))

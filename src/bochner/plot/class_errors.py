@@ -1,4 +1,4 @@
-"""Errors of classifiers: ROC curves and confused classes."""
+"""Errors of classifiers: ROC curves and confusion matrices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_CURVES = 6
-"""Most classes with a curve: more cannot be told apart."""
+"""Largest number of classes with a curve."""
 
 _MOST_NUMBERED, _MOST_CLASSES = 8, 30
-"""Most classes of a confusion matrix with numbers, and in it at all, the most frequent ones."""
+"""Largest number of classes in a confusion matrix with counts in its cells, and in any matrix."""
 
 _CELL = 0.17
-"""Inches of a cell at least: the height of a line of its name, and half of it again."""
+"""Smallest height of a cell in inches: one and a half lines of text."""
 
 
 def probabilities_of(
@@ -57,7 +57,7 @@ def check_labels(y: NDArray[Any], classes: NDArray[Any], n_samples: int) -> None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RocDisplay(Display):
-    """False and true positive rates by the name of the class, and areas under these curves."""
+    """ROC curves (false and true positive rates) and areas under the curves, by class name."""
 
     curves: dict[str, tuple[Array, Array]]
     areas: dict[str, float]
@@ -66,8 +66,8 @@ class RocDisplay(Display):
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
         """Return one-versus-rest curves of observed classes (n,) and probabilities (n, C).
 
-        Two classes have the curve of the second one; of more than six classes, those with the most
-        rows have a curve.
+        For two classes there is one curve, of the second class; for more than six classes, only the
+        most frequent classes have a curve.
         """
         labels, names, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
         check_labels(labels, names, len(predicted))

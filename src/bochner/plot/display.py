@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANEL_HEIGHT = 1.9
-"""Inches of a row of panels."""
+"""Height of a row of panels in inches."""
 
 _SVG = re.compile(r"<svg [^>]*(?=>)")
 _NOT_DRAWN = re.compile(
@@ -41,12 +41,12 @@ _NOT_DRAWN = re.compile(
 _FONT = re.compile(r"(font: (?:\w+ )*[\d.]+px|font-family:) [^;\"]*")
 _PATH, _DECIMALS = re.compile(r'(?<= d=")[^"]*'), re.compile(r"(?<=\.\d\d)\d+")
 _GRID = "stroke: currentColor; stroke-opacity: 0.13"
-"""Colour of the grid: the opacity makes it as pale on white pages as that of the light theme."""
+"""Grid colour of SVG pictures: semi-transparent, for light and dark pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class PanelLayout:
-    """Number of axes of a picture, its size in inches, and most panels in a row.
+    """Layout of a picture: number of panels, size in inches, and largest number of panels in a row.
 
     >>> PanelLayout(panels=4).size()
     (6.9, 4.1)
@@ -77,7 +77,7 @@ def new_axes(layout: PanelLayout) -> "tuple[Figure, list[Axes]]":
     axes = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
     for axis in axes[layout.panels :]:
         axis.remove()
-    if layout.sharex:  # Panels above a gap are the last of their column
+    if layout.sharex:  # Panels above an empty cell are the lowest of their column
         for axis in axes[: layout.panels][-columns:]:
             axis.tick_params(labelbottom=True)
     return figure, axes[: layout.panels]
@@ -93,7 +93,7 @@ def _given_axes(ax: "Axes | Sequence[Axes]", count: int) -> "list[Axes]":
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Display(ABC):
-    """Numbers of a picture; :meth:`plot` draws them.
+    """Data of a picture, drawn by :meth:`plot`.
 
     A new picture is a frozen dataclass of numbers with three methods: ``describe()`` returns one
     sentence, ``_layout()`` a :class:`PanelLayout`, and ``_draw(axes, theme)`` draws on a list of
@@ -114,10 +114,10 @@ class Display(ABC):
 
     def __init_subclass__(cls, **options: object) -> None:
         super(Display, cls).__init_subclass__(**options)
-        cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # Not that of a data class
+        cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # No dataclass repr
 
     def __repr__(self) -> str:
-        """Return a sentence on the picture: its arrays would fill a screen."""
+        """Return the description of the picture, which is shorter than its arrays."""
         return f"<{type(self).__name__}: {self.describe().removesuffix('.')}>"
 
     @property
@@ -128,7 +128,7 @@ class Display(ABC):
         return self.axes_[0]
 
     def plot(self, ax: "Axes | Sequence[Axes] | None" = None, *, theme: str = "light") -> Self:
-        """Draw the numbers, and return a display with the figure and its axes.
+        """Draw the picture, and return a display with its figure and axes.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class Display(ABC):
                 figure, axes = new_axes(layout)
             else:
                 axes = _given_axes(ax, layout.panels)
-                figure = axes[0].figure.figure  # The whole figure, if this is a part of it
+                figure = axes[0].figure.figure  # The root figure of a subfigure
                 for axis in axes:
                     dress(axis, colors)
             self._draw(axes, colors)
@@ -162,10 +162,10 @@ class Display(ABC):
 
     @abstractmethod
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
-        """Draw on as many axes."""
+        """Draw the panels on axes, one for each panel."""
 
     def _repr_html_(self) -> str | None:
-        """Return the picture for notebooks, once it is drawn."""
+        """Return the drawn picture in the formats that notebooks show."""
         return None if self.figure_ is None else to_svg(self.figure_)
 
 
@@ -221,7 +221,7 @@ def to_svg(
         body = body.replace(theme.ink.lower(), "currentColor")
         body = body.replace(f"stroke: {theme.grid.lower()}", _GRID)
     body = _FONT.sub(r"\1 sans-serif", body)
-    body = _PATH.sub(lambda path: _DECIMALS.sub("", path[0]), body)  # Hundredths of a point
+    body = _PATH.sub(lambda path: _DECIMALS.sub("", path[0]), body)  # Two decimals of a point
     style = f"; color: {THEMES['light'].ink}; background: white" if standalone else ""
     named = (
         f'role="img" aria-labelledby="{prefix}-title {prefix}-desc" '
@@ -230,7 +230,7 @@ def to_svg(
         f'<desc id="{prefix}-desc">{escape(description)}</desc>'
     )
     head = _SVG.search(body)
-    assert head is not None  # Matplotlib writes one
+    assert head is not None  # matplotlib writes an <svg> tag
     return drawable(f"{head[0]} {named}{body[head.end() + 1 :].rstrip()}")
 
 

@@ -1,4 +1,4 @@
-"""Functions that read names of inputs, learned draws and columns of tables from models."""
+"""Reads input names, learned draws and table columns from models for pictures."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,19 +13,19 @@ from bochner.files.columns import Column, read_column
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 
 _MOST_INPUTS = 6
-"""Inputs drawn by default: two rows of panels."""
+"""Number of inputs drawn by default, in two rows of panels."""
 
 
 def input_names(
     model: BaseEstimator, names: Sequence[str] | None, dim: int, X: object = None
 ) -> list[str]:
-    """Return names of inputs: ``names``, the column names (at fit), or x0, x1, ...
+    """Return names of inputs: ``names``, or the column names at fit, or x0, x1, ...
 
     Raises ValueError if the number of names is not the number of inputs.
     """
     column_names = names
     if names is None and hasattr(model, "encoder_"):
-        # The kernel of a table model is on encoded columns, which have other names than columns.
+        # The kernel of a table model acts on encoded columns, which have different names.
         column_names = model.encoder_.get_feature_names_out()
     elif names is None:
         column_names = getattr(of_arrow(X), "columns", getattr(model, "feature_names_in_", None))
@@ -37,7 +37,7 @@ def input_names(
 
 
 def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
-    """Return the numbers of inputs given by number or name, by default the first six."""
+    """Return the indices of inputs selected by index or name, by default the first six."""
     if inputs is None:
         return list(range(min(len(names), _MOST_INPUTS)))
     numbers: dict[int | str, int] = {i: i % len(names) for i in range(-len(names), len(names))}
@@ -51,7 +51,7 @@ def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> l
 
 
 def per_input(name: str, value: ArrayLike, dim: int) -> Array:
-    """Return one positive number per input, given one or as many, or raise ValueError."""
+    """Broadcast a scalar or d positive numbers to one per input, or raise ValueError."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in {(), (dim,)} or not (np.isfinite(array) & (array > 0.0)).all():
         raise ValueError(
@@ -61,7 +61,7 @@ def per_input(name: str, value: ArrayLike, dim: int) -> Array:
 
 
 def learned_models(model: BaseEstimator) -> list[LearnedKernelEstimator]:
-    """Return the models with learned draws in a model, possibly the model itself."""
+    """Return the submodels with learned draws, or the model itself if it has draws."""
     if isinstance(model, LearnedKernelEstimator):
         return [model]
     parts = getattr(model, "models_", None) or []
@@ -69,7 +69,7 @@ def learned_models(model: BaseEstimator) -> list[LearnedKernelEstimator]:
 
 
 def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
-    """Return a column of a table by name or number, or n given values unchanged.
+    """Return a table column by name or index; an array of n values is returned unchanged.
 
     Raises ValueError if the table has no such column, or there are not n values.
     """

@@ -18,39 +18,39 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLORS = "cividis"
-"""Colours of maps of numbers: of even lightness, for colour-blind readers as well."""
+"""Colour map of numbers, perceptually uniform and suitable for colour-blind readers."""
 
 _ROW_SHARE = 0.28
-"""Share of a picture's width that the names of rows of a map take."""
+"""Largest share of a picture's width for the row names of a map."""
 
 _COLUMN_POINTS = 48.0
-"""Points that the turned names of columns of a map take: ten characters."""
+"""Largest height in points of the rotated column names of a map, about ten characters."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """Values along one side of a map: numbers, times, or names of levels."""
+    """Grid values along one axis of a map: numbers, times, or names of levels."""
 
     name: str
     values: NDArray[Any]
 
     @property
     def is_text(self) -> bool:
-        """Whether these are names."""
+        """Whether the values are names of levels."""
         return self.values.dtype.kind not in "fiuM"
 
     def places(self) -> NDArray[Any]:
-        """Return the places of the values on their axis."""
+        """Return the axis coordinates of the values."""
         from matplotlib import dates
 
-        number_of: Any = dates.date2num  # It has no types
+        number_of: Any = dates.date2num  # matplotlib.dates has no type annotations
         if self.values.dtype.kind == "M":
             return np.asarray(number_of(self.values))
         return np.arange(len(self.values)) if self.is_text else self.values
 
 
 def _draw_map(axis: "Axes", x: _Side, y: _Side, values: Array, label: str) -> None:
-    """Draw numbers (ny, nx) over the values of both sides, with a bar of their colours."""
+    """Draw a colour map of numbers (ny, nx) over the values of both axes, with a colour bar."""
     for side, side_axis in ((x, axis.xaxis), (y, axis.yaxis)):
         if side.values.dtype.kind == "M":
             side_axis.axis_date()
@@ -81,10 +81,10 @@ def _draw_map(axis: "Axes", x: _Side, y: _Side, values: Array, label: str) -> No
 
 
 _MOST_CURVES = 6
-"""Most classes, or levels, that have a curve each: more cannot be told apart."""
+"""Largest number of classes or levels with separate curves."""
 
 _SPREAD = 0.5
-"""Share of the height of a row over which the points of several curves are spread."""
+"""Share of a row's height over which points of different curves are spread vertically."""
 
 _OTHER = {"<unknown>": "other or missing"}
 """Name of the level for entries that no training row has."""
@@ -92,7 +92,7 @@ _OTHER = {"<unknown>": "other or missing"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Curve:
-    """Averages (v,) along a column, with quartiles if there are some."""
+    """One curve: averages (v,) along a column, with quartiles over rows or None."""
 
     label: str
     mean: Array
@@ -174,12 +174,12 @@ class EffectDisplay(Display):
         return _Side(self.effect.columns[i], self._places(i))
 
     def _cells(self) -> Array:
-        """Return averages (cells, classes), one class for numbers."""
+        """Return averages (n_cells, n_classes); a numeric target counts as one class."""
         size = 1 if self.effect.classes is None else len(self.effect.classes)
         return self.effect.mean.reshape(-1, size)
 
     def _shown_classes(self) -> list[int]:
-        """Return the classes that vary most, the second one of two."""
+        """Return the indices of the classes that vary most; for two classes, the second class."""
         cells = self._cells()
         if self._is_binary():
             return [1]
@@ -202,7 +202,7 @@ class EffectDisplay(Display):
 
     def _class_curves(self) -> list[_Curve]:
         shown, cells, classes = self._shown_classes(), self._cells(), self.effect.classes
-        if classes is None:  # Shifted probabilities leave the range from zero to one
+        if classes is None:  # Shifted probabilities may leave the range from zero to one
             band = self.effect.lower.ravel(), self.effect.upper.ravel()
             return [_Curve("average", cells[:, 0], look_of(0), *band)]
         return [
@@ -210,17 +210,17 @@ class EffectDisplay(Display):
         ]
 
     def _lines_along(self) -> tuple[int | None, int]:
-        """Return the column with one curve per level, or ``None``, and the column on the x axis."""
+        """Return the index of the column with a curve per level, or ``None``, and of the x axis."""
         sizes = [len(values) for values in self.effect.values]
         few = [i for i in (0, 1) if self._is_text(i) and sizes[i] <= _MOST_CURVES]
         if few:
             lines = min(few, key=sizes.__getitem__)
             return lines, 1 - lines
-        # Numbers, or else the fewer levels, are along the horizontal side of a map.
+        # The x axis of a map gets the numeric column, or else the column with fewer levels.
         return None, min((0, 1), key=lambda i: (self._is_text(i), sizes[i]))
 
     def _grid(self, k: int, along: int) -> Array:
-        """Return averages of one class, with the column ``along`` as first index."""
+        """Return the averages of one class as an array whose first axis is the column ``along``."""
         shape = tuple(map(len, self.effect.values))
         return np.moveaxis(self._cells()[:, k].reshape(shape), along, 0)
 
@@ -259,7 +259,7 @@ class EffectDisplay(Display):
                 axis.axhline(value, color=look.color, ls=":", lw=1.0)
                 for value in curve.mean[~present]
             ]
-        if missing and len(curves) > 1:  # One entry for the lines of all colours
+        if missing and len(curves) > 1:  # One legend entry for all colours
             missing = axis.plot([], [], color=theme.ink, ls=":", lw=1.0)
         return [*handles, *missing]
 

@@ -1,4 +1,4 @@
-"""Kernels along inputs, and envelopes of locally stationary kernels."""
+"""Curves of kernels along inputs, and envelopes of locally stationary kernels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LAGS = 201
-"""Lags of a curve: about one per pixel of a panel, so that a wave of ten pixels is smooth."""
+"""Number of lags of a curve, about one per pixel of a panel."""
 
 _MOST_DRAWS = 60
-"""Draws of a band, evenly spread: its ends have standard errors of about a tenth of its width."""
+"""Largest number of posterior draws used for a band."""
 
 _FEWEST_DRAWS = 5
-"""Fewest draws for a band: with fewer draws, the ends of the band are the extreme draws."""
+"""Smallest number of posterior draws for a band."""
 
 _PLACES = (0.1, 0.5, 0.9)
-"""Quantiles of an input at which a kernel that is not stationary is shown."""
+"""Quantiles of an input at which a nonstationary kernel is shown."""
 
 _REACH = 3.0
-"""Longest lag by default, in length scales, or in standard deviations of an input."""
+"""Default longest lag, in length scales or in standard deviations of an input."""
 
 _MOST_CURVES = 6
-"""Most curves of a panel: more cannot be told apart."""
+"""Largest number of curves in a panel."""
 
 _SAME = 5e-3
-"""Largest difference between places that is not drawn, relative to the largest value: less than the
-width of a line."""
+"""Relative difference of kernel values between midpoints below which one curve is drawn, less than
+the width of a line."""
 
 KernelLike = Callable[[Array, Array], Any]
 
@@ -176,12 +176,12 @@ def _functions(
 def _draws(bank: LearnedKernelEstimator, learned: Learned) -> list[KernelLike]:
     """Return the kernels of posterior draws, if all of them are stationary.
 
-    Pooled draws are concatenated into one draw, see ``learning.chains.pooling``.
+    Pooled draws are concatenated into one draw.
     """
     draws = learned.draws
     if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):
         return []
-    omega = draws.frequencies / bank._scaling.scale  # (S, m, d), m a multiple of a draw's waves
+    omega = draws.frequencies / bank._scaling.scale  # (S, m, d)
     n_waves = bank.n_frequencies if omega.shape[1] % bank.n_frequencies == 0 else omega.shape[1]
     weight = np.full(n_waves, 1.0 / n_waves)
     parts = omega.reshape(-1, n_waves, omega.shape[2])
@@ -195,7 +195,7 @@ def _mean(kernels: Sequence[KernelLike]) -> KernelLike:
 def _geometry(
     model: BaseEstimator, banks: Sequence[LearnedKernelEstimator], rows: Array | None
 ) -> tuple[Array, Array]:
-    """Return medians and units (d,) of the inputs of a kernel."""
+    """Return medians (d,) and standard deviations (d,) of the inputs of a kernel."""
     if banks:
         return banks[0]._scaling.centre, banks[0]._scaling.scale
     scale = getattr(getattr(model, "kernel_", model), "length_scale", None)
@@ -218,7 +218,7 @@ def _middles(rows: Array | None, centre: Array, unit: Array, i: int) -> Array:
 
 
 def _is_stationary(kernel: KernelLike, along: Sequence[tuple[int, Array, Array]]) -> bool:
-    """Return whether a kernel has the same values around all midpoints, at some of the lags."""
+    """Return whether a kernel has equal values around all midpoints, checked at a few lags."""
     curves = as_array([[_around(kernel, u, i, lag[::20]) for u in each] for i, each, lag in along])
     return bool(np.ptp(curves, axis=1).max() <= _SAME * np.abs(curves).max())
 
@@ -226,7 +226,7 @@ def _is_stationary(kernel: KernelLike, along: Sequence[tuple[int, Array, Array]]
 def _band(
     draws: Sequence[KernelLike], dim: int, chosen: Sequence[int], lags: Array, level: float
 ) -> tuple[Array | None, Array | None]:
-    """Return the ends (k, L) of the central share of draws."""
+    """Return the ends (k, L) of the band with the central share ``level`` of the draws."""
     if not draws:
         return None, None
     ends = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
@@ -239,13 +239,13 @@ def _band(
 
 
 def _from_origin(kernel: KernelLike, dim: int, i: int, lags: Array) -> Array:
-    """Return a kernel (L,) between the origin and rows along an input."""
+    """Return kernel values (L,) between the origin and rows at L lags along an input."""
     rows = lags[:, None] * (np.arange(dim) == i)
     return _checked(kernel, rows, np.zeros((1, dim)))[:, 0]
 
 
 def _around(kernel: KernelLike, middle: Array, i: int, lags: Array) -> Array:
-    """Return a kernel (L,) between rows on either side of a midpoint (d,)."""
+    """Return kernel values (L,) between pairs of rows symmetric about a midpoint (d,)."""
     shifts = 0.5 * lags[:, None] * (np.arange(len(middle)) == i)
     return np.diagonal(_checked(kernel, middle - shifts, middle + shifts))
 
@@ -262,11 +262,11 @@ def _checked(kernel: KernelLike, left: Array, right: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnvelopeDisplay(Display):
-    """Standard deviations along d inputs, one panel each."""
+    """Standard deviations of signal and noise along d inputs, one panel each."""
 
     names: Sequence[str]
     places: Array  # (d, L)
-    curves: dict[str, Array]  # (d, L), by the name of the varying component
+    curves: dict[str, Array]  # (d, L) each, by "signal" or "noise"
     ylabel: str = "standard deviation"
 
     def describe(self) -> str:

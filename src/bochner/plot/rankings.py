@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_BARS = 20
-"""Most rows of bars: a picture of one column's width is then about as high as wide."""
+"""Largest number of bars by default."""
 
 _LEAST_PAIR = 0.005
-"""Least share of a pair that gets a bar; a smaller bar would be invisible."""
+"""Smallest share of a pair for a visible bar."""
 
 _VARIANCE, _CURVATURE = "share of variance (%)", "share of squared second derivatives (%)"
 
 _GREATER_IS_BETTER = ("r2", "auc", "accuracy")
-"""Metrics whose greatest values are on top."""
+"""Metrics for which larger values are better."""
 
 _NAMES = {
     "rmse": "RMSE",
@@ -40,7 +40,7 @@ _NAMES = {
     "width": "width of 90 % intervals",
     "fit_seconds": "seconds to fit",
 }
-"""Labels of metrics."""
+"""Axis labels of metrics."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,9 +51,9 @@ class SharesDisplay(Display):
     share: Array  # (k,), as fractions and not in per cent
     std_error: Array | None = None  # (k,), nan where unknown
     n_left_out: int = 0
-    share_left_out: float = 0.0  # Sum of the shares of those left out, a bound of the joint share
+    share_left_out: float = 0.0  # Sum of the omitted shares, an upper bound of their joint share
     xlabel: str = _VARIANCE
-    nothing: str = "no column"  # Shown if there are no bars
+    nothing: str = "no column"  # Text shown without bars
 
     @classmethod
     def largest(
@@ -185,7 +185,7 @@ def interactions(
         all_names = input_names(model, names, len(matrix))
         first, second = np.triu_indices(len(matrix), 1)
         pairs = [f"{all_names[i]} × {all_names[j]}" for i, j in zip(first, second, strict=True)]
-        share, error = 2.0 * matrix[first, second], np.full(len(first), np.nan)  # Both entries
+        share, error = 2.0 * matrix[first, second], np.full(len(first), np.nan)  # Symmetric
         label = _CURVATURE
     strong = np.flatnonzero(share >= _LEAST_PAIR)
     shown = [pairs[i] for i in strong], share[strong], error[strong]
@@ -209,7 +209,7 @@ class ComparisonDisplay(Display):
 
     methods: Sequence[str]
     values: Array  # (k,)
-    std_error: Array  # (k,), nan where there is none
+    std_error: Array  # (k,), nan if unknown
     xlabel: str = "error"
 
     def describe(self) -> str:

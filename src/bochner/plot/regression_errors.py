@@ -21,25 +21,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _OPAQUE, _FAINT = 100, 0.15
-"""Points up to which they are opaque, and the least opacity of many."""
+"""Number of points up to which points are opaque, and the smallest opacity of more points."""
 
 _WINDOWS, _WINDOW_ROWS = 20, 25
-"""Most windows of the running quartiles, and their fewest rows: the standard error of a median is a
-quarter of a deviation."""
+"""Largest number of windows for running quartiles, and smallest number of rows per window."""
 
 _CENTRAL = (0.005, 0.995)
-"""Quantiles of the residuals that the axis has at least: the central 99 %."""
+"""Quantiles of the residuals that the axis always includes: the central 99 %."""
 
 _ROOM, _STRETCHED = 0.25, 2.0
-"""Margins of the axis in central ranges, and the ratio of the whole range to the axis from which
-the axis is limited: the other residuals would have less than half of the height."""
+"""Margins of the axis, relative to the central range, and the ratio of the full range to that axis
+from which extreme residuals are drawn at the edge."""
 
 _MOST_LEVELS = 20
-"""Most levels of text that are shown, the most frequent ones."""
+"""Largest number of text levels shown, in order of frequency."""
 
 
 def observed_target(y: ArrayLike, target: int | None) -> Array:
-    """Return one target (n,) as numbers, or raise ValueError."""
+    """Return a single target (n,) as numbers, or raise ValueError."""
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -56,7 +55,7 @@ def observed_target(y: ArrayLike, target: int | None) -> Array:
 
 
 def of_target(values: Any, target: int | None) -> Array:
-    """Return predictions (n,) of one target, of an array (n,), (n, t)."""
+    """Select predictions (n,) of one target from an array (n,) or (n, t)."""
     array = as_array(values)
     return array if array.ndim == 1 else array[:, 0 if target is None else target]
 
@@ -72,7 +71,7 @@ def mean_and_std(model: BaseEstimator, X: object, target: int | None) -> tuple[A
 def intervals(
     model: BaseEstimator, X: object, level: float, target: int | None
 ) -> tuple[Array, Array | None, Array | None]:
-    """Return predictions (n,), and ends of intervals if the model has them or deviations."""
+    """Return predictions (n,), and interval ends if the model has intervals or deviations."""
     if hasattr(model, "predict_interval"):
         lower, upper = model.predict_interval(X, level)
         mean = of_target(model.predict(X), target)
@@ -85,7 +84,7 @@ def intervals(
 
 
 def _cloud(count: int) -> dict[str, Any]:
-    """Return plot options for ``count`` points: more transparent for more points."""
+    """Return plot options for ``count`` points, with lower opacity for more points."""
     alpha = float(np.clip(np.sqrt(_OPAQUE / max(count, 1)), _FAINT, 0.8))
     return {"alpha": alpha, "mew": 0.0, "rasterized": count > MOST_VECTORS}
 
@@ -108,7 +107,7 @@ class PredictionsDisplay(Display):
 
     @property
     def covered(self) -> NDArray[np.bool_] | None:
-        """Mask (n,) of the observations in their intervals; ``None`` without intervals."""
+        """Mask (n,) of the observations within their intervals; ``None`` without intervals."""
         if self.lower is None or self.upper is None:
             return None
         return np.asarray((self.lower <= self.observed) & (self.observed <= self.upper))
@@ -140,11 +139,11 @@ class PredictionsDisplay(Display):
         axis_texts.finish(axis, f"observed{unit}", f"predicted{unit}")
 
     def _points(self, axis: "Axes", rows: NDArray[np.bool_], color: str) -> Any:
-        """Draw some of the rows, and return their legend handle."""
+        """Draw the rows of a mask with one colour, and return their legend handle."""
         options = _cloud(len(self.observed))
         x, y = self.observed[rows], self.predicted[rows]
         if self.lower is not None and self.upper is not None:
-            # One path with gaps: a path for each would make an SVG several times as large.
+            # One path with gaps, because separate paths would multiply the size of an SVG.
             gap = np.full(len(x), np.nan)
             ends = np.column_stack([self.lower[rows], self.upper[rows], gap]).ravel()
             faint = {"alpha": 0.5 * options["alpha"], "rasterized": options["rasterized"]}
@@ -181,7 +180,7 @@ def predictions(
     level : float, default=0.9
         Nominal level of the intervals.
     target : int, default=None
-        Number of the target, where there are several.
+        Index of the target if the model has several targets.
     unit : str, default=""
         Unit of the target.
     ax : matplotlib.axes.Axes, default=None
@@ -221,7 +220,7 @@ class ResidualsDisplay(Display):
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Ends of the axis of residuals where few of them would stretch it, else ``None``."""
+        """Limits of the residual axis if extreme residuals would stretch it, else ``None``."""
         low, high = np.quantile(self.residuals, _CENTRAL)
         room = _ROOM * float(high - low)
         if self.is_text or np.ptp(self.residuals) <= _STRETCHED * (high - low + 2.0 * room):
@@ -237,7 +236,7 @@ class ResidualsDisplay(Display):
         return int(np.sum((self.residuals < low) | (self.residuals > high)))
 
     def windows(self) -> tuple[NDArray[np.generic], Array]:
-        """Return middles (w,) of windows of equally many rows, and quartiles (w, 3) in them."""
+        """Return midpoints (w,) of windows of equally many rows, and residual quartiles (w, 3)."""
         is_present = ~np.isnat(self.against) if self.against.dtype.kind == "M" else np.isfinite(
             self.against.astype(np.float64))  # fmt: skip
         order = np.flatnonzero(is_present)[np.argsort(self.against[is_present], kind="stable")]
@@ -248,11 +247,11 @@ class ResidualsDisplay(Display):
         return np.array(middles), as_array(quartiles).reshape(-1, 3)
 
     def levels(self) -> tuple[list[str], Array]:
-        """Return the most frequent levels, and mean and quartiles (k, 3) of their residuals."""
+        """Return the k most frequent levels, with mean and quartiles (k, 3) of their residuals."""
         texts = np.array(["missing" if v is None else str(v) for v in self.against], dtype=object)
         names, number, counts = np.unique(texts, return_inverse=True, return_counts=True)
         most_frequent = np.argsort(-counts, kind="stable")[:_MOST_LEVELS]
-        # By number: NumPy would compare a name without the null characters at its end.
+        # Compare by index, because NumPy strips trailing null characters of names.
         parts = [self.residuals[number == level] for level in most_frequent]
         rows = [(np.mean(part), *np.quantile(part, (0.25, 0.75))) for part in parts]
         return [str(name) for name in names[most_frequent]], as_array(rows)
@@ -275,7 +274,7 @@ class ResidualsDisplay(Display):
             names, values = self.levels()
             rows = np.arange(len(names))
             axis.hlines(rows, *values[:, 1:].T, color=MODEL, alpha=2.0 * BAND, lw=3.0)
-            # Means, which sentences and tests on levels are about.
+            # Means, because tests and texts on levels are about means.
             axis.plot(values[:, 0], rows, "o", color=MODEL)
             axis.axvline(0.0, color=theme.ink, lw=0.7, zorder=1)
             axis_texts.name_rows(axis, names)
@@ -294,7 +293,7 @@ class ResidualsDisplay(Display):
         axis_texts.legend(axes, [line, band], ["running median", "quartiles"])
 
     def _points(self, axis: "Axes") -> None:
-        """Draw a point for each row, and triangles at the edges for those beyond."""
+        """Draw a point for each row, and a triangle at the edge for a residual beyond the axis."""
         low, high = (-np.inf, np.inf) if self.limits is None else self.limits
         below, above = self.residuals < low, self.residuals > high
         shown = np.where(below | above, np.nan, self.residuals)

@@ -1,4 +1,4 @@
-"""Forecasts of series with their history and bands, and their components."""
+"""Pictures of forecasts with history and intervals, and of components of forecasts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def drawn_times(times: Any) -> NDArray[np.generic]:
-    """Return times (n,), also a pandas index or series, as numbers or dates of the local clock."""
+    """Return times (n,), which may be a pandas object, as numbers or local dates."""
     times = times.array if hasattr(times, "iloc") else times
     values = np.asarray(times)
     if values.dtype.kind in "iuf" and not hasattr(times, "to_timestamp"):
@@ -32,7 +32,7 @@ def drawn_times(times: Any) -> NDArray[np.generic]:
 
 
 def forecast_times(model: BaseEstimator, horizon: Any) -> NDArray[np.generic]:
-    """Return the times of a forecast, ``horizon`` steps or times, of a model of a single series."""
+    """Return forecast times for a number of steps or times, of a model of a single series."""
     if not model.is_single_:
         names = list(model.series_)
         raise ValueError(
@@ -47,14 +47,14 @@ def forecast_times(model: BaseEstimator, horizon: Any) -> NDArray[np.generic]:
 
 
 _MOST_BANDS = 3
-"""Most nested bands whose shades can be distinguished."""
+"""Largest number of nested bands."""
 
 _FEWEST_PAST, _PAST = 60, 8
-"""Values before a forecast that its picture shows: at least so many, and so many for each value of
-the forecast, which would be too narrow to read next to more."""
+"""Number of drawn values before a forecast: the smallest number, and the number per forecast value,
+beyond which the forecast would be too narrow."""
 
 Series = tuple[NDArray[Any], Array]
-"""Times, as numbers or ``datetime64``, and values at them."""
+"""Times, as numbers or ``datetime64``, and the values at these times."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class ForecastDisplay(Display):
     bands: Sequence[tuple[float, Array, Array]] = ()  # Nominal levels, and ends (n,) of intervals
     history: Series | None = None
     truth: Series | None = None  # Held-out observations
-    start: Any = None  # Time marked by a line
+    start: Any = None  # Start of the forecast, marked by a line
     xlabel: str = "time"
     ylabel: str = "value"
     n_earlier: int = 0  # Observations before the history that are not drawn
@@ -80,7 +80,7 @@ class ForecastDisplay(Display):
         return f"{text}, with {len(self.truth[0])} observations held out."
 
     def _errors(self) -> Array:
-        """Return errors at the times that the forecast and the held-out observations share."""
+        """Return forecast errors at the times with held-out observations."""
         assert self.truth is not None
         place = {time: i for i, time in enumerate(self.times.tolist())}
         pairs = zip(self.truth[0].tolist(), self.truth[1], strict=True)
@@ -118,7 +118,7 @@ class ForecastDisplay(Display):
         legend(axes, handles, names)
 
     def _observed(self) -> str:
-        """Return the name of the observations, with their number if earlier ones are hidden."""
+        """Return the legend text of the observations, with their number if some are hidden."""
         if self.history is None or not self.n_earlier:
             return "observed"
         n_shown = len(self.history[0])
@@ -225,7 +225,7 @@ def forecast(
 
 
 def forecast_display(one: SeriesForecast, level: float, ylabel: str = "") -> ForecastDisplay:
-    """Return the picture of a forecast and of the values before it, not yet drawn."""
+    """Return the undrawn display of a forecast and its history."""
     times = drawn_times(one.times)
     values = one.values.iloc[-max(_FEWEST_PAST, _PAST * len(times)) :]
     return ForecastDisplay(
@@ -265,17 +265,17 @@ def _rows_and_times(X: Any) -> tuple[Any, NDArray[Any]]:
 
 
 _HEIGHT = 1.2
-"""Inches of a panel with its title."""
+"""Height in inches of a panel with its title."""
 
 _LEFT = 40.0
-"""Points of the ticks next to a panel, beside which its title is."""
+"""Width in points of the ticks to the left of a panel."""
 
 _GAP, _USUAL = 3.0, 0.9
-"""Steps between times from which they are a gap, in units of their quantile of this level: at times
-that are random, one step of a thousand is as long."""
+"""A gap is a step between times longer than the first number times the quantile of all steps at the
+second number."""
 
 _LAST = 0.3
-"""Inches for the ticks and the label below the last panel."""
+"""Height in inches of the ticks and the label below the last panel."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -305,7 +305,7 @@ class ComponentsDisplay(Display):
             axis.margins(x=0.01)
             label = self.xlabel if number == len(axes) - 1 else ""
             shown = fitted(name, width_of(axis) - _LEFT)
-            # Next to the panel, there is no room for "cycle of 14.2 days (log)".
+            # A title, because a long name does not fit to the left of the panel.
             axis.set_title(shown, loc="left", fontsize=style.SMALL, parse_math=False)
             _finish(axis, self.times, label, "")
 
@@ -318,7 +318,7 @@ def _finish(axis: "Axes", times: NDArray[Any], xlabel: str, ylabel: str) -> None
 
 
 def _with_gaps(times: NDArray[np.generic], values: Array) -> tuple[NDArray[Any], Array]:
-    """Return times and values (3, n) with missing values in gaps, over which no line is drawn."""
+    """Insert NaN into values (3, n) at gaps between times (n,), so that lines are interrupted."""
     if len(times) < 3:
         return times, values
     steps = np.diff(times).astype(np.float64)
@@ -378,7 +378,7 @@ def component_display(
     level: float = 0.9,
     xlabel: str = "time",
 ) -> ComponentsDisplay:
-    """Return the picture of the components of a forecast, not yet drawn, see `components`."""
+    """Return the undrawn display of the components of a forecast."""
     as_level(level)
     if not hasattr(model, "components"):
         raise TypeError(
@@ -406,7 +406,7 @@ def component_display(
 
 
 def _arrays(components: Any) -> Iterator[tuple[str, Array]]:
-    """Yield names and values (n, 3) of components, which are a mapping or a data frame."""
+    """Yield names and values (n, 3) of components from a mapping or a data frame."""
     names = dict.fromkeys(name for name, _ in components) if hasattr(components, "iloc") else None
     for name in components if names is None else names:
         yield name, np.asarray(components[name])

@@ -1,4 +1,4 @@
-"""Spectra: which frequencies or periods a kernel is made of."""
+"""Spectra of kernels: shares of the variance by frequency or period."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,35 +18,36 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _CENTRAL = 0.995
-"""Share of the variance within a panel; a few far frequencies would flatten the rest."""
+"""Share of the variance within a panel; extreme frequencies are cut off."""
 
 _BINS = (10, 120)
-"""Fewest and most bins of a density; between them, the root of the number of frequencies."""
+"""Bounds for the number of histogram bins, else the square root of the number of frequencies."""
 
 _PERIOD_BINS = 80
-"""Bins of periods on a logarithmic axis: about twenty per decade."""
+"""Number of bins of periods on a logarithmic axis."""
 
 _LONGEST = float(2.0 * np.sqrt(12.0))
-"""Longest period in standard deviations of an input: twice the range of evenly spaced rows."""
+"""Longest period in standard deviations of an input: twice the range if rows are evenly spaced."""
 
 _ROUNDING = 1e-9
-"""Share that counts as zero, because weights sum to one only up to rounding."""
+"""Share of the variance below which a share counts as zero."""
 
 _MARGIN = 1.5
-"""Ratio of the shortest period with some of the variance to the lower end of its axis."""
+"""Ratio of the shortest period with variance to the lower end of the axis."""
 
 _GAP = 12.0
-"""Points between the texts of ticks of periods."""
+"""Gap in points between the tick labels of periods."""
 
 _TICK_FACTORS = (1.0, 2.0, 5.0)
-"""Round periods are these numbers times powers of ten."""
+"""Leading digits of round periods."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpectrumDisplay(Display):
     r"""Shares of the variance by frequency or period of d inputs, one panel each.
 
-    A real kernel has the same weight at :math:`\omega` and :math:`-\omega`: sizes are drawn.
+    A real kernel has the same weight at :math:`\omega` and :math:`-\omega`, so :math:`|\omega|` is
+    drawn.
     Densities over frequencies have an axis of periods above. Shares over periods have a logarithmic
     axis.
     """
@@ -86,7 +87,7 @@ class SpectrumDisplay(Display):
             draw(axis, name, size, weight, labelled=i % COLUMNS == 0)
 
     def _active(self, i: int) -> tuple[Array, Array]:
-        """Return sizes of frequencies that are not zero, and their shares."""
+        """Return the absolute values of nonzero frequencies along an input, and their shares."""
         size = np.abs(self.frequencies[:, i])
         return size[size > 0.0], self.weights[size > 0.0]
 
@@ -114,7 +115,7 @@ class SpectrumDisplay(Display):
         self._period_axis(axis, end)
 
     def _period_axis(self, axis: "Axes", end: float) -> None:
-        """Mark round periods at their frequencies, at the top of a panel."""
+        """Add an axis of round periods at the top of a panel of frequencies."""
         periods = _round_periods(end, panel_points(axis)[0])
         name = f"period ({self.unit})" if self.unit else "period"
         above = axis.secondary_xaxis("top", xlabel=name)
@@ -149,7 +150,7 @@ def spectrum(
     ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
 ) -> SpectrumDisplay:
-    r"""Draw which frequencies or periods of the inputs have how much of the variance.
+    r"""Draw the share of the variance by frequency or period along each input.
 
     Frequencies of all posterior draws are pooled, each with its share of the variance of its draw.
     Frequencies of random features that are not learned are weighted by the size of their weights.
@@ -198,7 +199,7 @@ def spectrum(
 
 
 def _frequencies(model: BaseEstimator) -> tuple[Array, Array, bool]:
-    """Return frequencies (M, d) in units of inputs, their shares, and whether they are learned."""
+    """Return frequencies (M, d) in inverse input units, their shares, and whether learned."""
     if banks := learned_models(model):
         omega, shares = [], []
         for bank in banks:
@@ -226,7 +227,7 @@ def _period(size: ArrayLike) -> Array:
 
 
 def _reach(size: Array, weight: Array) -> float:
-    """Return the end of a panel: 2 % beyond the weighted quantile of the sizes."""
+    """Return the axis limit: 2 % beyond a weighted quantile of the absolute frequencies."""
     order = np.argsort(size)
     share = np.cumsum(weight[order]) / weight.sum()
     last = min(int(np.searchsorted(share, _CENTRAL)), len(size) - 1)
@@ -234,11 +235,11 @@ def _reach(size: Array, weight: Array) -> float:
 
 
 def _round_periods(end: float, points: float) -> Array:
-    """Return round periods whose texts fit on an axis of frequencies up to ``end``."""
+    """Return round periods whose labels fit on an axis of frequencies up to ``end``."""
     decade = 10.0 ** np.floor(np.log10(_period(end)))
     chosen: list[float] = []
     for period in np.outer(decade * 10.0 ** np.arange(3), _TICK_FACTORS).ravel():
-        place = float(_period(period))  # Its frequency
+        place = float(_period(period))  # Its angular frequency
         width = text_width(f"{period:.6g}") + _GAP
         last = float(_period(chosen[-1])) if chosen else 2.0 * end
         if place <= end and (last - place) * points / end >= width:

@@ -1,4 +1,4 @@
-"""The one style of all pictures: sizes, themes, and a colour for each method."""
+"""The common style of all pictures: sizes, themes, and a colour for each method."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -38,30 +38,30 @@ BAND = 0.22
 """Opacity of a band: lines and grid stay visible below it."""
 
 WIDTH, HEIGHT = 3.4, 2.5
-"""Inches of a picture with one panel: the width of a column in journals with two."""
+"""Size in inches of a picture with one panel, as wide as a column of a two-column journal."""
 
 FULL_WIDTH = 6.9
-"""Inches of a picture with several panels: the width of a page in journals."""
+"""Width in inches of a picture with several panels, the width of a journal page."""
 
 COLUMNS = 3
-"""Most panels next to each other: each is 2.3 inches wide, with room for four ticks."""
+"""Largest number of panels in a row."""
 
 FONT, SMALL = 8.0, 7.0
-"""Points of labels, and of ticks and legends: the sizes of captions in print."""
+"""Font sizes in points of labels, and of ticks and legends."""
 
 _FRAME, _GRID_WIDTH, _PAD = 0.6, 0.5, 2.5
-"""Points of axes, of the grid, and of ticks and their distance from texts: thin, as in print."""
+"""Widths in points of axes and grid lines, and length of ticks and their distance from labels."""
 
 MOST_VECTORS = 2000
-"""Points from which on they are drawn as an image: as shapes they would be megabytes."""
+"""Number of points above which a point cloud is drawn as an image, to limit the file size."""
 
 RASTER_DPI = 200
-"""Dots per inch of clouds of points, which are drawn as images: two on a pixel of most screens."""
+"""Resolution in dots per inch of point clouds that are drawn as images."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours of everything but the data."""
+    """Colours of texts, axes, grid and background."""
 
     ink: str  # Texts, axes and reference lines
     grid: str
@@ -71,12 +71,12 @@ class Theme:
 THEMES: Mapping[str, Theme] = MappingProxyType(
     {"light": Theme("#262626", "#E3E3E3", "white"), "dark": Theme("#E8E8E8", "#3D4148", "none")}
 )
-"""Themes by name. The dark one has no background: the page behind it shows."""
+"""Themes by name; the dark theme has a transparent background."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Colour, marker and dashes of a curve."""
+    """Look of a curve: colour, marker and dashes."""
 
     color: str
     marker: str = "o"
@@ -104,17 +104,17 @@ METHODS: Mapping[str, Look] = MappingProxyType(
         "RBFSampler + default RidgeCV": Look(SKY, "s", DASHES[1], is_hollow=True),
     }
 )
-"""Looks of the methods that tables are compared with, the same in every picture."""
+"""Fixed looks of the compared methods, equal in all pictures."""
 
 
 def look_of(number: int) -> Look:
-    """Return the default look of a curve by its number."""
+    """Return the default look of the curve with an index."""
     place = number % len(PALETTE)
     return Look(PALETTE[place], MARKERS[place], DASHES[place])
 
 
 def looks_of(names: list[str], looks: Mapping[str, Look] = METHODS) -> list[Look]:
-    """Return a look for each name: its own if it has one, else one that no other name has.
+    """Return a look for each name: the fixed look of a known method, else an unused look.
 
     >>> [look.color for look in looks_of(["bochner", "mine", "CatBoost"])]
     ['#0072B2', '#67AE5A', '#C75C00']
@@ -135,7 +135,7 @@ def theme_called(name: str) -> Theme:
 
 
 def parameters(theme: Theme) -> dict[str, Any]:
-    """Return matplotlib's parameters of the style."""
+    """Return the matplotlib parameters (rcParams) of the style."""
     tick: dict[str, object] = {"labelsize": SMALL, "color": theme.ink, "minor.size": 0.0}
     tick |= {"major.width": _FRAME, "major.pad": _PAD, "major.size": _PAD}
     return {
@@ -148,7 +148,7 @@ def parameters(theme: Theme) -> dict[str, Any]:
         "axes.labelpad": _PAD,
         "legend.fontsize": SMALL,
         "legend.title_fontsize": SMALL,
-        "text.parse_math": False,  # Names of columns may have dollar signs
+        "text.parse_math": False,  # Column names may contain dollar signs
         "axes.unicode_minus": True,
         "axes.linewidth": _FRAME,
         "axes.spines.top": False,
@@ -180,7 +180,7 @@ def parameters(theme: Theme) -> dict[str, Any]:
 
 
 def dress(axis: "Axes", theme: Theme) -> None:
-    """Apply the style to the axes of a user, as far as it concerns axes."""
+    """Apply the style to axes passed by the user."""
     axis.set_facecolor("none")
     axis.set_axisbelow(True)
     axis.grid(visible=True, color=theme.grid, lw=_GRID_WIDTH)
@@ -197,7 +197,7 @@ def dress(axis: "Axes", theme: Theme) -> None:
 
 @contextmanager
 def styled(theme: str = "light") -> Iterator[Theme]:
-    """Draw in the style inside a ``with`` block, and leave matplotlib's parameters as they were.
+    """Apply the style within a ``with`` block, and restore matplotlib's parameters afterwards.
 
     Raises ImportError if matplotlib is missing, and ValueError if there is no such theme.
 
@@ -215,7 +215,7 @@ def styled(theme: str = "light") -> Iterator[Theme]:
             "Pictures need matplotlib, which is not installed: run pip install 'bochner[plot]'."
         ) from error
     with mpl.rc_context():
-        mpl.rcdefaults()  # A user's own parameters would make another picture of the same model
+        mpl.rcdefaults()  # Reset first, so that pictures do not depend on the user's parameters
         matplotlib_parameters: Any = parameters(colors)
         mpl.rcParams.update(matplotlib_parameters)
         yield colors
@@ -223,7 +223,7 @@ def styled(theme: str = "light") -> Iterator[Theme]:
 
 @contextmanager
 def any_script() -> Iterator[None]:
-    """Pass over matplotlib's warnings of characters that its own font does not have."""
+    """Suppress matplotlib's warnings of characters that its font lacks."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph ", UserWarning)
         yield

@@ -1,6 +1,6 @@
-"""Reports: one HTML file on a fitted table model, with everything it needs inside.
+"""Reports: a self-contained HTML file on a fitted table model.
 
-Needs the extra ``report``: ``pip install 'bochner[report]'``. The checks of a report do not.
+Reports need the extra ``report``: ``pip install 'bochner[report]'``. The checks work without it.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Sections on errors next to other methods, and on predictions of numbers and their intervals."""
+"""Report sections on errors compared with other methods, numeric predictions and intervals."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,18 +25,18 @@ from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, draw
 from bochner.report.subject import Subject
 
 _LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
-"""Nominal levels of the intervals whose coverage is drawn: twenty steps."""
+"""Number of nominal levels at which interval coverage is drawn."""
 
 _SHARES = ("r2", "coverage", "error")
 """Metrics that are shown in per cent."""
 
 _THIRDS = ("lowest third", "middle third", "highest third")
 _FEWEST = 5
-"""Fewest rows of a third whose errors are shown."""
+"""Smallest number of rows in each third of the predictions for a table of errors."""
 
 
 def metric_of(subject: Subject) -> str:
-    """Return the name of the metric that methods are compared by."""
+    """Return the name of the metric by which methods are compared."""
     outcome = subject.study.own
     if outcome.classes is None:
         return "rmse"
@@ -44,7 +44,7 @@ def metric_of(subject: Subject) -> str:
 
 
 def shown(name: str, score: Score) -> str:
-    """Return a score with its standard error."""
+    """Return a cell with a metric and its standard error."""
     if name in _SHARES:
         return percent(score.value, score.std_error)
     if name == "auc":
@@ -53,7 +53,7 @@ def shown(name: str, score: Score) -> str:
 
 
 def errors_section(subject: Subject) -> Section:
-    """Return errors of all methods on the test rows, with standard errors."""
+    """Return the section with the test errors of all methods and their standard errors."""
     study = subject.named
     blocks: list[Block] = [_errors_text(subject), _errors_table(subject)]
     if study.others:
@@ -89,7 +89,7 @@ def _errors_table(subject: Subject) -> Table:
     study, metric = subject.study, metric_of(subject)
     names = [*(OF_NUMBERS if study.own.classes is None else OF_CLASSES)]
     scores = {method: outcome.scores() for method, outcome in study.outcomes.items()}
-    # A column with a value for the model only is no comparison, and is shown elsewhere.
+    # Metrics known for the model alone allow no comparison, and are shown in other sections.
     least = 2 if len(scores) > 1 else 1
     names = [
         n for n in names if sum(n in method_scores for method_scores in scores.values()) >= least
@@ -146,7 +146,7 @@ def _comparison_caption(subject: Subject, metric: str) -> str:
 
 
 def thirds(outcome: Outcome) -> dict[str, Outcome]:
-    """Return the outcomes of the thirds of the predictions, or nothing if rows are too few."""
+    """Return outcomes for small, middle and large predictions; empty for too few rows."""
     parts = np.array_split(np.argsort(outcome.prediction, kind="stable"), len(_THIRDS))
     if min(map(len, parts)) < _FEWEST:
         return {}
@@ -154,7 +154,7 @@ def thirds(outcome: Outcome) -> dict[str, Outcome]:
 
 
 def predictions_section(subject: Subject) -> Section:
-    """Return predictions against observations, and errors by thirds of the predictions."""
+    """Return the section with predictions against observations, and errors by prediction size."""
     outcome, of_thirds = subject.study.own, thirds(subject.study.own)
     display = PredictionsDisplay(
         outcome.y, as_array(outcome.prediction), outcome.lower, outcome.upper, outcome.level
@@ -177,7 +177,7 @@ def _predictions_caption(subject: Subject, of_thirds: Mapping[str, Outcome]) -> 
         )
     if of_thirds:
         low, _, high = (part.scores()["rmse"].value for part in of_thirds.values())
-        if max(low, high) > 1.25 * min(low, high):  # Less is hardly visible
+        if max(low, high) > 1.25 * min(low, high):  # Smaller differences are hardly visible
             end, ratio = ("high", high / low) if high > low else ("low", low / high)
             times = f"{ratio:.1f} times" if ratio < 100.0 else "more than a hundred times"
             texts.append(f"Errors are largest at the {end} end: {times} those at the other.")
@@ -209,13 +209,13 @@ def _ends(values: Array) -> str:
 
 
 def intervals_section(subject: Subject) -> Section:
-    """Return how often intervals contain observations, by their level."""
+    """Return the section on the coverage of intervals at several levels."""
     study = subject.named
     return Section("calibration", "Calibration", [calibration(study), _coverage_figure(subject)])
 
 
 def _intervals_at(subject: Subject, levels: Array) -> tuple[Array, Array]:
-    """Return lower and upper ends (n, k) of the intervals of the test rows at k levels."""
+    """Return lower and upper interval ends (n, k) of the test rows at k levels."""
     study = subject.study
     tails = np.concatenate((0.5 - 0.5 * levels, 0.5 + 0.5 * levels))
     ends = as_array(study.model.predict_quantiles(study.split.X_test, tails))
@@ -244,9 +244,9 @@ def _coverage_figure(subject: Subject) -> Figure:
 
 
 def _coverage_caption(coverages: Sequence[Coverage], at_level: Coverage | None) -> str:
-    """Return at how many levels coverage is outside of its range, and where it is farthest.
+    """Return a sentence on the levels whose coverage is outside its expected range.
 
-    The judgement at the level of the study is repeated, so that all texts on it agree.
+    At the level of the study, the sentence repeats the study's own result.
     """
     outside = [each for each in coverages if each.is_narrow or each.is_wide]
     if not outside:

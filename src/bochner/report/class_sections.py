@@ -1,4 +1,4 @@
-"""Sections on predictions of classes: how well they are told apart, and their probabilities."""
+"""Report sections on class predictions: discrimination between classes, and calibration."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from bochner.report.name_texts import cut, quoted
 from bochner.report.subject import Subject
 
 _SIDE_BY_SIDE = 10
-"""Most classes whose names are readable in half of the page's width."""
+"""Largest number of classes whose names are readable in half of the page's width."""
 
 
 def recognition_section(subject: Subject) -> Section:
-    """Return ROC curves, the confusion matrix, and recall and precision of each class."""
+    """Return the section with ROC curves, confusion matrix, and recall and precision by class."""
     outcome = subject.study.own
     figures = [_confusion(subject, outcome)]
     if outcome.probability is not None and len(np.unique(outcome.y)) > 1:
@@ -37,7 +37,7 @@ def _roc(subject: Subject, outcome: Outcome) -> Figure:
             "a row of the other class, the first has the higher probability of that class: the "
             "area under the curve."
         )
-    elif display.areas[best] - display.areas[worst] < 0.0005:  # Equal in three decimals
+    elif display.areas[best] - display.areas[worst] < 0.0005:  # Equal to three decimals
         text = f"Each class against all others: all areas are {display.areas[best]:.3f}."
     else:
         few = "" if len(display.areas) == len(outcome.classes) else " of the most frequent classes"
@@ -88,7 +88,7 @@ def _class_table(outcome: Outcome) -> Table:
 
 
 def probabilities_section(subject: Subject) -> Section:
-    """Return how often classes occur by their predicted probabilities."""
+    """Return the section on the calibration of class probabilities."""
     study = subject.named
     blocks: list[Block] = [calibration(study)]
     outcome = study.own

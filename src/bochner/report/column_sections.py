@@ -1,4 +1,4 @@
-"""Sections on importance, interactions and effects of columns."""
+"""Report sections on importance, interactions and effects of columns."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,16 +19,16 @@ from bochner.report.subject import Subject
 from bochner.tables.sensitivity import Effect, VarianceShares
 
 _MOST_BARS = 15
-"""Columns with a bar; the table has all of them."""
+"""Largest number of columns with a bar in the picture; the table lists all columns."""
 
 _LEAST_EFFECT = 0.01
-"""Least share of a column, or of a pair, whose effect is drawn."""
+"""Smallest share of the variance for which the effect of a column or pair is drawn."""
 
 _VALUES, _PAIR_VALUES = 24, 10
-"""Values of a column along its effect, and of each of a pair: some seconds of predictions each."""
+"""Number of grid values of a column's effect, and of each column of a pair."""
 
 _MOST_LEVELS = 3
-"""Levels of text that a sentence names."""
+"""Largest number of text levels named in a sentence."""
 
 
 def importance_section(subject: Subject) -> Section | None:
@@ -77,7 +77,7 @@ def _importance_figure(shares: VarianceShares) -> Figure:
 
 
 def importance_sentence(shares: VarianceShares) -> str:
-    """Name the most important column, with its share of the variance."""
+    """Return a sentence on the most important column and its share of the variance."""
     if not len(shares.share) or not shares.share[0] > 0.0:
         return "Predictions depend on no column."
     first = f"{percent(float(shares.share[0]), float(shares.std_error[0]))}"
@@ -116,7 +116,7 @@ def _shares_table(title: str, head: str, shares: VarianceShares) -> Table:
 
 
 def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | None:
-    """Return averaged predictions along the most important columns and pairs of them."""
+    """Return the section with averaged predictions along the most important columns and pairs."""
     study = subject.study
     if study.importance is None:
         return None
@@ -152,14 +152,14 @@ def _above(shares: VarianceShares, most: int) -> list[Any]:
 
 
 def _has_cycles(model: Model, name: str) -> bool:
-    """Return whether a column is of dates whose hour or weekday is a feature."""
+    """Return whether a column has dates whose hour or weekday is a feature."""
     states: dict[str, Any] = {state["name"]: state for state in model.encoder_.columns_}
     return not {"hour", "weekday"}.isdisjoint(states[name].get("cycles", ()))
 
 
 def _figure(subject: Subject, effect: Effect) -> Figure:
     if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
-        k = subject.number  # The target, if there are several
+        k = subject.number  # The target index, if the model has several targets
         parts = (getattr(effect, part)[..., k] for part in ("mean", "lower", "upper"))
         effect = Effect(effect.columns, effect.values, *parts)
     dates = [name for name in effect.columns
@@ -170,7 +170,7 @@ def _figure(subject: Subject, effect: Effect) -> Figure:
 
 
 def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
-    """Return where averaged predictions are least and largest."""
+    """Return a sentence on where averaged predictions are smallest and largest."""
     means, averaged = effect.mean.reshape(-1), "The average prediction"
     if effect.classes is not None:
         cells = effect.mean.reshape(-1, len(effect.classes))
@@ -186,7 +186,7 @@ def effect_sentence(effect: Effect, dates: Sequence[str] = ()) -> str:
 
 
 def _where(effect: Effect, place: Sequence[np.intp], dates: Sequence[str]) -> str:
-    """Return the values at a place of a grid, such as "at 12" or "'hour' 12 and 'day' 3"."""
+    """Describe a grid point by its column values, such as "at 12" or "'hour' 12 and 'day' 3"."""
     values = zip(effect.columns, effect.values, place, strict=True)
     shown = [
         (quoted(name), _value(axis_values[i], name in dates)) for name, axis_values, i in values

@@ -1,4 +1,4 @@
-"""The checks of a report, and those of the rows and columns of a table."""
+"""All checks of a report, and the checks of the rows and columns of a table."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,23 +18,23 @@ from bochner.report.residual_section import Drift, drifts
 from bochner.report.subject import Subject, subjects_of
 
 _ROUGH_ERROR = 0.1
-"""Relative standard error from which an error is too uncertain for a comparison of methods."""
+"""Relative standard error above which an error metric is too uncertain to compare methods."""
 
 _FEWEST_TESTED = 20
-"""Test rows below which the relative error of the standard error exceeds a fifth."""
+"""Number of test rows below which a standard error is itself uncertain by more than 20 %."""
 
 _ROWS_PER_COLUMN = 10
-"""Rows per column below which effects of columns can hardly be told apart: a rule of thumb of
-regression."""
+"""Number of rows per column below which effects of columns are hardly identifiable, a rule of thumb
+in regression."""
 
 _MUCH_MISSING = 0.05
-"""Share of missing entries of a column that is reported: below, they hardly change an error."""
+"""Share of missing entries from which a column is reported; fewer hardly change the error."""
 
 _CORRELATED = 0.8
-"""Rank correlation from which two columns share two thirds of their variance."""
+"""Absolute rank correlation from which two columns are reported as correlated."""
 
 _RARE = 10
-"""Test rows of a class below which its share of right predictions has an error above 15 %."""
+"""Number of test rows of a class below which its recall has a standard error above 15 %."""
 
 
 def rows(subject: Subject) -> Finding:
@@ -62,7 +62,7 @@ def rows(subject: Subject) -> Finding:
 
 
 def _compared(subject: Subject) -> str:
-    """Return the comparison with the best other method, row by row, if there is one."""
+    """Return a sentence on the error ratio to the best other method, or an empty text."""
     best = best_other(subject.study)
     if best is None:
         return ""
@@ -75,7 +75,7 @@ def _compared(subject: Subject) -> str:
 
 
 def missing(subject: Subject) -> Finding:
-    """Return which columns have many missing entries."""
+    """Check for columns with many missing entries."""
     table = subject.study.table
     counts = {c.name: c.n_missing / max(table.n_rows, 1) for c in table.columns}
     much = sorted((n for n in counts if counts[n] >= _MUCH_MISSING), key=lambda n: -counts[n])
@@ -102,7 +102,7 @@ _WHY = {
 
 
 def left_out(subject: Subject) -> Finding:
-    """Return which columns have no features."""
+    """Check for columns from which no features are made."""
     states = subject.study.model.encoder_.columns_
     reasons = [f"{quoted(s['name'])} {_WHY[s['kind']]}" for s in states if s["kind"] in _WHY]
     columns = subject.columns.values()
@@ -129,7 +129,7 @@ def left_out(subject: Subject) -> Finding:
 
 
 def classes(subject: Subject) -> Finding | None:
-    """Return which classes are rare, or never predicted."""
+    """Check for classes that are rare or never predicted."""
     outcome = subject.study.own
     if outcome.classes is None:
         return None
@@ -205,11 +205,11 @@ def correlated(subject: Subject) -> Finding | None:
 
 
 _WEIGHTS = ("check", "note", "fine")
-"""Weights of findings, the most urgent first."""
+"""Levels of urgency of findings, the most urgent first."""
 
 
 def diagnostics_section(all_findings: Sequence[Finding]) -> Section:
-    """Return the section of all findings, the most urgent first."""
+    """Return the section that lists all findings, the most urgent first."""
     order = [each for weight in _WEIGHTS for each in all_findings if each.weight == weight]
     counts = {weight: sum(each.weight == weight for each in all_findings) for weight in _WEIGHTS}
     verb = "needs" if counts["check"] < 2 else "need"
@@ -227,7 +227,7 @@ def findings(subject: Subject, drifts: Sequence[Drift]) -> list[Finding]:
 
 
 def checks(study: Study) -> list[Finding]:
-    """Return the findings of all checks of a study, as its report has them."""
+    """Return the findings of all checks of a study, as shown in its report."""
     (subject,) = subjects_of([study])
     return findings(subject, drifts(subject))
 

@@ -1,4 +1,4 @@
-"""Checks of errors, intervals and residuals, in plain words."""
+"""Checks of errors, intervals and residuals, which return findings in words."""
 
 from collections.abc import Sequence
 
@@ -15,24 +15,24 @@ from bochner.report.residual_section import Drift, certain
 from bochner.report.subject import Subject
 
 _CERTAIN = 2.0
-"""Standard errors beyond which a difference is significant: 95 % of normal errors."""
+"""Number of standard errors beyond which a difference is significant at the 5 % level."""
 
 _WORST = 0.01
-"""Share of the rows with the largest errors."""
+"""Share of the rows that count as the rows with the largest errors."""
 
 _HEAVY = 3.0
-"""Times the share of the squared error that normal errors have in their worst rows."""
+"""Threshold for the squared error in the worst rows, relative to its value for normal errors."""
 
 _HALF = 0.5
-"""Share of the squared error from which the worst rows need attention: the RMSE is then mostly
-that of these rows, and hardly changes with the errors of all others."""
+"""Share of the squared error in the worst rows from which they need attention, because these rows
+then determine the RMSE."""
 
 _MOST_NAMED = 5
-"""Most rows that a finding names: they fit into three lines."""
+"""Largest number of rows named in a finding."""
 
 _LEAST_SHARE = 0.01
-"""Least share of the squared mean residual in the mean squared error for which a bias is reported;
-correcting a smaller bias gains nothing."""
+"""Smallest ratio of the squared mean residual to the mean squared error for which a bias is
+reported; correcting a smaller bias gains nothing."""
 
 _DEPENDENT = (
     "If rows drift with time or come in groups, fit with the time or the group, so that the "
@@ -48,7 +48,7 @@ _ADVICE = {
 
 
 def expectation(subject: Subject) -> Finding | None:
-    """Compare the error with the expected error, which comes from rows left out of the fit."""
+    """Compare the test error with the expected error, estimated by leaving out training rows."""
     study = subject.study
     metric = metric_of(subject)
     if study.model.score_ is None or metric == "error":
@@ -56,10 +56,10 @@ def expectation(subject: Subject) -> Finding | None:
     expected = float(np.atleast_1d(study.model.score_)[subject.number])
     score = study.own.scores()[metric]
     name = "RMSE" if metric == "rmse" else "log loss"
-    # The expectation comes from rows left out, which are at least about as many as test rows.
+    # The expected error has about the standard error of the test error, or a smaller one.
     chance = _CERTAIN * np.sqrt(2.0) * np.nan_to_num(score.std_error)
     observed_error = with_error(score.value, score.std_error)
-    if abs(score.value - expected) <= max(chance, 0.02 * expected):  # Two per cent do not matter
+    if abs(score.value - expected) <= max(chance, 0.02 * expected):  # Irrelevant below 2 %
         return fine(
             f"The {name} is as expected: {observed_error}, and {number(expected)} was expected."
         )
@@ -82,7 +82,7 @@ def expectation(subject: Subject) -> Finding | None:
 
 
 def others(subject: Subject) -> Finding | None:
-    """Return whether another method has a lower error."""
+    """Check whether another method has a lower error."""
     gap = best_other(subject.study)
     if gap is None:
         return None
@@ -102,7 +102,7 @@ def others(subject: Subject) -> Finding | None:
 
 
 def bias(subject: Subject) -> Finding | None:
-    """Return whether predictions of numbers are unbiased."""
+    """Check whether numeric predictions are unbiased."""
     outcome = subject.study.own
     if outcome.classes is not None:
         return None
@@ -123,7 +123,7 @@ def bias(subject: Subject) -> Finding | None:
 
 
 def coverage(subject: Subject) -> Finding | None:
-    """Return whether intervals contain as many observations as they should."""
+    """Check whether intervals contain the nominal share of observations."""
     outcome = subject.study.own
     covered = outcome_coverage(outcome)
     if covered is None:
@@ -177,7 +177,7 @@ def coverage_by_size(subject: Subject) -> Finding | None:
 
 
 def drifting(drifts: Sequence[Drift]) -> Finding | None:
-    """Return whether residuals depend on a column or a time."""
+    """Check whether residuals depend on a column or on time."""
     if not drifts:
         return None
     strong = certain(drifts)
@@ -202,7 +202,7 @@ def drifting(drifts: Sequence[Drift]) -> Finding | None:
 
 
 def heavy_tails(subject: Subject) -> Finding | None:
-    """Return whether a few rows have much of the squared error."""
+    """Check whether a few rows cause most of the squared error."""
     outcome = subject.study.own
     n_worst = int(_WORST * len(outcome.y))
     if outcome.classes is not None or n_worst < 1:
@@ -210,7 +210,7 @@ def heavy_tails(subject: Subject) -> Finding | None:
     squares = np.sort(subject.residuals**2)[::-1]
     share = float(squares[:n_worst].sum() / max(squares.sum(), 1e-300))
     edge = float(norm.ppf(1.0 - 0.5 * _WORST))
-    normal = 2.0 * edge * float(norm.pdf(edge)) + _WORST  # Squares of a normal beyond its quantile
+    normal = 2.0 * edge * float(norm.pdf(edge)) + _WORST  # Tail share
     text = f"the worst 1 % of the rows have {percent(share)} of the squared error"
     if share < _HEAVY * normal:
         return fine(f"The error is spread over many rows: {text}.")
@@ -226,7 +226,7 @@ def heavy_tails(subject: Subject) -> Finding | None:
 
 
 def _worst_rows(subject: Subject, n_worst: int) -> str:
-    """Return the names of the rows with the largest errors, with observations and predictions."""
+    """Return a text that lists the rows with the largest errors, observed and predicted."""
     outcome, sizes = subject.study.own, np.abs(subject.residuals)
     worst = np.argsort(-sizes, kind="stable")[: min(n_worst, _MOST_NAMED)]
     return "; ".join(

@@ -1,4 +1,4 @@
-"""Reports on forecasts of series: one HTML file with everything it needs inside."""
+"""Reports on forecasts of series, as a self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from bochner.series.forecaster import Forecaster
 from bochner.series.value_transformations import TRANSFORMATIONS
 
 _MOST_SERIES = 12
-"""Most series with pictures: each takes some hundred kilobytes and a second."""
+"""Largest number of series with pictures: a series takes some hundred kilobytes and a second."""
 
 _MOST_ROWS = 60
-"""Most rows of a forecast in a table; the CSV file has all."""
+"""Largest number of forecast rows in a table; the CSV file has all rows."""
 
 _MOST_PAST = 1_000
-"""Most values before the forecast at which components are drawn: a line has a thousand pixels."""
+"""Largest number of values before the forecast at which components are drawn."""
 
 
 def write_forecasts(
@@ -47,8 +47,8 @@ def write_forecasts(
 ) -> None:
     """Write a report on the forecasts of a fitted model into an HTML file.
 
-    ``scores`` are errors from past origins by the name of the series in the model, None if none
-    were measured.
+    ``scores`` are backtest errors by the name of the series in the model, or None if they were
+    not measured.
     """
     is_single = len(forecasts) == 1
     names = list(model.series_)
@@ -98,7 +98,7 @@ def _overview(
     scores: Mapping[str, OriginScores],
     level: float,
 ) -> Section:
-    """Return the section with a line for every series."""
+    """Return the section with a table row for every series."""
     rows = []
     for name, one in zip(names, forecasts, strict=True):
         own_scores = scores.get(name)
@@ -131,7 +131,7 @@ def _parts(
     target: str,
     is_summed: bool,
 ) -> Iterator[Section]:
-    """Yield the sections of one series, whose forecast may add up with others."""
+    """Yield the report sections of one series."""
     name = cut(one.name)
     display = forecast_display(one, level, target)
     caption = (
@@ -169,7 +169,7 @@ def _errors(scores: OriginScores, level: float) -> Table:
 def _components(
     model: Forecaster, one: SeriesForecast, level: float, is_summed: bool
 ) -> Iterator[Block]:
-    """Yield facts on the model, and a picture of the components of the forecast."""
+    """Yield a table of facts on the model, and a picture of the forecast's components."""
     (series,) = model.series_.values()
     law = series.law
     yield model_facts(law, one.values.index)
@@ -205,7 +205,7 @@ def _values(one: SeriesForecast, level: float) -> Table:
 
 
 def _value(one: SeriesForecast, value: float) -> Cell:
-    """Return a value of a series with the decimals of its forecast."""
+    """Format a value of a series with as many decimals as its forecast."""
     return Cell(one.shown(value), float(value))
 
 

@@ -1,4 +1,4 @@
-"""Parts of a report: sections of texts, tables, figures and findings, and figures of displays."""
+"""Blocks of a report: sections, tables, figures and findings; conversion of displays to figures."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,30 +12,30 @@ from bochner.plot.effects import EffectDisplay
 from bochner.plot.style import PALETTE, WIDTH, styled
 
 MOST_UNFOLDED = 12
-"""Most columns that are shown without a click: more fill a screen."""
+"""Largest number of columns shown without a click."""
 
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067\ud800-\udfff\ufffe\uffff]"
 )
-"""Characters that HTML does not allow in a page, or that change the direction of what follows, and
-that a name from a file may have."""
+"""Characters that are forbidden in HTML, or that change the text direction; names from files may
+contain them."""
 
 _BREAKING = re.compile(r"(?<=\d) (?=[%±])|(?<=±) (?=\d)")
-"""Spaces within a number."""
+"""Spaces within a number or between a number and its unit."""
 
 _MINUS = re.compile(r"(?<![\w.-])-(?=\d)|(?<=\de)-(?=\d)")
-"""Signs of numbers and of powers of ten; there are none within dates and codes."""
+"""Minus signs of numbers and exponents, but not hyphens within dates and codes."""
 
 _COLORS = {f"c{place}": color.lower() for place, color in enumerate(PALETTE)}
-"""Colours of pictures by the names that the page gives them."""
+"""Colours of pictures, by the name of the CSS variable that replaces the colour in a page."""
 
 _MOST_VECTORS = 300
-"""Points of a cloud that are drawn as shapes: from here on an image takes less of the file."""
+"""Number of points from which a point cloud becomes an image, which is smaller than shapes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text in a table, and the number that it is sorted by, if it is one."""
+    """A table cell: its text, and its number for sorting if it is numeric."""
 
     text: str
     value: float | None = None
@@ -43,19 +43,19 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells, each row with its name first; columns of numbers are aligned on the right."""
+    """A table; the first cell of each row is its name, and numeric columns are right-aligned."""
 
     title: str
     heads: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
-    emphasized: int | None = None  # Number of a row
-    is_folded: bool = False  # Whether a click shows the rows
+    emphasized: int | None = None  # Index of a highlighted row
+    is_folded: bool = False  # Whether rows are hidden until a click
     kind: ClassVar[str] = "table"
 
     @property
     def numeric(self) -> list[bool]:
-        """Whether the cells of each column are numbers."""
+        """Whether each column is numeric."""
         columns = zip(*self.rows, strict=True) if self.rows else ([] for _ in self.heads)
         return [any(cell.value is not None for cell in column) for column in columns]
 
@@ -73,7 +73,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check of the model or the data, its meaning and advice.
+    """The result of a check of the model or the data, with an explanation and advice.
 
     ``weight`` is ``"check"`` if the reader has to act, ``"note"`` if the result is for information,
     and ``"fine"`` if nothing is wrong.
@@ -94,8 +94,8 @@ def fine(title: str) -> Finding:
 Block = (
     str | Mapping[str, str] | Sequence[str] | Table | Figure | Sequence[Figure] | Sequence[Finding]
 )
-"""A paragraph, facts by their names, a list of bullets, a tuple of a title and a text to copy, a
-table, a figure, small figures next to each other, or findings."""
+"""Content of a section: a paragraph, named facts, a bullet list, a (title, text to copy) tuple, a
+table, a figure, a row of small figures, or findings."""
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class Section:
 
 
 def numbered(sections: Sequence[Section]) -> Sequence[Section]:
-    """Return sections with their numbers, and with figures that are counted through."""
+    """Return sections with section numbers, and with figures numbered across sections."""
     _number(sections, "", count(1))
     return sections
 
@@ -137,7 +137,7 @@ def drawn(display: Display, title: str, caption: str) -> Figure:
         if _count(artist) > _MOST_VECTORS:
             artist.set_rasterized(True)
     svg = to_svg(shown, title=typeset(title), description=typeset(caption))
-    if not isinstance(display, EffectDisplay | ConfusionDisplay):  # Their colours stand for numbers
+    if not isinstance(display, EffectDisplay | ConfusionDisplay):  # Colour encodes values
         svg = svg.replace("<image ", '<image class="cloud" ')
     for name, color in _COLORS.items():
         svg = svg.replace(color, f"var(--{name}, {color})")
@@ -145,7 +145,7 @@ def drawn(display: Display, title: str, caption: str) -> Figure:
 
 
 def _plotted(display: Display) -> Display:
-    """Draw a display, a single column of panels as wide as all single figures of reports."""
+    """Draw a display; a single column of panels gets the width of single report figures."""
     layout = display._layout()
     if min(layout.panels, layout.columns) > 1 or (layout.width or WIDTH) <= WIDTH:
         return display.plot()
@@ -155,7 +155,7 @@ def _plotted(display: Display) -> Display:
 
 
 def _count(artist: Any) -> int:
-    """Return the number of markers, or of segments, of an artist."""
+    """Return the number of markers or segments that a matplotlib artist draws."""
     if hasattr(artist, "get_segments"):
         return len(artist.get_segments())
     if getattr(artist, "get_marker", None) and artist.get_linestyle() == "None":
@@ -164,10 +164,10 @@ def _count(artist: Any) -> int:
 
 
 def typeset(text: str) -> str:
-    """Return a text with minus signs, and with numbers that no end of a line divides."""
+    """Return a text with typographic minus signs and no line breaks within numbers."""
     return _BREAKING.sub("\u00a0", _MINUS.sub("−", text))
 
 
 def without_control(text: str) -> str:
-    """Return a text with a replacement character for each that does not belong in a page."""
+    """Replace characters that are not allowed in a page by the replacement character."""
     return _CONTROL.sub("\ufffd", text)

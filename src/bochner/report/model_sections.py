@@ -1,4 +1,4 @@
-"""Sections on the data, the model, and how to reproduce it."""
+"""Report sections on the data, the model, and how to reproduce the model."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -17,11 +17,11 @@ from bochner.tables.tree_laws import TreeLaw
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _MOST_COLUMNS = 200
-"""Columns of the table that are listed: more would be most of the file's size."""
+"""Largest number of listed columns, which limits the file size."""
 
 
 def data_section(subject: Subject) -> Section:
-    """Describe the table and the choice of test rows."""
+    """Return the section on the table and the choice of test rows."""
     study = subject.study
     table = study.table
     kinds = [column.kind for column in table.columns]
@@ -80,7 +80,7 @@ def _column_row(column: ColumnFacts, n_rows: int) -> list[Cell]:
 
 
 def model_section(subjects: Sequence[Subject]) -> Section:
-    """Describe the model in a sentence and a table of its parts."""
+    """Return the section on the model: a sentence and a table of its parts."""
     subject = subjects[0]
     model, head = subject.study.model, subject.study.model.head_
     blocks: list[Block] = [f"{_model_sentence(subject)} {_expected(subjects)}".strip()]
@@ -111,14 +111,14 @@ def _n_kernels(head: SumOfLaws | SoftmaxOfLaws) -> int:
 
 
 def _others(head: SumOfLaws | SoftmaxOfLaws) -> str:
-    """Name the members of a sum that are no kernels."""
+    """Return a sentence on the members of a sum of models that are not kernels."""
     members = (law for law in head.laws.members if not isinstance(law, KernelLaw))
     kinds = list(dict.fromkeys(plain(law.kind) for law in members))
     return f" and of {listed(kinds)}" if kinds else ""
 
 
 def _expected(subjects: Sequence[Subject]) -> str:
-    """Return the expected error on new rows, which comes from rows left out of the fit."""
+    """Return a sentence on the expected error on new rows, estimated by leaving out rows."""
     score = subjects[0].study.model.score_
     if score is None:
         return ""
@@ -134,12 +134,12 @@ def _expected(subjects: Sequence[Subject]) -> str:
 
 
 def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) -> Table:
-    """Return the parts of a sum, and their weights for each target."""
+    """Return a table of the kernels in a sum, with their weights for each target."""
     sums = isinstance(head, SumOfLaws)
     weights = head.weights if isinstance(head, SumOfLaws) else head.softmax.weights
     weights = weights.reshape(len(head.laws.members), -1)
     names = ["weight"] if len(subjects) == 1 else [f"weight for {s.name}" for s in subjects]
-    encoders = subjects[0].study.model._encoders()[:2]  # Those of kernels
+    encoders = subjects[0].study.model._encoders()[:2]  # Weights of kernels only
     widths = [len(encoder.get_feature_names_out()) for encoder in encoders]
     rows = []
     for law, member_weights in zip(head.laws.members, weights, strict=True):
@@ -153,9 +153,9 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
 
 
 def _inputs(law: TableLaw, n_standardised: int, n_encoded: int) -> str:
-    """Return which encoded columns a law uses; columns of normal quantiles come last.
+    """Describe which encoded columns a member of the sum uses; normal quantiles come last.
 
-    Laws of rows in time may leave out columns with a trend.
+    Members for rows in time may omit columns with a trend.
     """
     if isinstance(law, TreeLaw):
         return "all columns"
@@ -168,7 +168,7 @@ def _inputs(law: TableLaw, n_standardised: int, n_encoded: int) -> str:
 
 
 def reproduction_section(subject: Subject) -> Section:
-    """Return the command or call, the seed, versions, the date and the numbers of rows."""
+    """Return the section with the command or call, seed, versions, date and row counts."""
     study = subject.study
     record = {str(name): value for name, value in study.record.items()}
     command = record.pop("command", None)

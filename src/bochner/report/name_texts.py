@@ -1,20 +1,20 @@
-"""Names and lists as texts of a report."""
+"""Formats names and lists as texts of a report."""
 
 import unicodedata
 from collections.abc import Sequence
 
 _NAME = 60
-"""Most characters of a name in a sentence: a line of the report has about 90."""
+"""Largest number of characters of a name in a sentence; a line has about 90 characters."""
 
 _CELL = 200
-"""Most characters of a text in a table: four lines of a cell."""
+"""Largest number of characters of a text in a table cell: four lines."""
 
 _ISOLATE, _POP = "\u2068", "\u2069"
-"""Marks around a text that may run from right to left, so that its neighbours keep their place."""
+"""Unicode isolates around right-to-left text, so that the surrounding text keeps its order."""
 
 
 def listed(parts: Sequence[str], most: int = 5) -> str:
-    """Return the first texts as a list, and how many there are more.
+    """Join the first ``most`` texts by commas, and count the remaining texts.
 
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcdefg"), 3)
     ('a', 'a, b and c', 'a, b, c and 4 more')
@@ -24,7 +24,7 @@ def listed(parts: Sequence[str], most: int = 5) -> str:
 
 
 def plain(text: object) -> str:
-    r"""Return a text whose control characters, and marks of direction, are shown.
+    r"""Return a text with control characters and direction marks escaped.
 
     >>> plain("a\x00b\u202ec"), plain("two\nlines")
     ('a\\x00b\\u202ec', 'two lines')
@@ -37,7 +37,7 @@ def plain(text: object) -> str:
 
 
 def short(text: object, most: int = _NAME) -> str:
-    """Return a text, shown plainly, without its middle if it is long.
+    """Return a text with control characters escaped, and shortened in the middle if it is long.
 
     >>> short("x" * 100, 9)
     'xxxxx…xxx'
@@ -50,12 +50,12 @@ def short(text: object, most: int = _NAME) -> str:
 
 
 def cut(text: object) -> str:
-    """Return a text for a cell of a table."""
+    """Return a text shortened for a table cell."""
     return short(text, _CELL)
 
 
 def quoted(name: object) -> str:
-    """Return a name in a sentence: short, in quotation marks, and kept apart if right to left.
+    """Return a name for a sentence: shortened, quoted, and isolated if right to left.
 
     >>> quoted("hour")
     "'hour'"

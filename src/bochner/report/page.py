@@ -1,4 +1,4 @@
-"""Reports on models of tables: sections in order, put into the template, and on given rows."""
+"""Reports on table models: orders the sections and renders the HTML page."""
 
 import base64
 import hashlib
@@ -35,7 +35,7 @@ from bochner.report.unlike_rows import unlike_section
 from bochner.tables.table_classifier import TableClassifier
 
 _HEIGHT = 720
-"""Pixels of the frame that a notebook shows: most of a laptop's screen."""
+"""Height in pixels of the report's frame in a notebook."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Report:
         write_page(self.html, path)
 
     def _repr_html_(self) -> str:
-        """Return a frame with the page, so that its styles do not change the notebook's."""
+        """Return an HTML frame with the page, which isolates the page's styles."""
         return (
             f'<iframe title="Report" srcdoc="{escape(self.html)}" '
             f'style="width:100%;height:{_HEIGHT}px;border:1px solid #8886" '
@@ -126,10 +126,10 @@ def _frame(X: Any, model: Model) -> pd.DataFrame:
 
 
 _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}
-"""Most figures of a kind; several targets share them, so that the file stays small."""
+"""Largest number of figures of a kind, shared between targets, so that the file stays small."""
 
 _FEWEST_FIGURES = 2
-"""Fewest figures of a kind for each of several targets."""
+"""Smallest number of figures of a kind for each of several targets."""
 
 _KEY_FIGURES = {
     "rmse": "RMSE",
@@ -139,7 +139,7 @@ _KEY_FIGURES = {
     "log_loss": "log loss",
     "auc": "area under the ROC curve",
 }
-"""Metrics in the head of a report, and what stands next to them."""
+"""Labels of the metrics in the head of a report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Title:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Facts on a target in the head of a report."""
+    """Summary of a target in the head of a report."""
 
     name: str
     verdict: str
@@ -211,7 +211,7 @@ def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
 
 
 def write_page(page: str, path: str | PathLike[str]) -> None:
-    """Write a page into a file, which it replaces once it is complete."""
+    """Write a page into a file atomically, so that an old file is replaced only at the end."""
     with replacing(as_path(path)) as fresh:
         fresh.write_text(page, encoding="utf-8")
 
@@ -223,7 +223,7 @@ def _target_sections(
     prefix: str,
     n_subjects: int,
 ) -> list[Section]:
-    """Return the sections on a target, in order."""
+    """Return the sections on a target in the order of the report."""
     most = {
         name: max(_FEWEST_FIGURES, count // n_subjects) for name, count in _MOST_FIGURES.items()
     }

@@ -1,4 +1,4 @@
-"""Section on residuals: whether they depend on a column, on time or on the prediction."""
+"""Report section on residuals and their dependence on columns, time and the prediction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ from bochner.report.name_texts import cut, listed, quoted, short
 from bochner.report.subject import Subject, shown_values
 
 _MOST_BINS = 8
-"""Most bins of numbers: enough to show a bend, few enough to have rows in each."""
+"""Largest number of bins of a numeric column."""
 
 _FEWEST_ROWS = 25
-"""Fewest rows of a bin: the mean of 25 residuals is about normal unless they are very skewed."""
+"""Smallest number of rows in a bin, for which a mean residual is approximately normal."""
 
 _FALSE_ALARMS = 0.01
-"""Probability of any false alarm among all columns of a report whose residuals depend on none."""
+"""Family-wise false alarm rate over all columns tested in a report."""
 
 _LEAST_SHARE = 0.01
-"""Least share of the squared error that the means of the bins explain: less is of no use to a model
-even where many rows make it certain."""
+"""Smallest share of the squared error explained by bin means that is relevant, however significant
+it is."""
 
 
 _LEAST_REST = 1e-12
-"""Least share of the squares that the means leave: rounding decides below it."""
+"""Lower bound of the unexplained share of the squares, against division by rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class Drift:
     """Mean residuals over bins of a column.
 
     ``labels``, ``mean``, ``std_error`` and ``count`` have an entry for each of k bins. ``p_value``
-    is the p-value of equal means, and ``share`` is the share of the squared residuals that the
+    is the p-value for equal means, and ``share`` is the share of the squared residuals that the
     means explain.
     """
 
@@ -56,16 +56,16 @@ class Drift:
 
     @property
     def extremes(self) -> tuple[int, int]:
-        """Bins of the least and of the greatest mean."""
+        """Indices of the bins with the smallest and the largest mean."""
         return int(np.argmin(self.mean)), int(np.argmax(self.mean))
 
 
 def drift(
     column: Column, residuals: Array, clusters: NDArray[np.generic] | None = None
 ) -> Drift | None:
-    """Return mean residuals (n,) over bins of a column, or ``None`` if rows make up one bin only.
+    """Return means of the residuals (n,) over bins of a column; ``None`` for fewer than two bins.
 
-    Rows of a cluster (n,) may be dependent.
+    Rows with the same label in ``clusters`` (n,) may be dependent.
     """
     codes, names = _bins(column)
     if len(names) < 2:
@@ -82,10 +82,10 @@ def _tested(
     residuals: Array,
     clusters: NDArray[np.generic] | None,
 ) -> Drift:
-    """Return the means, and Hotelling's test of their equality.
+    """Return mean residuals of the bins, with Hotelling's test of equal means.
 
-    Sums over bins of centred residuals have a covariance that the rows, or clusters of them,
-    estimate without assuming equal variances.
+    The covariance of the sums of centred residuals over bins is estimated from rows or clusters,
+    without assuming equal variances.
     """
     k = len(names)
     centred = residuals - residuals.mean()
@@ -98,13 +98,13 @@ def _tested(
         terms, within_bins = (_summed(part, numbers) for part in (terms, within_bins))
     sums, n_parts = members.T @ centred, len(terms)
     products = terms.T @ terms
-    # One bin is determined by the remaining bins, because the sum over all bins is zero.
+    # The sums over bins add up to zero, so the covariance matrix is singular.
     about_zero = float(sums @ np.linalg.pinv(products, hermitian=True) @ sums)
     q = k - 1
     p_value = 1.0
     if n_parts > q + 1:
-        # The covariance about the mean, by Sherman and Morrison: that about zero bounds the
-        # statistic by the number of parts, and few clusters would never show a drift.
+        # Convert to the covariance about the mean (Sherman-Morrison): with the covariance about
+        # # zero, the statistic could not exceed the number of clusters, and lacks power for few.
         statistic = about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)
         scaled = statistic * (n_parts - q) / (q * n_parts)
         p_value = float(f_law.sf(scaled, q, n_parts - q))
@@ -124,7 +124,7 @@ def _summed(terms: Array, numbers: NDArray[np.intp]) -> Array:
 
 
 def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return the number of each row's bin, -1 for none, and the names of the bins."""
+    """Return the bin index of each row, -1 without a bin, and the names of the bins."""
     if column.kind in ("numeric", "date"):
         codes, names = _number_bins(column)
     else:
@@ -137,7 +137,7 @@ def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
 
 
 def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return bins of about equally many rows, whose ends are values of the column."""
+    """Return bin indices and names for a numeric column, with about equally many rows per bin."""
     codes = np.full(len(column.raw), -1, dtype=np.intp)
     values = column.values[column.present].astype(np.float64)
     least = max(_FEWEST_ROWS, len(values) // _MOST_BINS)
@@ -158,9 +158,9 @@ def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
 
 
 def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Return the bin of each value, in order: a bin is full once it has ``least`` rows.
+    """Group ordered values, by their row counts, into bins of at least ``least`` rows.
 
-    A frequent value forms a separate bin if the values before it fill a bin.
+    A frequent value starts a new bin if the previous bin has enough rows.
     """
     groups = np.zeros(len(sizes), dtype=np.intp)
     group = filled = 0
@@ -169,13 +169,13 @@ def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
             group, filled = group + 1, 0
         groups[place] = group
         filled += int(size)
-    if group and filled < _FEWEST_ROWS:  # The last bin joins the one before
+    if group and filled < _FEWEST_ROWS:  # Merge a small last bin
         groups[groups == group] = group - 1
     return groups
 
 
 def _level_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return a bin for each of the most frequent levels, and one for all others."""
+    """Return bin indices and names: the most frequent levels, and one bin for all other levels."""
     codes = np.full(len(column.raw), -1, dtype=np.intp)
     texts = labels(column.raw, column.present)[column.present].astype(str)
     levels, numbers, sizes = np.unique(texts, return_inverse=True, return_counts=True)
@@ -194,11 +194,11 @@ def _level_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
 
 
 MOST_COLUMNS = 8
-"""Columns against which residuals are drawn and tested: the most important ones."""
+"""Largest number of columns tested against residuals, in order of importance."""
 
 
 def drifts(subject: Subject) -> list[Drift]:
-    """Return mean residuals along time-like columns and the most important ones."""
+    """Return mean residuals along time-like columns and the most important columns."""
     names = dict.fromkeys([*subject.time_columns, *subject.important])
     chosen = list(names)[: MOST_COLUMNS + len(subject.time_columns)]
     clusters = subject.study.own.clusters
@@ -207,7 +207,7 @@ def drifts(subject: Subject) -> list[Drift]:
 
 
 def residuals_section(subject: Subject, column_drifts: Sequence[Drift], most: int) -> Section:
-    """Return tests of residuals and, for numbers, pictures of them against columns."""
+    """Return the section with tests of residuals and, for numbers, pictures against columns."""
     blocks: list[Block] = [_text(subject, column_drifts)]
     if not subject.study.is_classification:
         blocks.append(_figures(subject, column_drifts, most))

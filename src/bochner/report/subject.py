@@ -1,4 +1,4 @@
-"""One target of a report: its study, the columns of its test rows, and its residuals."""
+"""Data on one target of a report: its study, the columns of the test rows, and residuals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,31 +17,31 @@ from bochner.report.name_texts import short
 from bochner.tables.encodings import output_names
 
 _MATCHED = 20
-"""Rows whose predictions identify the target of a study among several targets."""
+"""Number of rows whose predictions identify the target of a study among several targets."""
 
 _FEW_VALUES = 6
-"""Most distinct numbers that are levels: lines between them would be of no row."""
+"""Largest number of distinct numbers that are drawn as levels instead of a continuous axis."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A target of a model, with everything that the sections of a report ask for."""
+    """A target of a model, with the data that the sections of a report need."""
 
     study: Study
     n_targets: int = 1
 
     @property
     def name(self) -> str:
-        """The target's name, short and plain."""
+        """The target's name, shortened and with control characters escaped."""
         return short(self.study.target)
 
     def titled(self, title: str) -> str:
-        """Return a title of a figure, with the target's name if there are several."""
+        """Return a figure title, with the target's name if the model has several targets."""
         return title if self.n_targets == 1 else f"{title}, {self.name}"
 
     @property
     def named(self) -> Study:
-        """The study with a short and plain name, for sentences."""
+        """The study with a shortened, escaped target name for sentences."""
         return replace(self.study, target=self.name)
 
     @property
@@ -79,10 +79,10 @@ class Subject:
 
     @cached_property
     def residuals(self) -> Array:
-        """Observations less predictions (n,).
+        """Residuals (n,): observations minus predictions.
 
-        With two classes they are whether the second one occurred less its probability; with more,
-        whether the predicted class occurred less its probability.
+        For two classes: 1 or 0, whether the second class occurred, minus its probability. For more
+        classes: whether the predicted class occurred, minus its probability.
         """
         outcome = self.study.own
         if outcome.classes is None:
@@ -107,7 +107,7 @@ class Subject:
 
     @cached_property
     def time_columns(self) -> list[str]:
-        """Columns that are time-like: dates, and the column that the rows are split along."""
+        """Names of time-like columns: dates, and the column by which the rows were split."""
         dates = [name for name, column in self.columns.items() if column.kind == "date"]
         split = self.study.split
         if split.time is None:
@@ -149,7 +149,7 @@ def subjects_of(studies: Sequence[Study]) -> list[Subject]:
 
 
 def shown_values(column: Column) -> NDArray[np.generic]:
-    """Return numbers, times, or levels of a column, for a picture. Few numbers are levels."""
+    """Return a column's numbers, times or levels for a picture; few distinct numbers are levels."""
     if column.kind == "date":
         times: NDArray[np.generic] = np.full(len(column.raw), np.datetime64("NaT"), dtype="M8[us]")
         times[column.present] = column.wall_times()

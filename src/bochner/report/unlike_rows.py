@@ -1,4 +1,4 @@
-"""Section on test rows that are unlike the training rows, and the check of their predictions."""
+"""Report section on test rows unlike the training rows, and a check of their predictions."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -24,11 +24,11 @@ from bochner.report.name_texts import listed
 from bochner.report.subject import Subject
 
 _FEWEST = 5
-"""Fewest rows of a kind whose errors are compared: standard errors of fewer are too small too
-often."""
+"""Smallest number of rows of a kind whose errors are compared; with fewer rows, standard errors are
+unreliable."""
 
 _FALSE_ALARMS = 0.05
-"""Probability of a significant difference in any kind of rows if there are none."""
+"""Family-wise false alarm rate over all kinds of rows."""
 
 _ADVICE = (
     "Fill in missing entries where you can, and fit again once targets of rows like these are "
@@ -37,7 +37,7 @@ _ADVICE = (
 
 
 def unlike_section(subject: Subject) -> Section | None:
-    """Return errors by kind of rows; ``None`` if all rows are like the training rows."""
+    """Return the section with errors by kind of rows; ``None`` without unlike rows."""
     by_kind, finding = subject.by_kind, unlike(subject)
     if finding is None:
         return None
@@ -71,9 +71,9 @@ def _table(by_kind: Mapping[str, Outcome]) -> Table:
 
 
 def unlike(subject: Subject) -> Finding | None:
-    """Compare intervals or probabilities of rows unlike the training rows with their targets.
+    """Check calibration and errors of the rows unlike the training rows.
 
-    Their errors are compared with those of the other rows.
+    Their errors are compared with the errors of the remaining rows.
     """
     by_kind = dict(subject.by_kind)
     if not by_kind:
@@ -108,13 +108,13 @@ def _unsafe_sentence(own: Outcome, unsafe: Sequence[str]) -> str:
 
 
 def _noted(by_kind: Mapping[str, Outcome], note: Callable[[Outcome], str]) -> list[str]:
-    """Return the kinds of rows that have a note, with the note in parentheses."""
+    """Return a list, as text, of the kinds of rows with a note, the note in parentheses."""
     notes = {KINDS_OF_ROWS[kind]: note(outcome) for kind, outcome in by_kind.items()}
     return [f"{kind} ({text})" for kind, text in notes.items() if text]
 
 
 def _unsafe(outcome: Outcome, n_kinds: int) -> str:
-    """Return the coverage, or the share of right classes, if it is significantly too low."""
+    """Return a note on the coverage, or the accuracy, if it is significantly too low."""
     covered = outcome_coverage(outcome, n_kinds)
     if covered is not None:
         return percent(covered.observed, digits=1) if covered.is_narrow else ""
@@ -127,7 +127,7 @@ def _unsafe(outcome: Outcome, n_kinds: int) -> str:
 
 
 def _larger(metric: str, outcome: Outcome, like: Outcome, n_kinds: int) -> str:
-    """Return the error if it is significantly larger than that of other rows."""
+    """Return a note on the error if it is significantly larger than for other rows."""
     if min(len(outcome.y), len(like.y)) < _FEWEST:
         return ""
     losses, others = (mean_score(each.losses(), each.clusters) for each in (outcome, like))
@@ -138,5 +138,5 @@ def _larger(metric: str, outcome: Outcome, like: Outcome, n_kinds: int) -> str:
 
 
 def _limit(n_kinds: int) -> float:
-    """Return the standard errors beyond which a difference is significant among several kinds."""
+    """Return the critical number of standard errors for comparisons of ``n_kinds`` kinds."""
     return float(norm.isf(0.5 * _FALSE_ALARMS / n_kinds))

@@ -1,9 +1,9 @@
 r"""Finds outliers and shifts of the level of a series.
 
-A value that the others contradict is an outlier. Given the filter's errors :math:`e_t`, their
-variances :math:`S_t` and the gains, a recursion from the last row to the first gives, for every
-row, the difference between the value and its prediction from all other rows, and the shift of the
-level from this row on that the values support most; both in their standard deviations.
+A value that contradicts all other values is an outlier. Given the filter's errors :math:`e_t`,
+their variances :math:`S_t` and the gains, a backward recursion gives, for every row t, the
+difference between the value and its prediction from all other rows, and the most likely shift of
+the level at row t; both are divided by their standard deviations.
 
 References
 ----------
@@ -25,23 +25,23 @@ from bochner.series.parameter_posterior import Fit, SeriesStructure
 from bochner.series.series_model import ScaledSeries, SeriesModel
 
 _COST = np.log(20.0)
-"""Prior log odds against an outlier, and against a shift: one series in twenty has one."""
+"""Prior log odds against an outlier or a shift: one series in twenty has an outlier or shift."""
 
 _MOST_SHARE = 0.05
-"""Largest share of rows with outliers or shifts: where there are more, they are not exceptions."""
+"""Largest share of rows with outliers or shifts; with more of them, no break is reported."""
 
 NEW_BREAKS = 0.2
-"""Weight, in forecasts, of the model without breaks: new ones may follow, and it varies by them."""
+"""Weight, in forecasts, of the model without breaks, because new breaks may follow."""
 
 _SURE = 5.0
-"""Gain of evidence, in nats, above which a break is kept before the parameters are fitted anew."""
+"""Gain of evidence, in nats, above which a break is accepted without refitting the parameters."""
 
 _AT_ENDS = 3
-"""Fewest rows before a shift, and fewest rows from it on: fewer do not show a level."""
+"""Smallest number of rows before and after a shift: fewer rows do not determine a level."""
 
 
 class Breaks(NamedTuple):
-    """In standard deviations (n,): values minus predictions from all others, and level shifts."""
+    """Standardised leave-one-out residuals (n,) and standardised level shifts (n,)."""
 
     of_values: Array
     of_levels: Array
@@ -52,28 +52,28 @@ def find_breaks(
     fit: Fit,
     fitted: Callable[[ScaledSeries, SeriesStructure, Fit], Fit],
 ) -> tuple[ScaledSeries, Fit, NDArray[np.intp]]:
-    """Return rows without outliers, the fit to them with shifts of the level, and the outliers."""
-    outliers: list[int] = []  # Places of their rows
+    """Return rows with outliers set to NaN, the fit with level shifts, and outlier positions."""
+    outliers: list[int] = []  # Row indices
     unbroken = rows, fit, np.array(outliers, dtype=np.intp)
     n_known = int(rows.known.sum())
     most = int(_MOST_SHARE * n_known)
     _, counts = np.unique(rows.values[rows.known], return_counts=True)
-    # Where most values are the same, such as zero, the others are what the series is about.
+    # If most values are equal, such as zero, the remaining values are the signal, not outliers.
     if 2 * counts.max(initial=0) >= n_known:
         return unbroken
-    # Any of the rows might have the break, so that each is improbable.
+    # The break may be at any known row, so each row has a prior probability of 1 / n_known.
     cost = float(np.log(n_known)) + _COST
     score, n_new = fit.score, 0
     for _ in range(most + 1):
         strongest = _strongest(rows, fit)
         gain = 0.5 * strongest.square - cost
         if n_new and gain <= _SURE:
-            # Parameters that were right with the breaks are not without them.
+            # The parameters were estimated with the breaks in the data, so refit them.
             fit, n_new = fitted(rows, fit.structure, fit), 0
             score = fit.score
             strongest = _strongest(rows, fit)
             gain = 0.5 * strongest.square - cost
-        # Where the square is small, new parameters would hardly raise the evidence enough.
+        # If the square is small, a refit would hardly raise the evidence enough.
         if gain <= 0.0:
             break
         new_rows, structure = strongest.applied(rows, fit.structure)
@@ -88,14 +88,14 @@ def find_breaks(
         if not strongest.is_shift:
             outliers.append(strongest.place)
     else:
-        return unbroken  # Breaks as frequent as these are no exceptions
+        return unbroken  # Too many breaks to be exceptions
     if n_new:
         fit = fitted(rows, fit.structure, fit)
     return rows, fit, np.sort(np.array(outliers, dtype=np.intp))
 
 
 class _Break(NamedTuple):
-    """An outlier, or a shift of the level from a row on, with its squared standardised size."""
+    """An outlier or a level shift at a row, with its squared standardised size."""
 
     is_shift: bool
     place: int
@@ -103,13 +103,13 @@ class _Break(NamedTuple):
 
     @property
     def density(self) -> float:
-        """Log density of the value of an outlier, which is wide in place of that of the model."""
+        """Log density of an outlier's value under a wide normal law; zero for a shift."""
         return 0.0 if self.is_shift else -float(np.log(SHIFT_STD * np.sqrt(2.0 * np.pi)))
 
     def applied(
         self, rows: ScaledSeries, structure: SeriesStructure
     ) -> tuple[ScaledSeries, SeriesStructure]:
-        """Return the rows without the outlier, and the structure with the shift."""
+        """Return the rows with the outlier set to NaN, and the structure with the shift added."""
         if self.is_shift:
             earlier = () if structure.shifts is None else structure.shifts.times
             times = tuple(sorted({*earlier, float(rows.times[self.place])}))
@@ -127,7 +127,7 @@ def _strongest(rows: ScaledSeries, fit: Fit) -> _Break:
 
 
 def _with_same_parameters(fit: Fit, structure: SeriesStructure) -> Fit:
-    """Return a fit with the shifts of a structure, which have no parameters."""
+    """Return the fit with the level shifts of a structure added and its parameters unchanged."""
     model = fit.mode.model
     parts = [part for part in model.parts if not isinstance(part, LevelShifts)]
     if structure.shifts is not None:
@@ -136,14 +136,14 @@ def _with_same_parameters(fit: Fit, structure: SeriesStructure) -> Fit:
 
 
 def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks:
-    """Return how far each value is from all others, and each level from the one before."""
+    """Return standardised leave-one-out residuals and standardised level shifts of all rows."""
     steps, weights = model.steps(theta, rows.times), model.weights(rows)
     _, states = model.filtered(theta, rows)
     n, s = weights.shape
     of_values, of_levels = np.zeros(n), np.zeros(n)
     back = [_transposed(*move, steps.partner) for move in zip(steps.own, steps.other, strict=True)]
     gains, errors = states.gain / states.variance[:, None], states.error / states.variance
-    # What the values after a row tell of its states: the slope and curvature of their evidence.
+    # Gradient and negative Hessian, by the states of a row, of the log evidence of later values.
     slope, curvature = np.zeros(s), np.zeros((s, s))
     for t in range(n - 1, -1, -1):
         if np.isfinite(errors[t]):
@@ -163,7 +163,7 @@ def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks
 
 
 def _transposed(own: Array, other: Array, partner: NDArray[np.int64]) -> Array:
-    """Return the transpose (s, s) of a transition."""
-    # A state without a partner is its own, with an entry of zero.
+    """Return the transpose (s, s) of a transition matrix."""
+    # A state without a partner is stored as its own partner; its off-diagonal entry is zero.
     matrix = np.diag(np.where(partner == np.arange(len(own)), 0.0, other))[:, partner].T
     return matrix + np.diag(own)

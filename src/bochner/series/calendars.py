@@ -1,4 +1,4 @@
-"""Calendars of dates some of which are missing, and public holidays."""
+"""Infers the calendar of dates, some of which may be missing, and encodes public holidays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEWEST = 3
 """Fewest dates from which a calendar is inferred, as for ``pandas.infer_freq``."""
 
 _SHARE = 0.5
-"""Share of the steps that must lead to the next date of the calendar: others are holes."""
+"""Smallest share of steps that lead to the next date of the calendar; longer steps skip dates."""
 
 _MONTHLY = 25
 """Fewest days between monthly dates: 28 from 31 January to 28 February, and possibly 28 between the
@@ -36,17 +36,17 @@ _HALF_MONTHLY = 13
 """Fewest days between half-monthly dates: 15 and 28 February."""
 
 _LONGER = 1.5
-"""Length of a step relative to the usual one beyond which dates are missing there."""
+"""Ratio of a step to the median step above which dates are counted as missing."""
 
 _WEEKMASKS = float(np.log(127.0))
-"""Nats that a choice of weekdays costs, the logarithm of the number of choices: of dates with
-holes a few never fall on some weekday, by chance."""
+"""Cost in nats of a choice of weekdays, the logarithm of the number of choices: a few dates with
+holes may miss a weekday by chance."""
 
 _WINDOWS = float(np.log(276.0))
-"""Nats that a choice of opening hours costs: the log number of pairs of a first and a last hour."""
+"""Cost in nats of a choice of opening hours: the log number of pairs of first and last hour."""
 
 _QUARTERS = {0: "DEC", 1: "OCT", 2: "NOV"}
-"""Names that pandas gives quarters, by the number of a month of theirs modulo three."""
+"""Suffixes of pandas' quarterly frequencies, indexed by month number modulo three."""
 
 _NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
@@ -55,13 +55,13 @@ _HOUR = np.timedelta64(1, "h")
 """One hour, the step of business hours."""
 
 _ONE_DAY = np.timedelta64(1, "D")
-"""One day, from the first of a month to the last of the one before."""
+"""One day: subtracted from the first day of a month, it gives the last day of the month before."""
 
 _THURSDAY = 3  # The weekday of 1 January 1970, Monday being zero
 
 
 class _Calendar(NamedTuple):
-    """A calendar that contains all dates (n,), their places in it, and its cost in nats."""
+    """A calendar that contains all dates, the dates' positions (n,) in it, and its cost in nats."""
 
     text: str
     places: Places
@@ -69,10 +69,10 @@ class _Calendar(NamedTuple):
 
 
 def frequency_of(utc: Stamps, clock: Stamps, zone: str | None) -> str | None:
-    """Return the text of the offset from each date (n,) to the next, None if there is none.
+    """Return the pandas frequency string of dates (n,), or None without a regular frequency.
 
-    This is the frequency that pandas infers, else that of the calendar that contains all dates and
-    the fewest other dates. ``clock`` (n,) is the local time at the dates ``utc`` (n,).
+    This is the frequency that pandas infers, else that of the calendar with all dates and the
+            fewest missing ones. ``clock`` (n,) is the local time at the dates ``utc`` (n,).
     """
     if len(utc) < _FEWEST or (np.diff(utc) <= np.timedelta64(0)).any():
         return None
@@ -92,7 +92,7 @@ def _index(utc: Stamps, zone: str | None) -> pd.DatetimeIndex:
 
 
 def _own_index(index: pd.DatetimeIndex, clock: Stamps) -> pd.DatetimeIndex:
-    """Return an index whose clock shows ``clock`` (n,): without a zone if offsets differ."""
+    """Return the dates as an index with local times ``clock`` (n,), naive if UTC offsets differ."""
     import pandas as pd
 
     shown = pd.DatetimeIndex(clock)
@@ -106,16 +106,16 @@ def _inferred(index: pd.DatetimeIndex) -> str | None:
     if len(index) < _FEWEST:
         return None
     with warnings.catch_warnings():
-        # pandas announces that it will return an object, whose freqstr is read below.
+        # pandas warns that it will return an offset object; its freqstr is read below.
         warnings.simplefilter("ignore")
         frequency = pd.infer_freq(index)
     text = None if frequency is None else str(getattr(frequency, "freqstr", frequency))
-    # pandas infers "bh" for business hours of any times, but its offset starts at nine.
+    # pandas infers "bh" for any opening hours, but its default offset starts at nine.
     return None if text is None or text.lower() == "bh" else text
 
 
 def _with_holes(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> str | None:
-    """Return the calendar by which the dates have the shortest description."""
+    """Return the frequency string of the calendar with the shortest description of the dates."""
     best, least = None, np.inf
     for calendar in _calendars(index, utc, clock):
         steps = np.diff(calendar.places)
@@ -128,14 +128,14 @@ def _with_holes(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> str | No
 
 
 def _length_of_holes(steps: Places) -> float:
-    """Return the cost in nats of places and lengths of holes in dates (n + 1,) of a calendar."""
+    """Return the cost in nats of the holes (missing dates), from steps (n,) between n + 1 dates."""
     holes = steps[steps > 1] - 1.0
     parts = gammaln(np.array([len(steps), len(holes), len(steps) - len(holes)]) + 1.0)
     return float(parts[0] - parts[1] - parts[2] + np.sum(np.log(holes) + np.log1p(holes)))
 
 
 def _calendars(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> Iterator[_Calendar]:
-    """Yield calendars that contain all dates, the preferred ones first."""
+    """Yield candidate calendars that contain all dates, in order of preference."""
     days = clock.astype("M8[D]")
     apart = np.diff(days.astype(np.int64))
     if apart.min() > 0 and _are_at_one_time(index, clock - days, days):
@@ -156,7 +156,7 @@ def _calendars(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> Iterator[
 def _are_at_one_time(
     index: pd.DatetimeIndex, after_midnight: NDArray[np.timedelta64], days: NDArray[np.datetime64]
 ) -> bool:
-    """Return whether all dates have the same local time, on days where this time exists."""
+    """Return whether all dates have the same time of day, except days on which clocks skip it."""
     import pandas as pd
 
     usual = np.sort(after_midnight)[len(days) // 2]
@@ -174,7 +174,7 @@ def _duration(nanoseconds: int) -> str:
 
 
 def _monthly(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
-    """Yield calendars of the first and last days and business days of months."""
+    """Yield matching calendars of month starts, month ends, and first or last business days."""
     months = days.astype("M8[M]")
     first, last = months.astype("M8[D]"), (months + 1).astype("M8[D]") - _ONE_DAY
     numbers = months.astype(np.int64)
@@ -192,7 +192,7 @@ def _monthly(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
 
 
 def _months_text(form: str, unit: int, month: int) -> str:
-    """Return the text of an offset of some months to a day of a month from 1 to 12."""
+    """Return the frequency string for a step of ``unit`` months, anchored at month 1 to 12."""
     if unit % 12 == 0:
         count, text = unit // 12, f"{form.format('Y')}-{_NAMES[month - 1]}"
     elif unit % 3 == 0:
@@ -203,7 +203,7 @@ def _months_text(form: str, unit: int, month: int) -> str:
 
 
 def _half_monthly(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
-    """Yield calendars of a day of months together with their first or last day."""
+    """Yield half-monthly calendars: a fixed day of each month and its first or last day."""
     months = days.astype("M8[M]")
     first, last = months.astype("M8[D]"), (months + 1).astype("M8[D]") - _ONE_DAY
     for form, is_end in (("SMS", False), ("SME", True)):
@@ -215,7 +215,7 @@ def _half_monthly(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
 
 
 def _daily(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
-    """Yield calendars of weeks, of business days, of some weekdays and of days."""
+    """Yield weekly, business-day, selected-weekday and daily calendars that contain the days."""
     numbers = days.astype(np.int64)
     weekdays = _weekdays(numbers)
     unit = int(np.gcd.reduce(np.diff(numbers)))
@@ -233,10 +233,10 @@ def _daily(days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
 
 
 def _in_opening_hours(clock: Stamps, days: NDArray[np.datetime64]) -> Iterator[_Calendar]:
-    """Yield the calendar of the hours from the first to the last one of a day, on some weekdays."""
+    """Yield the calendar of hourly dates within opening hours on the observed weekdays."""
     hours, after = np.divmod(clock - days, _HOUR)
     low, high = int(hours.min()), int(hours.max())
-    if np.ptp(after) or high == 23 or low == high:  # To midnight there is no end for pandas
+    if np.ptp(after) or high == 23 or low == high:  # pandas allows no end at midnight
         return
     numbers = days.astype(np.int64)
     reached = np.arange(numbers[0], numbers[-1] + 1)
@@ -249,12 +249,12 @@ def _in_opening_hours(clock: Stamps, days: NDArray[np.datetime64]) -> Iterator[_
 
 
 def _weekdays(numbers: Places) -> Places:
-    """Return the weekdays of days since 1970, Monday being zero."""
+    """Return the weekdays (Monday is zero) of day numbers counted from 1970-01-01."""
     return (numbers + _THURSDAY) % 7
 
 
 def _of_longest_run(index: pd.DatetimeIndex) -> _Calendar | None:
-    """Return the calendar of the longest run without holes, if all dates lie on it."""
+    """Return the calendar inferred from the longest run without holes, if it contains all dates."""
     lengths = np.diff(index.asi8).astype(np.float64)
     holes = np.flatnonzero(lengths > _LONGER * np.median(lengths)) + 1
     ends = np.concatenate(([0], holes, [len(index)]))
@@ -268,10 +268,10 @@ def _of_longest_run(index: pd.DatetimeIndex) -> _Calendar | None:
 
 
 def month_numbers(clock: Stamps, offset: Any, at: np.timedelta64) -> Array:
-    """Return months since 1970 for dates (n,) by the clock, whole ones on the calendar's dates."""
+    """Return fractional months since 1970 of local times (n,), integers at the calendar's dates."""
     import pandas as pd
 
-    margin = pd.Timedelta(70, "D")  # Two months, so that a date of the calendar lies on both sides
+    margin = pd.Timedelta(70, "D")  # Two months: calendar dates enclose every date
     low, high = (pd.Timestamp(end).normalize() for end in (clock.min(), clock.max()))
     dates = pd.date_range(low - margin, high + margin, freq=offset).to_numpy().astype("M8[ns]")
     months = dates.astype("M8[M]").astype(np.int64).astype(np.float64)
@@ -283,11 +283,11 @@ def month_numbers(clock: Stamps, offset: Any, at: np.timedelta64) -> Array:
 
 
 _FEWEST_DATES = 2
-"""Fewest dates of a holiday in the training rows from which on it has an effect of its own: one
-date would be explained entirely by it. Rarer holidays share one effect."""
+"""Fewest dates of a holiday in the training rows for a separate effect, because an effect fitted to
+a single date would explain it entirely. Rarer holidays share one effect."""
 
 _LONGEST_STEP = np.timedelta64(36, "h")
-"""Longest median step of times for which holidays are inputs: a week holds none or several."""
+"""Longest median step for which holidays become inputs: a week may contain several holidays."""
 
 
 def holiday_inputs(times: object, n_known: int, place: str) -> pd.DataFrame:

@@ -13,28 +13,28 @@ from bochner.series.series_model import ScaledSeries, SeriesModel
 Places = NDArray[np.intp]
 
 _N_HORIZONS = 8
-"""Number of calibrated horizons, in equal ratios; factors between them are interpolated."""
+"""Number of calibrated horizons on a logarithmic grid; factors between them are interpolated."""
 
 _SHARE = 3
 """Origins begin after a third of the rows, so that the state at the first origin rests on data.
 Horizons end at a third of the rows, because longer ones have too few errors that do not overlap."""
 
 _PRIOR_ERRORS = 5.0
-"""Number of independent errors, as large as the model expects, that are averaged with the errors
+"""Number of prior pseudo-errors, as large as the model expects, that are averaged with the errors
 from past origins."""
 
 LARGE = 3.0
-"""Standard deviations of large errors, in those of the others."""
+"""Ratio of the standard deviation of large errors to that of ordinary errors."""
 
 _LARGE_PRIOR = (2.0, 20.0)
-"""Prior counts of large errors and of others: a share of nine per cent if nothing is known. Series
-of the M3 competition that no other number was chosen by had a share of six to eight per cent."""
+"""Prior counts of large and ordinary errors, a prior share of nine per cent; held-out series of the
+M3 competition had a share of six to eight per cent."""
 
 _MOST_STEPS = 50
 """Most steps of expectation maximisation for the share; each is quick, and few are needed."""
 
 _SETTLED = 1e-4
-"""Change of the share, and relative one of a variance, at which they have settled."""
+"""Convergence tolerance: change of the share, and relative change of the variances."""
 
 _REGULAR = 0.01
 """Relative deviation of a step from the median step up to which the step counts as regular."""
@@ -44,10 +44,10 @@ _FEWEST = 0.5
 
 
 class Calibration(NamedTuple):
-    """How errors from past origins compare with what a model expects.
+    """Ratio of errors from past origins to the errors that a model expects.
 
-    Deviations of forecasts at the horizons (q,), in ranges, are the model's times ``factors`` (q,).
-    A share ``large`` of forecasts has deviations that are `LARGE` times as wide.
+    At horizons (q,), in ranges, ``factors`` (q,) multiply the model's standard deviations.
+    A share ``large`` of forecasts has deviations that are `LARGE` times as large.
     """
 
     horizons: Array
@@ -82,10 +82,10 @@ def calibrated(
 def scales(
     squares: Sequence[Array], horizons: Sequence[int], n_outliers: int = 0
 ) -> tuple[Array, float]:
-    r"""Return variances (q,) and the share of large errors, from squared errors of each horizon.
+    r"""Return variances (q,) of q horizons and the share of large errors, from squared errors.
 
     The density of a standardised error e at a horizon is :math:`(1 - s) N(e; 0, v) + s N(e; 0, 9
-    v)`. The variance of both parts together, :math:`v (1 + 8 s)`, is at least one.
+    v)`. The variance of this mixture, :math:`v (1 + 8 s)`, is at least one.
     """
     prior_large, prior_others = _LARGE_PRIOR
     prior_large += n_outliers
@@ -106,13 +106,13 @@ def scales(
         change = np.abs(variances / before[0] - 1.0).max()
         if max(change, abs(share - before[1])) < _SETTLED:
             break
-    # Parameters were fitted to these errors, too: small ones do not show that a model is too wide.
+    # The parameters were fitted to these rows, so small errors do not prove too wide intervals.
     least = 1.0 / (1.0 + (LARGE**2 - 1.0) * share)
     return np.maximum(variances, least), float(share)
 
 
 def _pairs(rows: ScaledSeries, ahead: float, step: float) -> tuple[Places, Places]:
-    """Return origins with known values, and the known rows one horizon later, up to half a step."""
+    """Return the pairs of known rows (origin, target) that are one horizon apart."""
     origins = np.arange(len(rows) // _SHARE, len(rows) - 1)
     origins = origins[rows.known[origins]]
     wanted = rows.times[origins] + ahead

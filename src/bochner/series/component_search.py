@@ -1,4 +1,4 @@
-"""Learns a series: its transformation, and the processes whose sum models it, by their evidence."""
+"""Selects the transformation and the component processes of a series by their evidence."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -37,10 +37,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _FEWEST_SEASONS = 1.5
-"""Fewest periods of a season of the calendar in the range of the rows."""
+"""Smallest number of periods in the range of the rows for a season of the calendar."""
 
 _MOST_LINES = 3
-"""Largest number of seasons in addition to the seasons of the calendar."""
+"""Largest number of seasons found in the spectrum, in addition to seasons of the calendar."""
 
 _MULTIPLES = (1, 2, 3)
 """Candidate multiples of the strongest line's period: the line may be a harmonic of a season."""
@@ -53,7 +53,7 @@ _SHORTEST_CYCLE = 3.0
 """Length of the shortest candidate cycle in steps: values do not show the shape of shorter ones."""
 
 _FEWEST_CYCLES = 3.0
-"""Number of periods of the longest candidate cycle in the range of the rows."""
+"""Smallest number of periods of a candidate cycle in the range of the rows."""
 
 _CYCLE_MEMORY = 3.0
 """Prior median of the memory of a cycle, in periods."""
@@ -63,7 +63,7 @@ _CYCLE_FREEDOM = 0.3
 candidate periods."""
 
 _CYCLE_SIZES = (-0.5, 0.5)
-"""Prior deviations of the size at which searches for a cycle begin: a tenth and two fifths of the
+"""Start values of the search for a cycle's size, in prior deviations: a tenth and two fifths of the
 standard deviation of the values."""
 
 _HOPELESS = -10.0
@@ -72,13 +72,13 @@ more. A model is dropped if its evidence is lower than the best by more."""
 
 
 def never(period: float) -> bool:
-    """Return False: no period follows the clock of a time zone."""
+    """Return False, the default for times without a zone: no period follows a local clock."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
-    """Compares models of one series."""
+    """Fits and compares candidate structures of one series."""
 
     step: float
     n_inputs: int
@@ -100,7 +100,7 @@ class Searcher:
     def best(
         self, rows: ScaledSeries, first: Fit, find_seasons: bool, find_cycle: bool
     ) -> list[Fit]:
-        """Return the fits of structures with an evidence close to the best, the best fit first."""
+        """Return fits whose evidence is close to the highest evidence, in decreasing order."""
         if self.progress.is_stopped:
             return [first]
         self.progress("comparing seasons and trends")
@@ -117,7 +117,7 @@ class Searcher:
         return fits
 
     def log_weights(self, fits: Sequence[Fit]) -> Array:
-        """Return the logarithms of the weights of fits in forecasts."""
+        """Return the logarithms (m,) of the normalised weights of m fits in forecasts."""
         weight = self.priors.log_weight
         weights = np.array([weight(fit.score, fit.structure.trend.key) for fit in fits])
         return as_array(weights - logsumexp(weights))
@@ -125,7 +125,7 @@ class Searcher:
     def with_drift(
         self, rows: ScaledSeries, fits: Sequence[Fit], log_weights: Array
     ) -> tuple[list[Fit], Array]:
-        """Return the fits and their log weights with a random walk with drift as the last."""
+        """Append a random walk with drift to the fits and their log weights."""
         share = self.priors.weight_of_drift(1.0 / self.step)
         if not share or self.progress.is_stopped:
             return list(fits), log_weights
@@ -135,7 +135,7 @@ class Searcher:
         return [*fits, drift], np.append(log_weights + np.log1p(-share), np.log(share))
 
     def _within_reach(self, fits: Sequence[Fit]) -> list[Fit]:
-        """Return the fits whose weight is close enough to the greatest, the greatest first."""
+        """Return the fits whose weight is close to the greatest weight, in decreasing order."""
         weights = self.log_weights(fits)
         order = np.argsort(-weights, kind="stable")
         return [fits[place] for place in order if weights[place] > weights[order[0]] + _HOPELESS]
@@ -147,7 +147,7 @@ class Searcher:
         )
 
     def fit(self, rows: ScaledSeries, structure: SeriesStructure, near: Fit | None = None) -> Fit:
-        """Return the fit of a structure, searched from the parameters that ``near`` has, too."""
+        """Return the fit of a structure; the search also starts at the mode of ``near``."""
         model = structure.model(self.step, self.n_inputs, self.priors)
         start = None if near is None else _start(model, near.mode)
         return Fit(structure, find_mode(model, rows, start))
@@ -159,7 +159,7 @@ class Searcher:
             place = fit.mode.model.place(season).start
             theta[place] = (
                 prior.mean[place] - 3.0 * prior.std[place]
-            )  # A hundredth of the prior's size
+            )  # Three prior standard deviations below the mean size
             if log_density(fit.mode.model, theta, rows) - fit.mode.log_density < _HOPELESS:
                 continue
             seasons = tuple(wave for wave in fit.structure.seasons if wave is not season)
@@ -196,7 +196,7 @@ class Searcher:
         return fit
 
     def _line(self, period: float) -> Waves | None:
-        # Periods differ if their numbers of turns over the range differ by one.
+        # Two periods are distinct if their cycle counts over the range differ by one.
         if _FEWEST_SEASONS * period > 1.0:
             return None
         return self._waves(Season(period, self.names(period)), freedom=period)
@@ -245,7 +245,7 @@ class Searcher:
         return Waves(period, 1, _CYCLE_MEMORY * period, _CYCLE_FREEDOM, name)
 
     def _renamed(self, fit: Fit) -> Fit:
-        """Return the fit with components named after their learned periods."""
+        """Return the fit with each component renamed after its learned period."""
 
         def renamed(wave: Waves) -> Waves:
             if not wave.freedom:
@@ -268,7 +268,7 @@ class Searcher:
 
 
 def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
-    """Return the prior means, with a mode's parameters for the parts that both models have."""
+    """Return start parameters: those of the mode for shared parts, prior means for other parts."""
     theta: Array = model.prior.mean.copy()
     for part in model.parts:
         for shared_part in near.model.parts:
@@ -278,19 +278,19 @@ def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
 
 
 _FEWEST_TURNS = 3.0
-"""Smallest number of periods in the range of the rows: fewer look like slow changes."""
+"""Smallest number of periods of a line in the range of the rows: fewer resemble a trend."""
 
 _PADDING = 4
-"""Frequencies per width of a line: the largest power on the grid is lower than the peak by a few
-per cent at most."""
+"""Grid frequencies per line width: the largest power on the grid is at most a few per cent below
+the peak."""
 
 _SURPRISE = 7.0
-"""Excess power of a significant line, in nats above the expected maximum of independent errors: one
-series in a thousand without lines has one."""
+"""Excess power of a significant line, in nats above the expected maximum for white noise: its false
+alarm rate is one series in a thousand."""
 
 
 def strongest_period(times: Array, errors: Array, step: float) -> float | None:
-    """Return the period of the strongest line in one-step errors of variance one, if it is real.
+    """Return the period of the strongest significant line in standardised one-step errors, or None.
 
     ``errors`` (n,) at ``times`` (n,), about ``step`` apart, have no lines if the model is complete:
     the power of each frequency is then exponential with mean one.
@@ -311,7 +311,7 @@ def strongest_period(times: Array, errors: Array, step: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Options of the search: seasons by length in units of the times, and other structures."""
+    """Options of the search; ``seasons`` are (length in units of the times, name) pairs."""
 
     seasons: Sequence[tuple[float, str]]
     names: Callable[[float], str]
@@ -333,9 +333,9 @@ def learn(
     rng: Generator,
     clock: Array | None = None,
 ) -> SeriesLaw:
-    """Return the law of a series: times (n,) in order, values (n,) with NaN, inputs (n, d).
+    """Learn the predictive law of a series from ordered times (n,), values (n,) and inputs (n, d).
 
-    ``clock`` (n,) is the local time of a time zone minus the time; None without a time zone.
+    Unknown values are NaN. ``clock`` (n,) is local time minus time; None without a time zone.
     """
     known_values = values[np.isfinite(values)]
     names = plan.transformations or candidates(known_values)
@@ -367,9 +367,9 @@ def learn(
 def _first(
     times: Array, values: Array, inputs: Array, clock: Array | None, name: str, plan: Plan
 ) -> tuple[SeriesUnits, Searcher, Fit, float]:
-    """Return units, searcher and fit of a transformation, and the logarithm of its weight."""
+    """Return scale, searcher and first fit for a transformation, and its log weight."""
     function = TRANSFORMATIONS[name]
-    # Units are those of transformed values.
+    # The scale is that of transformed values.
     transformed = function.forward(values)
     units = SeriesUnits.of(times, transformed, inputs)
     searcher = Searcher(

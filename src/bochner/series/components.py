@@ -1,10 +1,10 @@
-r"""The processes whose sum models a series.
+r"""Gaussian processes whose sum models a series.
 
-Each is a Gaussian process along time, the first of a few states that form a Markov chain. A fit to
-n rows therefore costs O(n) and is exact, at any times (:mod:`bochner.series.state_loops`).
+Each process is a linear function of a few hidden states that form a Markov chain. A fit to n
+rows therefore costs O(n) and is exact, at any times (:mod:`bochner.series.state_loops`).
 
-Time is measured in units of the range of the training rows, from zero at the first of them, and
-values in standard deviations. Parameters are logarithms of positive numbers and have independent
+Time is measured in ranges of the training rows, from zero at the first row, and values in
+standard deviations. Parameters are logarithms of positive numbers and have independent
 normal priors. Formulas are analytic, so that an imaginary increment of a parameter gives its
 derivative without rounding errors; see `bochner.series.series_model`.
 
@@ -27,7 +27,7 @@ from bochner._base.registry import register
 from bochner.series.process_loops import INPUTS, REMAINDER, SHIFTS, VARIATION, WAVES
 
 RealOrComplex = NDArray[np.inexact[Any]]
-"""Numbers that are complex where a parameter has an imaginary increment for its derivative."""
+"""Arrays that are real, or complex in complex-step differentiation by a parameter."""
 
 
 SHIFT_STD = 3.0
@@ -44,12 +44,12 @@ class Prior(NamedTuple):
 
 
 def around(value: float, factor: float, name: str = "", power: int = 0) -> Prior:
-    """Return the prior of a number within a factor of a value with probability 0.68."""
+    """Return the prior of a number that is within a factor of ``value`` with probability 0.68."""
     return Prior(float(np.log(value)), float(np.log(factor)), name, power)
 
 
 class StateTransition(NamedTuple):
-    """Transitions of one part over steps; see `bochner.series.state_loops`."""
+    """Transition entries of one process over u steps; see `bochner.series.state_loops`."""
 
     own: RealOrComplex
     other: RealOrComplex
@@ -58,11 +58,11 @@ class StateTransition(NamedTuple):
 
 
 CompiledForm = tuple[int, tuple[float, float, float]]
-"""Kind and constants of a process, as in `bochner.series.process_loops`."""
+"""Kind and constants of a process for `bochner.series.process_loops`."""
 
 
 class SeriesProcess(ABC):
-    """One process of the sum."""
+    """One Gaussian process in the sum that models a series."""
 
     __slots__ = ()
 
@@ -77,15 +77,15 @@ class SeriesProcess(ABC):
     @property
     @abstractmethod
     def partners(self) -> NDArray[np.int64]:
-        """Index (s,) of the other state on which each state depends; its own index if none."""
+        """Index (s,) of the other state on which each state depends, or else the state's index."""
 
     @abstractmethod
     def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
-        """Return the transitions, arrays that broadcast to (..., u, s)."""
+        """Return the transition entries over u steps, arrays that broadcast to (..., u, s)."""
 
     @property
     def form(self) -> CompiledForm | None:
-        """Kind and constants in `bochner.series.process_loops`; None for processes not there."""
+        """Kind and constants for `bochner.series.process_loops`; None if it lacks the process."""
         return None
 
     @abstractmethod
@@ -105,7 +105,7 @@ class SeriesProcess(ABC):
 @register
 @dataclass(frozen=True, slots=True)
 class Variation(SeriesProcess):
-    r"""Variation of finite memory: an Ornstein-Uhlenbeck process.
+    r"""Variation with finite memory: an Ornstein-Uhlenbeck process.
 
     Its kernel is the Laplacian kernel :math:`s^2 \exp(-|\Delta| / \ell)`. ``memory`` is the prior
     median of :math:`\ell`. With a memory much longer than the range, it is a random walk.
@@ -154,7 +154,7 @@ class Remainder(SeriesProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        # A tenth of the standard deviation of the values, and an arbitrary share.
+        # Size: a tenth of the standard deviation of the values; share of noise: vague.
         return (
             around(0.1, 7.4, "remainder std", 1),
             Prior(0.0, 2.0, "remainder share"),
@@ -187,7 +187,7 @@ class Remainder(SeriesProcess):
 @register
 @dataclass(frozen=True, slots=True)
 class Waves(SeriesProcess):
-    r"""A period and its harmonics, whose amplitudes and phases change.
+    r"""A periodic wave with harmonics, whose amplitudes and phases change over time.
 
     The kernel is :math:`s^2 e^{-|\Delta| / \ell} \sum_h h^{-2 a} \cos(2 \pi h \Delta / p)`. The
     memory :math:`\ell` is several ranges for a season, and a few periods for a cycle.
@@ -256,7 +256,7 @@ class Waves(SeriesProcess):
         if clock is None or not self.by_clock:
             weights[:, ::2] = 1.0
             return weights
-        # States rotate with the time; the lead of the clock rotates values further.
+        # States rotate with time; the offset of the local clock rotates the weights further.
         angle = (2.0 * np.pi * clock / self.period)[:, None] * self._harmonics
         weights[:, ::2], weights[:, 1::2] = np.cos(angle), np.sin(angle)
         return weights
@@ -265,7 +265,7 @@ class Waves(SeriesProcess):
 @register
 @dataclass(frozen=True, slots=True)
 class Inputs(SeriesProcess):
-    """Linear effects of known inputs, standardised, with one prior for all of them."""
+    """Linear effects of standardised known inputs, with one prior variance for all effects."""
 
     n_inputs: int
     name: str = "inputs"

@@ -1,4 +1,4 @@
-"""Fitted model of one series of a forecaster."""
+"""The fitted model of one series of a forecaster, and forecasts of several series."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,28 +23,28 @@ from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixt
 _MONTH = 365.2425 / 12.0  # Mean days of a month in the Gregorian calendar
 
 _STEPS_OF_YEAR = {"year": 1.0, "quarter": 4.0, "month": 12.0, "week": 52.2, "hour": 8766.0}
-"""Values of a series in a year, by the name of its priors."""
+"""Number of values per year, by the name of the priors."""
 
 _NEAR = 0.05
-"""Relative difference of a number of steps a year that is taken for that of the calendar: leap
-years and months of different lengths change it by less."""
+"""Relative tolerance of the number of steps per year: leap years and months of different lengths
+change it by less."""
 
 _TRIAL_STEPS = (1.0, 30.0)
-"""Horizons, in steps, at which a model from a file is tried out: the first, and one of a month."""
+"""Horizons, in steps, of the test forecast of a model loaded from a file."""
 
 _ENDS = np.array([0.005, 0.995])
-"""Levels of the quantiles of that trial: the ends of an interval of 99 %."""
+"""Quantile levels of the test forecast: the ends of a 99 % interval."""
 
 _MOST_YEARS = 40
-"""Most values of a series without dates that are taken for years."""
+"""Longest series without dates whose values are taken as yearly."""
 
 _LEAST_SHARED = 300
-"""Rows from which on threads share a fit: with 500 two of them take 10 % less time, with 100 they
-take 30 % more, because the loops of few rows are short."""
+"""Smallest number of rows for a fit by several threads: with 500 rows, two threads take 10 % less
+time, with 100 rows 30 % more."""
 
 
 class Ahead(NamedTuple):
-    """Rows to predict at, in order of time, and their positions in the requested times."""
+    """Rows to predict at, sorted by time, and the position of each requested time among them."""
 
     rows: ScaledSeries
     places: NDArray[np.intp]
@@ -61,7 +61,7 @@ class FittedSeries:
     input_names: list[str] | None
 
     def at(self, horizon: object, X: object) -> Ahead:
-        """Return the rows to predict at."""
+        """Return the rows to predict at for a number of steps, or for requested times."""
         law, future = self.law, self.timeline.future(horizon)
         n_inputs = law.inputs.shape[1]
         inputs = np.zeros((len(future.numbers), 0))
@@ -82,7 +82,7 @@ class FittedSeries:
         return Ahead(rows, np.argsort(order, kind="stable"), future)
 
     def try_out(self) -> None:
-        """Forecast two times; raise ValueError unless moments, draws and intervals are finite."""
+        """Raise ValueError unless a test forecast has finite moments, draws and intervals."""
         law, timeline = self.law, self.timeline
         timeline.check()
         law.check_times(timeline.last)
@@ -95,7 +95,7 @@ class FittedSeries:
         answers = np.column_stack([forecast.centre(), forecast.std(), forecast.quantiles(_ENDS)])
         if np.isnan(answers).any() or np.isnan(paths).any():
             raise ValueError("a forecast is NaN")
-        # Exponentials of later values may overflow even if the file was not changed.
+        # Later forecasts on a log scale may overflow although the file is intact.
         bounded = answers if law.transformation == "none" else answers[:1]
         parts = forecast.means, forecast.variances, bounded, paths[:, :1]
         if not all(np.isfinite(part).all() for part in parts):
@@ -112,7 +112,7 @@ def fitted_series(
     progress: Progress,
     rng: Generator,
 ) -> FittedSeries:
-    """Fit a series; ``"auto"`` compares the periods of the calendar, or all transformations."""
+    """Fit a model to one series, with the options of `bochner.Forecaster`."""
     timeline, seasons, rows = series.timeline, series.timeline.calendar, series.learned
     is_auto = isinstance(periods, str)
     if not isinstance(periods, str):
@@ -136,7 +136,7 @@ def fitted_series(
 
 
 def _earlier(series: SeriesRows, law: SeriesLaw) -> ScaledSeries:
-    """Return the rows of a series before those of a law, in its units."""
+    """Return the rows before the training rows, scaled by the units of a fitted law."""
     function, rows = TRANSFORMATIONS[law.transformation], series.earlier
     values = np.where(function.domain(rows.values), rows.values, np.nan)
     return law.units.rows(rows.times, function.forward(values), rows.inputs, rows.clock)
@@ -152,7 +152,7 @@ def check_periods(periods: ArrayLike) -> None:
 def _priors(
     timeline: Timeline, is_auto: bool, n_rows: int, lengths: Sequence[float]
 ) -> SeriesPriors:
-    """Return the priors for the calendar of a series."""
+    """Return the learned priors for the frequency of a series, such as monthly."""
     step = timeline.step
     if step is None:
         return GENERAL
@@ -184,7 +184,7 @@ def _check_lengths(lengths: Sequence[float], series: SeriesRows) -> None:
 
 
 def in_one_frame(results: Mapping[str, Any]) -> Any:
-    """Return a data frame if all series have one index; otherwise return ``results``."""
+    """Join pandas results with equal indices into one data frame; else return them unchanged."""
     if not all(hasattr(result, "index") for result in results.values()):
         return results
     indices = [result.index for result in results.values()]
@@ -195,12 +195,12 @@ def in_one_frame(results: Mapping[str, Any]) -> Any:
 
 
 Predictive = PredictiveMixture | DrawnForecast
-"""Laws of the values of a series at the requested times."""
+"""Predictive laws of the values of one series at the requested times."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesForecasts:
-    """Fitted series by name, with the rows to predict at, and the sums among them."""
+    """Fitted series by name, with the rows to predict at and the sum constraints."""
 
     fitted: Mapping[str, FittedSeries]
     ahead: Mapping[str, Ahead]
@@ -216,7 +216,7 @@ class SeriesForecasts:
         horizon: object,
         X: object,
     ) -> "SeriesForecasts":
-        """Return the forecasts at times, or of a number of steps, with the known inputs there."""
+        """Return the forecasts for a number of steps or requested times, given known inputs."""
         of_each = X if isinstance(X, dict) and not is_single else None
         ahead = {
             name: one.at(horizon, X if of_each is None else of_each.get(name))
@@ -235,7 +235,7 @@ class SeriesForecasts:
         return laws
 
     def sample(self, count: int, rng: Generator) -> Any:
-        """Return sample paths (h, count) of each series; ValueError before its last known value."""
+        """Return sample paths (h, count) of each series; ValueError for times before its end."""
         for name, one in self.fitted.items():
             if self.ahead[name].rows.times[0] <= one.law.times[-1]:
                 raise ValueError(
@@ -254,7 +254,7 @@ class SeriesForecasts:
         return self.each(lambda name: drawn[name].T, list(range(count)))
 
     def components(self, ends: Array) -> Any:
-        """Return mean and quantiles ``ends`` of the components (h, 3) of each series alone."""
+        """Return means and interval ends (h, 3) of each series' components, ignoring sums."""
 
         def of_series(series: str, ahead: Ahead) -> Any:
             laws = self.fitted[series].law.components_at(ahead.rows)
@@ -270,7 +270,7 @@ class SeriesForecasts:
         return self.by_name(of_series)
 
     def log_densities(self, values: Array) -> Any:
-        """Return log predictive densities (h,) of values in the order of the requested times."""
+        """Return log predictive densities (h,) of observed values at the requested times."""
 
         def of_series(name: str, ahead: Ahead) -> Array:
             order = np.argsort(ahead.places, kind="stable")
@@ -280,23 +280,23 @@ class SeriesForecasts:
         return self.by_name(of_series)
 
     def framed(self, laws: Mapping[str, Predictive], values: Callable[[Predictive], Array]) -> Any:
-        """Return values (h,) of each law, in one data frame if all series have one index."""
+        """Return values (h,) of each law, in one data frame if the series share an index."""
         results = self.each(lambda name: values(laws[name]))
         return results if self.is_single else in_one_frame(results)
 
     def each(self, values: Callable[[str], Array], columns: Sequence[object] | None = None) -> Any:
-        """Return values (h,) or (h, q) of each series, by its name, in order of the times."""
+        """Return values (h,) or (h, q) by series name, in the order of the requested times."""
         return self.by_name(
             lambda name, ahead: labelled(values(name)[ahead.places], ahead.future.index, columns)
         )
 
     def by_name(self, evaluate: Callable[[str, Ahead], Any]) -> Any:
-        """Return the result of a function for each series, by name, or that of a single series."""
+        """Apply a function to each series; return the results by name, or the result if single."""
         results = {name: evaluate(name, ahead) for name, ahead in self.ahead.items()}
         return next(iter(results.values())) if self.is_single else results
 
     def _scored(self, sums: Reconciliation, laws: Mapping[str, Any]) -> list[ScoredLaw]:
-        """Return the laws of series that add up; ValueError if their times are not the same."""
+        """Return the laws of series that add up; ValueError if the series' times differ."""
         first = sums.names[0]
         for name in sums.names[1:]:
             kinds = [self.fitted[each].timeline.kind for each in (first, name)]

@@ -23,7 +23,7 @@ from bochner.series.summed_series import check_sums, check_values, reconciliatio
 from bochner.series.value_transformations import TRANSFORMATIONS
 
 _ONE = "y"
-"""Name of a series that is fitted alone."""
+"""Name of the series if only one is fitted."""
 
 
 @register
@@ -53,7 +53,7 @@ class Forecaster(BaseEstimator):
     transformation : {"auto", "none", "floor", "sqrt", "log"}, default="auto"
         Transformation of the values that is modelled. ``"auto"`` compares the transformations that
         the values allow: ``"sqrt"`` needs values of zero or more, ``"log"`` values above zero.
-        ``"floor"`` models values of zero or more as they are, and makes forecasts below zero zero;
+        ``"floor"`` models nonnegative values untransformed and replaces negative forecasts by zero;
         ``"auto"`` takes it in place of ``"none"`` if two or more values are zero and none is below.
     find_cycle : bool, default=True
         Whether to search for a cycle: a wave with a drifting phase, such as the sunspot cycle.
@@ -248,8 +248,8 @@ class Forecaster(BaseEstimator):
         ``"trend"`` has level, slope and lasting variation, ``"inputs"`` the effects of known inputs
         relative to their means over the rows of the fit, ``"remainder"`` short-term variation.
         Every period is a component with its name.
-        Noise is not a component. With ``sums`` they are components of the series alone, without
-        the others: those of ``of(name)``.
+        Noise is not a component. With ``sums``, components of each series are computed without
+        the other series, as by ``of(name)``.
 
         Raises ``TypeError, ValueError`` as ``predict`` and ``predict_interval``.
 
@@ -289,7 +289,7 @@ class Forecaster(BaseEstimator):
         level: float = 0.9,
         season_length: int | None = None,
     ) -> Any:
-        """Return forecasts from several origins, each fitted only to the values before it.
+        """Return forecasts from several origins, with a model fitted to the values before each.
 
         Raises ``ValueError`` if the series is too short for the origins, or as ``fit``.
 
@@ -323,7 +323,7 @@ class Forecaster(BaseEstimator):
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
 
     def of(self, name: str) -> "Forecaster":
-        """Return the fitted model of one of several series, by its name, without ``sums``.
+        """Return the fitted model of the named series, a separate forecaster without ``sums``.
 
         Raises ValueError if there is no such series.
         """
@@ -380,7 +380,7 @@ class Forecaster(BaseEstimator):
         return forecasts.framed(forecasts.laws(), lambda law: law.variance())
 
     def _learned(self, series: SeriesRows, progress: Progress) -> FittedSeries:
-        (rng,) = generators(self.random_state, 1)  # Same result as a fit to this series alone
+        (rng,) = generators(self.random_state, 1)  # Equal to a separate fit to this series
         with single_threaded_blas() as n_threads:
             n_threads = threads_for(self.n_jobs, n_threads)
         options = self.periods, self.find_cycle, self.find_breaks, self.transformation

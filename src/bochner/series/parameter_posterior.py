@@ -15,7 +15,7 @@ from bochner.series.series_model import ScaledSeries, SeriesEvidence, SeriesMode
 from bochner.series.trends import LevelProcess
 
 _FARTHEST = 5.0
-"""Bounds of the search, in standard deviations of the priors: beyond them exponentials overflow."""
+"""Bounds of the search, in prior standard deviations; farther out, exponentials may overflow."""
 
 _TOLERANCE = 1e-6
 """Relative change of the log density at which the search ends."""
@@ -32,22 +32,21 @@ _DEGREES = 6
 
 
 _N_HARMONICS = 6
-"""Number of harmonics of a season: all harmonics of monthly values, and smooth shapes of longer
-seasons."""
+"""Largest number of harmonics of a season: all harmonics of a year of months; longer seasons are
+smoothed."""
 
 _SEASON_MEMORY = 5.0
 """Prior median of the memory of a season's shape, in ranges of the rows."""
 
 _CYCLE_ODDS = -np.log(240.0)
-"""Prior log odds of a cycle with one of the candidate periods: one in twenty for any cycle, divided
-by the number of candidates."""
+"""Prior log odds of a cycle at one candidate period: a prior probability of 1/20 of any cycle,
+divided by the number of candidates."""
 
 FEWEST_STEPS = 2.0
-"""Fewest steps in a period of a season, by the sampling theorem."""
+"""Shortest period of a season in steps, by the sampling theorem."""
 
 ROUNDED = 1e-6
-"""Relative rounding error of times up to which a period has a whole number of steps: steps from 0.7
-to 0.8 and from 0.8 to 0.9 are not equal."""
+"""Relative tolerance for rounded times when the steps of a period are counted."""
 
 _SLOW = 0.1
 """Prior median of the memory of slow variation, in ranges of the rows."""
@@ -55,7 +54,7 @@ _SLOW = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaplaceApproximation:
-    """The normal approximation of one model's posterior at its mode.
+    """Normal (Laplace) approximation of one model's parameter posterior at its mode.
 
     ``theta`` (k,) is the mode, ``log_density`` the log density of values and parameters there, and
     ``factor`` (k, k) a factor of the covariance: the product with its transpose. ``log_evidence``
@@ -70,7 +69,7 @@ class LaplaceApproximation:
 
 
 class _Objective:
-    """Minus the log density of values and parameters, over standardised parameters."""
+    """Negative log density of values and parameters, as a function of standardised parameters."""
 
     def __init__(self, model: SeriesModel, rows: ScaledSeries) -> None:
         self.prior, self.factor = model.prior, model.prior.factor
@@ -81,7 +80,7 @@ class _Objective:
         return float(values[0]), gradients[0]
 
     def many(self, z: Array) -> tuple[Array, Array]:
-        """Return values (m,) and gradients (m, k) at points (m, k)."""
+        """Return function values (m,) and gradients (m, k) at points (m, k)."""
         evidence, gradient = self.evidence.values_and_slopes(self.prior.mean + z @ self.factor.T)
         is_sound = np.isfinite(evidence) & np.isfinite(gradient).all(axis=1)
         values = np.where(is_sound, 0.5 * np.sum(z * z, axis=1) - evidence, np.inf)
@@ -89,12 +88,12 @@ class _Objective:
 
 
 def log_density(model: SeriesModel, theta: Array, rows: ScaledSeries) -> float:
-    """Return the log density of values and standardised parameters, up to a constant."""
+    """Return the joint log density of values and standardised parameters, up to a constant."""
     return float(log_densities(model, theta[None], rows)[0])
 
 
 def log_densities(model: SeriesModel, thetas: Array, rows: ScaledSeries) -> Array:
-    """Return log densities (m,) as `log_density` does, at parameters (m, k)."""
+    """Return the log densities (m,) of `log_density` at parameters (m, k)."""
     z = model.prior.standardised(thetas.T)
     densities: Array = SeriesEvidence(model, rows).values(thetas) - 0.5 * np.sum(z**2, axis=0)
     return densities
@@ -119,11 +118,11 @@ def find_mode(
 
 def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
     """Return a factor (k, k) of the covariance, and the log volume relative to the prior's."""
-    shifts = np.where(z < 0.0, _INCREMENT, -_INCREMENT)  # Inwards, away from the bounds
+    shifts = np.where(z < 0.0, _INCREMENT, -_INCREMENT)  # Away from the bounds
     _, gradients = objective.many(np.vstack((z, z + np.diag(shifts))))
     curvature = (gradients[1:] - gradients[0]) / shifts[:, None]
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
-    # The prior has a curvature of one. The total is smaller where the likelihood is not concave.
+    # The prior's curvature is one; where the likelihood is not concave, the total is below one.
     values = np.maximum(np.nan_to_num(values, nan=1.0), 1.0)
     return vectors / np.sqrt(values), -0.5 * float(np.sum(np.log(values)))
 
@@ -131,9 +130,9 @@ def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
 def draws(
     mode: LaplaceApproximation, rows: ScaledSeries, count: int, rng: Generator
 ) -> tuple[Array, Array]:
-    """Return parameters (S, k) and their weights (S,), which sum to one."""
+    """Return importance samples (S, k) of the parameters and their normalised weights (S,)."""
     k = len(mode.theta)
-    # The last coordinate draws the chi-squared variate of the Student law.
+    # The last Sobol coordinate gives the chi-squared variate of the Student distribution.
     points = qmc.Sobol(k + 1, rng=rng).random(count)
     points = np.clip(points, np.finfo(np.float64).eps, 1.0 - np.finfo(np.float64).eps)
     stretch = np.sqrt(chi2.ppf(points[:, k], _DEGREES) / _DEGREES)
@@ -160,7 +159,7 @@ def resampled(weights: Array, count: int, rng: Generator) -> Index:
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """A period in ranges of the training rows, with its name."""
+    """A season: its period in ranges of the training rows, and its name."""
 
     period: float
     name: str
@@ -168,7 +167,7 @@ class Season:
 
 @dataclass(frozen=True, slots=True)
 class SeriesStructure:
-    """The parts of a model in addition to variation and noise."""
+    """The optional parts of a model: trend, seasons, cycle and level shifts."""
 
     trend: LevelProcess
     seasons: tuple[Waves, ...] = ()
@@ -176,10 +175,10 @@ class SeriesStructure:
     shifts: LevelShifts | None = None
 
     def model(self, step: float, n_inputs: int, priors: SeriesPriors = GENERAL) -> SeriesModel:
-        """Return the model for rows that are usually ``step`` apart."""
+        """Return the model for rows with the median spacing ``step``."""
         cycles = () if self.cycle is None else (self.cycle,)
         inputs = (Inputs(n_inputs),) if n_inputs else ()
-        # A few steps of some hundred rows: the geometric mean of step and range, over three.
+        # A third of the geometric mean of step and range: a few steps for some hundred rows.
         remainder = Remainder(float(np.sqrt(step)) / 3.0)
         slow = () if self.trend.is_walk else (Variation(_SLOW),)
         shifts = () if self.shifts is None else (self.shifts,)
@@ -193,14 +192,14 @@ class SeriesStructure:
 
 
 def season_waves(period: float, step: float, name: str) -> Waves:
-    """Return a season with a fixed period, of rows that are ``step`` apart."""
+    """Return a season with a fixed period, for rows that are ``step`` apart."""
     n_harmonics = min(_N_HARMONICS, int(period / (FEWEST_STEPS * step) + ROUNDED))
     return Waves(period, max(1, n_harmonics), _SEASON_MEMORY, 0.0, name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A structure, its mode, and its log evidence with prior odds."""
+    """A structure with the Laplace approximation of its posterior."""
 
     structure: SeriesStructure
     mode: LaplaceApproximation

@@ -17,10 +17,10 @@ def paths(
     widths: Array,
     rng: Generator,
 ) -> Array:
-    """Return joint draws (m, h) of values with noise at rows after the first of ``rows``.
+    """Return joint draws (m, h) of noisy values at all rows after ``rows[0]``.
 
-    ``state`` has the mean (s,) and covariance (s, s) of the states at the first row. ``factors``
-    (h,) multiply the deviations of the values from their mean, and ``widths`` (m,) those of a draw.
+    ``state`` has the mean (s,) and covariance (s, s) of the states at ``rows[0]``. Deviations
+    from the mean are multiplied by ``factors`` (h,) of the rows and ``widths`` (m,) of the draws.
     """
     steps, weights, count = model.steps(theta, rows.times), model.weights(rows), len(widths)
     # Draws start from the uncertain states at the last training row.
@@ -38,7 +38,7 @@ def paths(
 
 
 def _carried(states: Array, steps: Steps, k: int) -> Array:
-    """Return the states (..., s) after one step without state noise."""
+    """Return the states (..., s) after one noise-free transition."""
     states_after: Array = states * steps.own[k] + states[..., steps.partner] * steps.other[k]
     return states_after
 
@@ -57,7 +57,7 @@ def _disturbances(steps: Steps, k: int, count: int, rng: Generator) -> Array:
     variance, partner = steps.variance[k], steps.partner
     drawn = rng.normal(size=(count, len(variance)))
     noise: Array = drawn * np.sqrt(variance)
-    # The second of a pair is correlated with the first.
+    # The noise of a state is correlated with the noise of its partner.
     for i in np.flatnonzero((partner > np.arange(len(partner))) & (steps.covariance[k] != 0.0)):
         p = int(partner[i])
         share = steps.covariance[k, i] / np.sqrt(variance[i])

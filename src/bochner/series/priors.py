@@ -1,6 +1,6 @@
-r"""Priors that were learned from the series of forecasting competitions.
+r"""Priors of parameters, learned from the series of forecasting competitions.
 
-The parameters of a series of a few dozen values are hardly known from these values. Their priors
+A few dozen values of a series hardly determine its parameters. The priors of the parameters
 were learned from many other series by empirical Bayes: the laws that maximise the product of the
 evidences of these series. `tools/series_priors.py` made the tables in ``priors.json``.
 
@@ -9,10 +9,10 @@ A parameter of a process, on the logarithmic scale, is
 .. math:: \theta_i = a_i + b_i \log(n / 30) + c_i u + e_i, \qquad e_i \sim N(0, s_i^2),
 
 for n steps in the range of the rows. :math:`u \sim N(0, c^2)` is common to all parameters of a
-series, and :math:`c_i` the power of the values' unit in the parameter: how large all deviations are
-relative to the range of the values is less certain than how large they are relative to each other.
+series, and :math:`c_i` the exponent of the values' unit in the parameter. The common term allows
+all deviations to be larger or smaller together.
 
-Evidence exaggerates how certain a model is, because no model is true. A model therefore has the
+Evidence is overconfident, because no model is exactly true. A model therefore has the
 weight :math:`\pi_j E_j^\tau` in a forecast, where E is its evidence. The odds :math:`\pi_j` and the
 power :math:`\tau` maximise the densities of the last values of the same series, forecast from the
 values before (coarsened posteriors: Miller and Dunson, "Robust Bayesian inference via coarsening",
@@ -32,7 +32,7 @@ from bochner._base.arrays import Array, as_array
 from bochner.series.components import Prior
 
 _LEAST_DRIFT = 0.01
-"""Weight of a random walk with drift below which it is not fitted: forecasts hardly change."""
+"""Smallest weight for which a random walk with drift is fitted; less hardly changes forecasts."""
 
 _USUAL_LENGTH = 30.0
 """Number of steps n at which the term with log(n / 30) is zero."""
@@ -40,7 +40,7 @@ _USUAL_LENGTH = 30.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalPrior:
-    """A normal law of parameters (k,): its mean, and a factor (k, k) of its covariance."""
+    """A normal distribution of parameters (k,): its mean and a factor (k, k) of its covariance."""
 
     mean: Array
     factor: Array
@@ -61,7 +61,7 @@ class NormalPrior:
 
 
 class ParameterPrior(NamedTuple):
-    """The normal law of a parameter: ``a``, ``b`` and ``s`` of the module's formula."""
+    """The normal prior of a parameter: ``a``, ``b`` and ``s`` of the module's formula."""
 
     level: float
     by_length: float
@@ -70,14 +70,14 @@ class ParameterPrior(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PriorTable:
-    """Priors of parameters by name, for series with ``length = log(n / 30)``."""
+    """Learned priors by parameter name, evaluated at ``length = log(n / 30)``."""
 
     parameters: Mapping[str, ParameterPrior]
     common_std: float = 0.0
     length: float = 0.0
 
     def prior(self, own: Sequence[Prior]) -> NormalPrior:
-        """Return the joint prior of parameters, given their own priors."""
+        """Return the joint prior of parameters; ``own`` priors apply where none is learned."""
         learned = [self.parameters.get(one.name) for one in own]
         mean = [
             one.mean if entry is None else entry.level + entry.by_length * self.length
@@ -92,12 +92,12 @@ class PriorTable:
 
 
 OWN_PRIORS = PriorTable({})
-"""No learned priors: every parameter has its own."""
+"""Default without learned priors: independent priors defined by the processes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesPriors:
-    """Priors for series of one calendar: of parameters, trends and transformations."""
+    """Learned priors of parameters, trends and transformations for series of one frequency."""
 
     parameters: Mapping[str, ParameterPrior] = field(default_factory=dict)
     common_std: float = 0.0
@@ -115,28 +115,28 @@ class SeriesPriors:
     drift_steps: float = 0.0
 
     def table(self, step: float) -> PriorTable:
-        """Return the priors of parameters if rows are ``step`` apart, in units of their range."""
+        """Return parameter priors for rows that are ``step`` apart, in ranges of the rows."""
         length = float(-np.log(step * _USUAL_LENGTH))
         return PriorTable(self.parameters, self.common_std, length)
 
     def log_weight(self, log_evidence: float, trend: str) -> float:
-        """Return the logarithm of the weight of a model in forecasts."""
+        """Return the unnormalised log weight of a model in forecasts."""
         return self.power * log_evidence + self.trends[trend]
 
     def log_weight_of_scale(self, log_evidence: float, transformation: str) -> float:
-        """Return the logarithm of the weight of a transformation, the greatest of which is used."""
-        # A floor has the odds of the values as they are.
+        """Return the log weight by which transformations are compared."""
+        # "floor" has the prior odds of "none".
         odds = self.transformations.get(transformation, self.transformations["none"])
         return self.transformation_power * log_evidence + odds
 
     def weight_of_drift(self, n_steps: float) -> float:
-        """Return the weight of a random walk with drift for a series of that many steps."""
+        """Return the weight of a random walk with drift after ``n_steps`` steps."""
         longer = n_steps / self.drift_steps if self.drift_steps else np.inf
         weight = self.drift_weight / max(1.0, longer) ** 2
         return weight if weight > _LEAST_DRIFT else 0.0
 
     def entry(self) -> dict[str, object]:
-        """Return the entry of the priors in the file."""
+        """Return the priors as an entry of ``priors.json``."""
         return {
             "parameters": dict(self.parameters),
             "common_std": self.common_std,
@@ -151,7 +151,7 @@ class SeriesPriors:
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> "SeriesPriors":
-        """Return the priors that an entry of the file has."""
+        """Return the priors from an entry of ``priors.json``."""
         parameters = {name: ParameterPrior(*law) for name, law in entry["parameters"].items()}
         return cls(**{**entry, "parameters": parameters})
 
@@ -164,8 +164,7 @@ def _read() -> Mapping[str, SeriesPriors]:
 
 
 PRIORS = _read()
-"""Priors by calendar: ``"year"``, ``"quarter"``, ``"month"``, ``"week"`` and ``"hour"`` for series
-with a value in each, and ``"other"``. Series of weeks and hours have the priors of the processes,
-and a drift."""
+"""Priors by frequency: one value per ``"year"``, ``"quarter"``, ``"month"``, ``"week"`` or
+``"hour"``, or ``"other"``. For weekly and hourly series only the drift is learned."""
 
 GENERAL = PRIORS["other"]

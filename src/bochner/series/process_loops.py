@@ -1,8 +1,8 @@
 """Compiled transitions of the processes of series over one step, and derivatives by parameters.
 
 The formulas are those of `bochner.series.components` and `bochner.series.trends`,
-where they are written for any steps. Here they are written for numbers, with the chain rule: a
-parameter with a small imaginary part gives the derivatives by it.
+which handle arrays of steps. Here they handle one step and scalars; complex-step differentiation
+(a small imaginary part of one parameter) gives the derivatives.
 """
 
 import math
@@ -19,13 +19,13 @@ LEVEL, SLOPE, LINE, WALK, VARIATION, REMAINDER, WAVES, INPUTS, SHIFTS = range(9)
 """Kinds of processes. Inputs and shifts of the level have no states: they are coefficients."""
 
 _TINY = 1e-100
-"""Imaginary part of a parameter: its square is zero in doubles next to one."""
+"""Imaginary increment of a parameter: its square vanishes in float64 next to one."""
 
 _SMALL = 0.02
 """Decay over a step below which the variance of an integrated slope is computed by its series."""
 
 _MOST_PARAMETERS = 4
-"""Parameters of waves with harmonics and a period that is learned: no process has more."""
+"""Largest number of parameters of a process: waves with harmonics and a learned period."""
 
 
 Numbers = NDArray[np.complex128]
@@ -33,7 +33,7 @@ Numbers = NDArray[np.complex128]
 
 
 class Form(NamedTuple):
-    """Processes (P,) of a sum, in order of their parameters and states, for steps of one length.
+    """The P processes of a sum, with offsets of parameters and states, for steps of one length.
 
     ``constants`` (P, 3) are the prior variances of a level and a line, or the number of harmonics,
     the period and the standard deviation of its logarithm. ``rank`` is the rank of changes of the
@@ -42,15 +42,15 @@ class Form(NamedTuple):
 
     kinds: NDArray[np.int64]
     constants: Array
-    parameters: NDArray[np.int64]  # (P + 1,): The first of each process, and their number
+    parameters: NDArray[np.int64]  # (P + 1,): Offset of each process, and the total
     states: NDArray[np.int64]  # (P + 1,)
-    order: NDArray[np.int64]  # (s,): Place of each state in the arrays of `Entries`
+    order: NDArray[np.int64]  # (s,): Position of each state in the arrays of `Entries`
     step: float
     rank: int
 
 
 class Entries(NamedTuple):
-    """Numbers that determine the evidence, or derivatives by them; symbols of `state_loops`.
+    """Model entries that determine the evidence, or derivatives by them; see `state_loops`.
 
     ``own`` (s,) and ``other`` (s,) are the entries of ``F``, ``initial`` (s,) the diagonal of the
     initial covariance, ``trend`` (3,) the entries (0, 0), (1, 1) and (0, 1) of ``Q``, and
@@ -89,7 +89,7 @@ def _integrated(x: complex, decay: complex) -> complex:
 def _write_process(
     kind: int, constants: Array, theta: Numbers, dt: float, moves: Numbers, extra: Numbers
 ) -> None:
-    """Write entries of one process: ``own``, ``other`` and ``initial`` as ``moves`` (3, s)."""
+    """Write ``own``, ``other``, ``initial`` to ``moves`` (3, s) and the rest to ``extra``."""
     for i in range(7):
         extra[i] = 0.0
     if kind <= WALK:
@@ -141,7 +141,7 @@ def _write_process(
 
 @inner(error_model="numpy")
 def _place(form: Form, part: int, theta: Array, near: Numbers) -> tuple[int, int, int]:
-    """Copy the parameters of a process; return their number, and its states from first to last."""
+    """Copy a process's parameters; return their number and the slice ends of its states."""
     first, count = form.parameters[part], form.parameters[part + 1] - form.parameters[part]
     for i in range(count):
         near[i] = theta[first + i]
@@ -150,7 +150,7 @@ def _place(form: Form, part: int, theta: Array, near: Numbers) -> tuple[int, int
 
 @inner(error_model="numpy")
 def write_entries(form: Form, theta: Array, entries: Entries) -> None:
-    """Write the numbers that determine the evidence at parameters (k,)."""
+    """Write the model entries at parameters ``theta`` (k,)."""
     near, extra = np.zeros(_MOST_PARAMETERS, np.complex128), np.zeros(7, np.complex128)
     moves = np.zeros((3, entries.own.size), np.complex128)
     for i in range(3):
@@ -173,7 +173,7 @@ def write_entries(form: Form, theta: Array, entries: Entries) -> None:
 
 @inner(error_model="numpy")
 def add_chain_rule(form: Form, theta: Array, slopes: Entries, gradient: Array) -> None:
-    """Add derivatives by parameters (k,), from derivatives by the numbers of `write_entries`."""
+    """Add derivatives by parameters (k,) to ``gradient``, given derivatives by the entries."""
     near, extra = np.zeros(_MOST_PARAMETERS, np.complex128), np.zeros(7, np.complex128)
     moves = np.zeros((3, slopes.own.size), np.complex128)
     for part in range(form.kinds.size):
@@ -196,28 +196,32 @@ def add_chain_rule(form: Form, theta: Array, slopes: Entries, gradient: Array) -
 
 
 UNKNOWN, LINE_SLOPE, INPUT, SHIFT = range(4)
-"""Kinds of columns: an unknown value, with a flat prior; the slope of a line, the effect of an
-input, and a shift of the level, whose prior variances are those of `Entries.scales`."""
+"""Kinds of coefficients: an unknown value, with a flat prior; the slope of a line, the effect of an
+input, and a shift of the level, with prior variances in `Entries.scales`."""
 
-_LOG_TWO_PI = 1.8378770664093453  # In the integral of a normal density
+_LOG_TWO_PI = 1.8378770664093453  # log(2 pi), of normal densities
 
 _inner = partial(inner, error_model="numpy")
 
 
 class Coefficients(NamedTuple):
-    """Sums over times and the posterior of L coefficients: symbols of the module's docstring."""
+    """Sufficient statistics and posterior of L coefficients with prior covariance :math:`D^2`.
 
-    inner: Array  # (L, L): A
-    product: Array  # (L,): b
+    Filter errors are c of the columns and e of the values, with variance S. G is I + D A D; rows
+    of I are zero for unknown values, whose prior is flat.
+    """
+
+    inner: Array  # (L, L): A, the sum of c c.T / S over times
+    product: Array  # (L,): b, the sum of c e / S over times
     factor: Array  # (L, L): Lower Cholesky factor of G
     shrunk: Array  # (L, L): Inverse of G
-    mean: Array  # (L,)
-    cov: Array  # (L, L): V
+    mean: Array  # (L,): V b
+    cov: Array  # (L, L): V = D G^-1 D
 
 
 @_inner()
 def no_coefficients(count: int) -> Coefficients:
-    """Return arrays of zeros."""
+    """Return zero arrays for ``count`` coefficients."""
     square = (count, count)
     return Coefficients(
         np.zeros(square),
@@ -236,7 +240,7 @@ def _deviation(kind: int, scales: Array) -> float:
 
 @_inner()
 def posterior(some: Coefficients, kinds: NDArray[np.int64], scales: Array) -> float:
-    """Write the posterior, and return the addition to the log evidence."""
+    """Write the coefficients' posterior, and return their contribution to the log evidence."""
     count, factor, shrunk = kinds.size, some.factor, some.shrunk
     added = 0.0
     for i in range(count):

@@ -1,11 +1,11 @@
-r"""Reconciled forecasts of series of which some are sums of others.
+r"""Reconciled forecasts of series, some of which are sums of other series.
 
-Forecasts of all n series are projected to sums that add up, by weighted least squares with the
+Forecasts of all n series are projected so that sums add up, by weighted least squares with the
 variances of the forecasts at each time: :math:`G = (S^T D^{-2} S)^{-1} S^T D^{-2}` maps forecasts
-of all series to those of the parts, and :math:`S` adds these up [1]_. If errors are independent,
-this is the mean of the joint law conditioned on the sums. Intervals and sample paths are those of
-projected draws. Draws of the series are joined by a Gaussian copula before, whose correlations are
-those of the one-step errors: series that add up have correlated errors.
+of all series to forecasts of the parts, and :math:`S` sums the parts [1]_. If errors are
+independent, this is the mean of the joint law conditioned on the sums. Intervals and sample paths
+come from projected draws. Before projection, a Gaussian copula with the correlations of the
+one-step errors makes the draws dependent across series.
 
 .. [1] Wickramasuriya, Athanasopoulos and Hyndman (2019), "Optimal forecast reconciliation for
    hierarchical and grouped time series through trace minimization", JASA 114, 804-819.
@@ -26,26 +26,26 @@ from bochner._base.registry import register
 from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture
 
 _N_POINTS = 2048
-"""Number of points at which laws of sums are computed, a power of two for a Sobol sequence."""
+"""Number of joint draws of the forecasts, a power of two for a Sobol sequence."""
 
 _SEED = 0
-"""Seed of the scrambled points. It is fixed, so that forecasts do not vary between calls."""
+"""Seed of the scrambled Sobol sequence, fixed so that forecasts do not vary between calls."""
 
 _N_KNOTS, _FARTHEST = 81, 6.0
-"""Values at which the normal scores of a law are computed, and their largest distance from the
-mean in standard deviations. Scores of a Gaussian are linear, so that interpolation is exact."""
+"""Number of knots for normal scores of a predictive law, and their largest distance from the mean
+in standard deviations. Interpolation is exact for a Gaussian, whose scores are linear."""
 
 _FEWEST_COMMON = 8
 """Smallest number of common times from which the correlation of two series is estimated."""
 
 _ROUNDING = 1e-6
-"""Deviation of correlations in a model file from those of a correlation matrix, by rounding."""
+"""Tolerance for symmetry and unit diagonal of the correlations in a model file."""
 
 
 @register(shapes={"summing": "nl", "parts": "l", "correlation": "nn", "has_floor": "l"})
 @dataclass(frozen=True, eq=False)
 class Reconciliation:
-    """Sums of series, and the correlations of the errors of their one-step forecasts.
+    """Sum constraints between series, and the correlations of their one-step forecast errors.
 
     ``summing`` (n, l) has one row for each of the n series, with ones at the parts it contains.
     ``parts`` (l,) are the positions of the parts among the series. Parts with ``has_floor`` are
@@ -59,7 +59,7 @@ class Reconciliation:
     has_floor: NDArray[np.bool_]  # (l,)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for arrays that do not describe sums, as in a damaged file."""
+        """Raise ValueError for inconsistent arrays, as in a damaged file."""
         n_parts = len(self.parts)
         if len(self.names) != len(self.summing) or not n_parts:
             raise ValueError("the summing matrix must have a row for every series")
@@ -74,7 +74,7 @@ class Reconciliation:
 
     @cached_property
     def root(self) -> Array:
-        """The symmetric root (n, n) of the correlations."""
+        """The symmetric square root (n, n) of the correlation matrix."""
         values, vectors = np.linalg.eigh(self.correlation)
         root: Array = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         root /= np.linalg.norm(root, axis=1)[:, None]
@@ -84,11 +84,11 @@ class Reconciliation:
         """Return the matrix G (l, n) from forecasts of all series to forecasts of the parts.
 
         ``std`` (n,) are the standard deviations of the forecasts. Series with a deviation of zero
-        are not changed, unless they contradict each other.
+        are unchanged unless their sums contradict each other.
         """
         n, parts = len(std), self.parts
         sums = np.setdiff1d(np.arange(n), parts)
-        # Gaps between the forecast of each sum and that of its parts.
+        # Each row gives the forecast of a sum minus the summed forecasts of its parts.
         gaps = np.eye(n)[sums]
         gaps[:, parts] -= self.summing[sums]
         # Relative deviations, because squares of huge ones overflow.
@@ -96,7 +96,7 @@ class Reconciliation:
         relative = relative / max(relative.max(), np.finfo(np.float64).tiny)
         joint = (relative**2)[:, None] * gaps.T
         between = gaps @ joint
-        # Units of the gaps, so that eigenvalues of small sums are no rounding errors.
+        # Scale the gaps, so that small sums are not lost to rounding in the pseudo-inverse.
         unit = np.sqrt(np.diagonal(between))
         unit = np.where(unit > 0.0, unit, 1.0)
         inverse = pinvh(between / unit[:, None] / unit) / unit[:, None] / unit
@@ -104,7 +104,7 @@ class Reconciliation:
         return projection
 
     def forecast(self, laws: Sequence["ScoredLaw"]) -> list["DrawnForecast"]:
-        """Return forecasts that add up, from the law of each series alone."""
+        """Return reconciled forecasts from the separate predictive law of each series."""
         points = qmc.Sobol(len(laws), rng=np.random.default_rng(_SEED))
         tiny = np.finfo(np.float64).eps
         scores = ndtri(np.clip(points.random(_N_POINTS), tiny, 1.0 - tiny)) @ self.root.T
@@ -117,17 +117,17 @@ class Reconciliation:
         return [DrawnForecast(*both) for both in zip(together.T, draws, strict=True)]
 
     def sample(self, laws: Sequence["ScoredLaw"], paths: Sequence[Array]) -> Array:
-        """Return paths (n, N, h) that add up, from independent ones (N, h) of transforms."""
+        """Return reconciled paths (n, N, h) from independent paths (N, h) of transformed values."""
         pairs = zip(laws, paths, strict=True)
         scores = np.stack([law.scores_of(path) for law, path in pairs], axis=2)
         return self._draws(laws, self._projections(laws), lambda t: scores[:, t] @ self.root.T)
 
     def _projections(self, laws: Sequence["ScoredLaw"]) -> list[Array]:
-        """Return the projection at each time."""
+        """Return the projection matrix for each of the h times."""
         return [self.projection(std) for std in np.column_stack([law.std for law in laws])]
 
     def _added_up(self, values: Array, projection: Array) -> Array:
-        """Return values (..., n) of all series that add up, from values (..., n) that do not."""
+        """Return reconciled values (..., n) of all series from unreconciled values (..., n)."""
         parts = values @ projection.T
         parts = np.where(self.has_floor, np.maximum(parts, 0.0), parts)
         together: Array = parts @ self.summing.T
@@ -139,7 +139,7 @@ class Reconciliation:
         projections: Sequence[Array],
         scores: Callable[[int], Array],
     ) -> Array:
-        """Return draws (n, N, h) that add up, with the normal scores (N, n) of each time."""
+        """Return reconciled draws (n, N, h) from the normal scores (N, n) of each time."""
         draws = []
         for time, projection in enumerate(projections):
             columns = zip(laws, scores(time).T, strict=True)
@@ -150,10 +150,10 @@ class Reconciliation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredLaw:
-    """Laws of a value at h times as functions of a normal score, linear between K knots.
+    """Predictive quantile functions at h times, linear in the normal score between K knots.
 
     ``values`` (K, h) are transformed values, and ``scores`` (K, h) normal quantiles of their
-    probabilities. ``centre`` (h,) and ``std`` (h,) are those of the values.
+    probabilities. ``centre`` (h,) and ``std`` (h,) belong to the untransformed values.
     """
 
     centre: Array
@@ -164,14 +164,14 @@ class ScoredLaw:
 
     @classmethod
     def of(cls, mixture: PredictiveMixture) -> "ScoredLaw":
-        """Return the laws of a mixture."""
+        """Return the quantile functions of a predictive mixture."""
         weights, std = mixture.weights, np.sqrt(mixture.variances)
         mean = weights @ mixture.means
         spread = np.sqrt(weights @ (mixture.variances + (mixture.means - mean) ** 2))
         values = mean + np.linspace(-_FARTHEST, _FARTHEST, _N_KNOTS)[:, None] * spread
         gaps = (values[:, None] - mixture.means) / std
         tiny = np.finfo(np.float64).tiny
-        # Both tails, because a probability near one has no digits of its distance to one.
+        # Compute both tails, because one minus a probability near one loses all digits.
         below, above = (
             ndtri(np.maximum(np.tensordot(ndtr(part), weights, (1, 0)), tiny))
             for part in (gaps, -gaps)
@@ -180,7 +180,7 @@ class ScoredLaw:
         return cls(mixture.centre(), mixture.std(), values, scores, mixture.transformation)
 
     def values_of(self, scores: Array, time: int) -> Array:
-        """Return values (N,) with some normal scores (N,) at one of the times."""
+        """Return the values (N,) at normal scores (N,) for one time."""
         transformed = np.interp(scores, self.scores[:, time], self.values[:, time])
         return TRANSFORMATIONS[self.transformation].back(transformed)
 
@@ -223,7 +223,7 @@ def error_correlation(errors: Array) -> Array:
     is_known = np.isfinite(errors)
     filled = np.where(is_known, errors, 0.0)
     counts = is_known.astype(np.float64).T @ is_known
-    squares = (filled**2).T @ is_known  # Of each series, where the other one is known
+    squares = (filled**2).T @ is_known  # Over rows where both are known
     scale = np.sqrt(squares * squares.T)
     is_usable = (counts >= _FEWEST_COMMON) & (scale > 0.0)
     correlation = np.where(is_usable, filled.T @ filled / np.where(is_usable, scale, 1.0), 0.0)
@@ -232,10 +232,10 @@ def error_correlation(errors: Array) -> Array:
 
 
 def _nearest_correlation(matrix: Array) -> Array:
-    """Return a positive semi-definite matrix with a diagonal of ones, near a symmetric one."""
+    """Return a correlation matrix close to a symmetric matrix (positive semi-definite)."""
     values, vectors = np.linalg.eigh(matrix)
     clipped = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    scale = np.sqrt(np.diagonal(clipped))  # Above zero: clipping adds to the diagonal of ones
+    scale = np.sqrt(np.diagonal(clipped))  # At least one after clipping
     nearest: Array = clipped / scale[:, None] / scale
     np.fill_diagonal(nearest, 1.0)
     return nearest

@@ -1,4 +1,4 @@
-"""Series with regular times and few unknown values, whose evidence takes fewer steps to compute."""
+"""Fast evidence of series with regular times and few unknown values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,22 +30,22 @@ from bochner.series.process_loops import (
 )
 from bochner.series.regular_recursion import FASTER, History, RegularRows, backward, forward
 
-_LINE_STATE = 2  # Of a line, whose weight changes with time: after level and slope
+_LINE_STATE = 2  # State index of the slope of a line, after level and slope
 
 _RANK = 3
 """Rank of changes of the covariance with a trend that does not begin in its stationary law."""
 
 _PER_STATE, _MOST_UNKNOWN = 5, 64
-"""Most unknown values for each state, and in all, with which columns take less time than
+"""Most unknown values per state, and in total, for which these loops are faster than a filter with
 covariances of the states."""
 
 _ROUNDING = 1e-4
-"""Largest distance of a time from a regular one, in steps: times have nine digits of the range."""
+"""Largest deviation of a time from the regular grid, in steps: times have nine digits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegularSeries:
-    """Values at regular times and the form of a model, for compiled loops."""
+    """Values at regular times and the form of a model, as inputs of the compiled loops."""
 
     rows: RegularRows
     form: Form
@@ -67,7 +67,7 @@ class RegularSeries:
             return None
         order, n_states = self.form.order, len(self.used) + len(self.effects)
         n_columns = states.coefficients.shape[1]
-        # States move by these numbers (m, s, L) with each coefficient; effects are coefficients.
+        # Derivatives (m, s, L) of the states by each coefficient; effect states are coefficients.
         moved = np.zeros((len(thetas), n_states, n_columns))
         moved[:, self.used] = -states.mean[:, 1:, order].swapaxes(1, 2)
         moved[:, self.effects, np.arange(len(self.effects))] = 1.0
@@ -79,7 +79,7 @@ class RegularSeries:
 
 
 class _Grid(NamedTuple):
-    """Regular times: their number, the places (n,) of the rows among them, and their distance."""
+    """A regular time grid: its length, the grid positions (n,) of the rows, and its step."""
 
     n_times: int
     places: Index
@@ -93,10 +93,10 @@ def regular_series(
     values: Array,
     steps: tuple[Array, NDArray[np.int64]],
 ) -> RegularSeries | None:
-    """Return values (n,) with the model of the parts, or None if the loops do not apply.
+    """Return the inputs of the compiled loops, or None if the loops do not apply.
 
-    ``weights`` (n, s) are those of the states, ``steps`` the distinct lengths (u,) of steps and the
-    one (n,) before each row. Where a step is a multiple of the shortest, values are unknown.
+    ``weights`` (n, s) are the states' weights in the values (n,), ``steps`` the distinct lengths
+    (u,) of steps and the index (n,) of the step before each row. Skipped times are unknown values.
     """
     grid = _grid(*steps)
     known_forms = [part.form for part in parts]
@@ -146,7 +146,7 @@ def regular_series(
 
 
 def _grid(lengths: Array, which: NDArray[np.int64]) -> _Grid | None:
-    """Return the regular times that have all rows, or None without such times."""
+    """Return the regular grid that contains all times, or None without such a grid."""
     multiples = np.rint(lengths / lengths.min())
     if np.abs(lengths / lengths.min() - multiples).max() > _ROUNDING:
         return None
@@ -156,9 +156,9 @@ def _grid(lengths: Array, which: NDArray[np.int64]) -> _Grid | None:
 
 
 def _columns(weights: Array, is_known: NDArray[np.bool_], grid: _Grid) -> tuple[Array, Index]:
-    """Return columns (L, c) at all c regular times, and the first time (L,) of each.
+    """Return columns (L, c) of L coefficients at c grid times, and each column's first time (L,).
 
-    The first columns are those of the effects' weights (n, e), the others those of unknown values.
+    The first columns are the weights (n, e) of effects; unknown values have indicator columns.
     """
     is_unknown = np.ones(grid.n_times, dtype=np.bool_)
     is_unknown[grid.places[is_known]] = False
@@ -176,16 +176,16 @@ _inner = partial(inner, fastmath=FASTER, error_model="numpy")
 
 
 class LastStates(NamedTuple):
-    """States at the final time given all values, for known values of the L coefficients.
+    """States at the final time, given all values and the L coefficients, for m parameter vectors.
 
-    Their means are those of ``mean`` (m, 1 + L, s) from the values, less the coefficients times
-    those from the columns.
+    Means of the states are ``mean[:, 0]`` minus the coefficients times ``mean[:, 1:]``, the
+            filtered means (m, 1 + L, s) for the values and for each column.
     """
 
     mean: Array
     cov: Array  # (m, s, s)
-    coefficients: Array  # (m, L): Means
-    spread: Array  # (m, L, L): Their covariance
+    coefficients: Array  # (m, L): Posterior means
+    spread: Array  # (m, L, L): Posterior covariance of the coefficients
 
 
 def log_evidence(rows: RegularRows, form: Form, theta: Array) -> Array:
@@ -243,7 +243,7 @@ def _no_entries(s: int) -> Entries:
     return Entries(np.zeros(s), np.zeros(s), np.zeros(s), np.zeros(3), np.zeros(4))
 
 
-# One loop for all: each of several would take seconds to compile.
+# One loop for all three results, because each separate loop would take seconds to compile.
 @_loop()
 def _fill(
     rows: RegularRows,
@@ -253,7 +253,7 @@ def _fill(
     gradients: Array,
     states: LastStates,
 ) -> None:
-    """Write log evidences (m,), gradients (m, k) and states (m, ...), unless there are none (0)."""
+    """Write log evidences (m,), and gradients (m, k) and states (m, ...) unless these are empty."""
     s, has_slopes, has_states = rows.weight.size, gradients.shape[0] > 0, states.cov.shape[0] > 0
     depth, rank = rows.values.shape[1] if has_slopes or has_states else 2, form.rank
     history = History(
@@ -286,7 +286,7 @@ def _end(
     states: LastStates,
     place: int,
 ) -> None:
-    """Write the states at the final time: the first covariance, and the sum of its changes."""
+    """Write the final states; their covariance is the initial covariance plus all changes."""
     n, rank, s = rows.values.shape[1], history.product.shape[1], rows.weight.size
     factor, middle, cov, h = history.rows, history.middle, states.cov, rows.weight
     gain, last = np.zeros(s), n - 1

@@ -2,14 +2,14 @@ r"""Compiled recursion for the evidence of series with regular times and few unk
 
 States and values are those of `bochner.series.state_loops`, and ``F``, ``Q``, ``h`` and ``r`` do
 not change with time. Most processes begin in their stationary law, so that the covariance of the
-states before the first value, :math:`P_0`, and the one after a step without any value,
-:math:`F P_0 F^\top + Q`, differ in the first two states alone: those of a trend. The covariances
+states before the first value, :math:`P_0`, and the covariance after a step without any value,
+:math:`F P_0 F^\top + Q`, differ only in the first two states, those of the trend. The covariances
 :math:`P_t` of the states given the values before time t then change by a matrix of rank
 :math:`\rho \le 3`,
 
 .. math:: P_{t+1} - P_t = Y_t^\top M_t Y_t,
 
-and a step costs :math:`O(\rho s)` numbers in place of :math:`O(s^2)` (Chandrasekhar recursions).
+and a step costs :math:`O(\rho s)` instead of :math:`O(s^2)` operations (Chandrasekhar recursions).
 With :math:`c = F P_t h / S_t`, :math:`z = Y_t h` and :math:`u = M_t z`, and the variance
 :math:`S_t` of the value,
 
@@ -17,13 +17,13 @@ With :math:`c = F P_t h / S_t`, :math:`z = Y_t h` and :math:`u = M_t z`, and the
           M_{t+1} = M_t - u u^\top / S_{t+1}, \quad
           c_{t+1} = c_t + Y_{t+1}^\top u / S_{t+1}.
 
-Means of the states follow the recursion of a row of Y, with the error of the predicted value in
-place of :math:`-z`. Where changes of the covariance are as small as rounding errors, the gain c
-stays.
+Means of the states follow the recursion of a row of Y, with the error of the predicted value
+instead of :math:`-z`. Once changes of the covariance are as small as rounding errors, the gain c
+is kept constant.
 
 A line, known inputs and unknown values are columns with coefficients that are integrated out
-(`bochner.series.process_loops`). States are in another order than elsewhere: the first states of
-all pairs of partners, the second ones, and the states without partners.
+(`bochner.series.process_loops`). States are reordered: the first states of all pairs of partners,
+the second states of all pairs, and the states without partners.
 
 References
 ----------
@@ -43,26 +43,26 @@ from bochner._base.compiling import inner
 from bochner._base.wave_loops import LOOSE
 from bochner.series.process_loops import Coefficients, Entries, add_slope_of_inputs, posterior
 
-_LOG_TWO_PI = 1.8378770664093453  # In the logarithm of a normal density
+_LOG_TWO_PI = 1.8378770664093453  # log(2 pi), of normal densities
 
 FASTER = LOOSE | {"reassoc"}
-"""Sums over states may be in any order; NaN keeps its meaning, that of a failure."""
+"""Compiler flags: sums over states may be reordered; NaN still signals a failure."""
 
 _SETTLED = 1e-14
-"""Change of the variance of a value, relative to it, that counts as rounding error."""
+"""Relative change of the variance of a value below which the gain is kept constant."""
 
 _OFTEN = 8
-"""Steps between two comparisons with it, which take as long as a part of a step."""
+"""Number of steps between two tests of that change."""
 
 _inner = partial(inner, fastmath=FASTER, error_model="numpy")
 
 
 class History(NamedTuple):
-    """What the recursion is at each of ``d`` times: symbols of the module's docstring.
+    """State of the recursion at each of ``d`` times, in the symbols of the module's docstring.
 
-    ``rows`` (d, R, s) are those of Y (the first ones, as many as the rank), and the means of the
-    states as predicted from the values and from each column. ``error`` (d, R) has minus z, and the
-    errors of predictions. ``settled`` (1,) is the time from which the gain stays.
+    ``rows`` (d, R, s) are first the rows of Y, then the means of the states predicted from the
+    values and from each column. ``error`` (d, R) has first -z, then the errors of the predicted
+    values. ``settled`` (1,) is the time from which the gain is constant.
     """
 
     gain: Array  # (d, s): c
@@ -75,10 +75,10 @@ class History(NamedTuple):
 
 
 class RegularRows(NamedTuple):
-    """Values and L columns of coefficients (1 + L, n).
+    """Array ``values`` (1 + L, n) of the values and the columns of L coefficients.
 
-    ``weight`` (s,) is ``h``, and ``n_pairs`` the number of pairs of states. Columns are zero before
-    the times ``starts`` (L,), and ``kinds`` (L,) are those of `coefficient_loops`.
+    ``weight`` (s,) is ``h``, and ``n_pairs`` the number of state pairs. Columns are zero before the
+            times ``starts`` (L,); ``kinds`` (L,) are constants such as `INPUT` in `process_loops`.
     """
 
     values: Array
@@ -90,7 +90,7 @@ class RegularRows(NamedTuple):
 
 @_inner()
 def _begin(rows: RegularRows, entries: Entries, history: History) -> None:
-    """Write the first row of a history."""
+    """Write the state of the recursion at the first time."""
     own, other, w, q = entries.own, entries.other, entries.initial, entries.trend
     h, rank, s, pairs = rows.weight, history.product.shape[1], rows.weight.size, rows.n_pairs
     total = entries.scales[0]
@@ -113,7 +113,7 @@ def _begin(rows: RegularRows, entries: Entries, history: History) -> None:
     for i in range(s):
         history.gain[0, i] = first[0, 0, i] / total
     if rank > 1:
-        # F P F.T + Q - P of the trend, without the difference of two large numbers.
+        # F P F.T + Q - P of the trend, written without cancellation.
         p = pairs
         first[0, 1, 0] = first[0, 2, p] = 1.0
         middle[0, 1, 1] = (own[0] - 1.0) * (own[0] + 1.0) * w[0] + other[0] ** 2 * w[p] + q[0]
@@ -124,7 +124,7 @@ def _begin(rows: RegularRows, entries: Entries, history: History) -> None:
 
 @_inner()
 def _change(history: History, now: int, h: Array) -> float:
-    """Return a bound of the next change of the variance of a value."""
+    """Return an upper bound of the next change of the predictive variance."""
     factor, middle, rank = history.rows, history.middle, history.product.shape[1]
     total = 0.0
     for j in range(rank):
@@ -201,7 +201,7 @@ def forward(
             for i in range(rank):
                 u[now, j] -= middle[now, j, i] * error[now, i]
             following -= error[now, j] * u[now, j]
-        if not following > 0.0:  # By rounding errors only
+        if not following > 0.0:  # Changes are rounding errors
             return np.nan
         variance[later] = following
         for j in range(rank):
@@ -225,7 +225,7 @@ def backward(
     coefficients: Coefficients,
     slopes: Entries,
 ) -> None:
-    """Add derivatives by the entries to ``slopes``, by going back through `forward`."""
+    """Add derivatives of the log evidence by the model entries to ``slopes``, in reverse mode."""
     h, own, other, n = rows.weight, entries.own, entries.other, rows.values.shape[1]
     gain, states, middle = history.gain, history.rows, history.middle
     u, variance, error = history.product, history.variance, history.error
@@ -233,7 +233,7 @@ def backward(
     d_own, d_other = slopes.own, slopes.other
     mean, cov, starts = coefficients.mean, coefficients.cov, rows.starts
     add_slope_of_inputs(coefficients, rows.kinds, entries.scales, slopes.scales)
-    # Derivatives by the quantities of the time after t, which become those of time t.
+    # Adjoints (derivatives by the state of the recursion) at time t + 1, then at time t.
     d_gain, d_total, d_states = np.zeros(s), 0.0, np.zeros((n_rows, s))
     d_middle, d_u, d_error = np.zeros((rank, rank)), np.zeros(rank), np.zeros(n_rows)
     for t in range(n - 1, -1, -1):
@@ -265,7 +265,7 @@ def backward(
                         d_error[j] -= middle[t, j, i] * d_u[i]
                 for j in range(rank):
                     for i in range(rank):
-                        # Symmetric, as the matrix is.
+                        # Symmetric, like the matrix M.
                         d_middle[j, i] -= 0.5 * (d_u[j] * error[t, i] + d_u[i] * error[t, j])
             for j in range(begin, n_rows):
                 if j > rank and t < starts[j - rank - 1]:

@@ -14,7 +14,7 @@ from bochner.series.summed_series import check_sums, with_sums
 from bochner.series.timelines import tidy
 
 _ONE = "y"
-"""Name of a series that is fitted alone."""
+"""Name of the series if there is only one."""
 
 FEWEST_BEFORE = 8
 """Smallest number of values before the first origin; a fit needs as many known values."""
@@ -40,7 +40,7 @@ def rolling_table(
     level: float,
     season_length: int | None,
 ) -> Any:
-    """Return the table of `bochner.Forecaster.cross_validate`."""
+    """Return the table of forecasts that `bochner.Forecaster.cross_validate` returns."""
     group = several(y)
     named = {_ONE: y} if group is None else with_sums(group, check_sums(model.sums, group))
     of_each = X if group is not None and isinstance(X, dict) else None
@@ -82,7 +82,7 @@ def rolling_table(
 
 
 def _origins(n_values: int, n_steps: int, n_origins: int, stride: int | None) -> list[int]:
-    """Return the numbers of values before each origin, or raise ValueError for too few."""
+    """Return the number of values before each origin, or raise ValueError for a short series."""
     count = as_count("n_origins", n_origins)
     apart = n_steps if stride is None else as_count("stride", stride)
     origins = n_values - n_steps - apart * np.arange(count)[::-1]
@@ -105,7 +105,7 @@ def _forecasts(
     after: slice,
     level: float,
 ) -> dict[str, dict[str, Array]]:
-    """Return forecasts of each series from one origin, by column."""
+    """Return the columns of the forecast table for one origin, for each series."""
     where = _where(next(iter(named.values())), times, after)
     mean = fitted.predict(where, later)
     lower, upper = fitted.predict_interval(where, level, later)
@@ -125,7 +125,7 @@ def _forecasts(
 
 
 def _errors(observed: Array, forecast: dict[str, Array], scale: float) -> dict[str, Array]:
-    """Return the columns of one forecast, with its errors; NaN where a value is unknown."""
+    """Return the table columns of one forecast; errors are NaN where a value is unknown."""
     predicted, lower, upper = (forecast[name] for name in ("predicted", "lower", "upper"))
     is_known = np.isfinite(observed)
     columns = {
@@ -142,7 +142,7 @@ def _errors(observed: Array, forecast: dict[str, Array], scale: float) -> dict[s
 
 
 def _inputs(X: object, rows: slice) -> Any:
-    """Return rows of known inputs, of each series if they are a mapping."""
+    """Return some rows of the known inputs, which may be a mapping by series name."""
     if isinstance(X, dict):
         return {name: _rows(table, rows) for name, table in X.items()}
     return _rows(X, rows)
@@ -178,7 +178,7 @@ def season_steps(series: SeriesRows) -> int:
 
 
 def seasonal_scale(values: Array, season: int) -> float:
-    """Return the mean absolute seasonal difference, NaN where there is none."""
+    """Return the mean absolute seasonal difference, NaN without any known difference."""
     gaps = np.abs(values[season:] - values[:-season])
     gaps = gaps[np.isfinite(gaps)]
     return float(gaps.mean()) if len(gaps) and gaps.any() else np.nan

@@ -1,4 +1,4 @@
-"""The learned law of a series: weighted posterior draws of several models, and predictions."""
+"""The fitted mixture of models of a series: weighted posterior draws, and predictions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ from bochner.series.series_model import (
 from bochner.series.value_transformations import TRANSFORMATIONS, PredictiveMixture
 
 _N_DRAWS = 256
-"""Number of importance samples of the best model; other models have fewer."""
+"""Number of importance samples of the model with the largest weight; other models have fewer."""
 
 _FEWEST_DRAWS = 64
 """Number of importance samples of a model of little weight."""
@@ -38,24 +38,24 @@ _LEAST_MODEL = 0.01
 """Share of the evidence of all models below which a model is dropped: forecasts hardly change."""
 
 _BLOCK = 5_000
-"""Rows before the training rows that are smoothed together: a few seconds, a hundred megabytes."""
+"""Rows per block when rows before the training rows are smoothed: a few seconds, 100 megabytes."""
 
 _MARGIN = 2_500
-"""Rows on both sides of a block that are smoothed with it: correlations at its ends are shorter."""
+"""Rows added on both sides of a block before smoothing, longer than the correlations."""
 
 _TIMES_ERROR = 1e-6
-"""Largest error of the time of a row, in ranges: more than rounding, less than a step."""
+"""Tolerance of times in a model file, in ranges: more than rounding, less than a step."""
 
 _INPUTS_ERROR = 1e-6
-"""Largest difference of equal inputs, in standard deviations: more than rounding, and of no
-consequence."""
+"""Largest difference, in standard deviations, of inputs that count as equal: more than rounding,
+and without effect on forecasts."""
 
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one in a model file: more than rounding errors."""
 
 
 class Period(NamedTuple):
-    """A learned period, in units of the times."""
+    """A learned period: length and memory, in units of the times, and standard deviation."""
 
     name: str
     length: float
@@ -77,7 +77,7 @@ class Period(NamedTuple):
 )
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesLaw:
-    """A weighted mixture of models of one series, with the rows of the series in its units."""
+    """A weighted mixture of models of one series, with the scaled rows of the series."""
 
     members: list[Member]
     transformation: str
@@ -118,7 +118,7 @@ class SeriesLaw:
             raise ValueError("a series must have known values among the rows of its fit")
 
     def check_times(self, last: float) -> None:
-        """Raise ValueError for units of other rows, or a series that ends before its rows."""
+        """Raise ValueError for arrays that contradict each other, as in a damaged file."""
         units = self.units
         step = float(np.median(np.diff(self.rows.times)))
         if not abs(units.step / units.span - step) <= _TIMES_ERROR:
@@ -139,10 +139,10 @@ class SeriesLaw:
         rng: Generator,
         n_threads: int,
     ) -> "SeriesLaw":
-        """Return the law of models, whose weights have the given logarithms (m,).
+        """Return the mixture of m fitted models with the log weights (m,).
 
-        Errors of the first model at past origins determine the widths and the tails of all. The
-        first rows have no values at the outliers (k,).
+        Past errors of the first model calibrate the forecasts of all models. Values at the outliers
+        (k,) are unknown in the rows of the first model.
         """
         rows = rows_of_fits[0]
         shares = np.exp(log_weights - log_weights.max())
@@ -202,17 +202,17 @@ class SeriesLaw:
 
     @property
     def rows(self) -> ScaledSeries:
-        """The training rows."""
+        """The rows to which the models were fitted."""
         return self._all_rows.part(slice(self.n_earlier, None))
 
     @property
     def _all_rows(self) -> ScaledSeries:
-        """All rows of the series, the earlier ones included."""
+        """All rows of the series, including rows before the training rows."""
         values = np.where(self.is_known, self.values, np.nan)
         return ScaledSeries(self.times, values, self.inputs, self.clock)
 
     def after(self, rows: ScaledSeries) -> "SeriesLaw":
-        """Return the law of a series with further rows before the training rows."""
+        """Return the mixture with further rows in front of the training rows."""
         rows = rows.joined(self._all_rows)
         return replace(
             self,
@@ -226,30 +226,30 @@ class SeriesLaw:
 
     @property
     def shifts(self) -> Array:
-        """Times (k,) of lasting shifts of the level, of the best model that has any."""
+        """Times (k,) of lasting level shifts, from the first model that has shifts."""
         parts = [part for member in self.members for part in member.parts]
         shifts = (part.times for part in parts if isinstance(part, LevelShifts))
         return np.array(next(shifts, ()), dtype=np.float64)
 
     def n_other_inputs(self, rows: ScaledSeries) -> int:
-        """Return the number of rows at times of training rows with other inputs than these."""
+        """Return the number of rows whose inputs differ from the series' inputs at that time."""
         _, training, new = np.intersect1d(self.times, rows.times, return_indices=True)
         differences = np.abs(self.inputs[training] - rows.inputs[new])
         return int(np.sum((differences > _INPUTS_ERROR).any(axis=1)))
 
     def positions(self, times: Array) -> Index:
-        """Return the rows (k,) of the series at their times (k,)."""
+        """Return the indices (k,) of the rows at times (k,) of the series."""
         return np.searchsorted(self.times, times)
 
     @property
     def components(self) -> list[str]:
-        """Names of all models' components, the trend first and the remainder last."""
+        """Names of the components of all models, the trend first and the remainder last."""
         names = {name for member in self.members for name in member.model.components}
         order = {"trend": 0, "inputs": 2, "remainder": 3}
         return sorted(names, key=lambda name: (order.get(name, 1), name))
 
     def trends(self) -> dict[str, float]:
-        """Return the posterior weight of each description of a trend, the greatest first."""
+        """Return the posterior weights of trends by description, in decreasing order."""
         weight_of_trend: dict[str, float] = {}
         for member in self.members:
             words = member.trend.description
@@ -257,9 +257,9 @@ class SeriesLaw:
         return dict(sorted(weight_of_trend.items(), key=lambda item: -item[1]))
 
     def predict(self, rows: ScaledSeries) -> PredictiveMixture:
-        """Return the predictive law of values with noise at rows in order of time."""
+        """Return the predictive law of noisy values at rows in order of time."""
         moments = [
-            (mean[:, -1].copy(), variance[:, -1] + model.noise(theta), weight)  # Of the sum
+            (mean[:, -1].copy(), variance[:, -1] + model.noise(theta), weight)  # Sum of components
             for model, theta, weight, mean, variance in self._moments(rows)
         ]
         means, variances, weights = (np.array(part) for part in zip(*moments, strict=True))
@@ -274,7 +274,7 @@ class SeriesLaw:
         return PredictiveMixture(means, variances, weights, self.transformation)
 
     def components_at(self, rows: ScaledSeries) -> dict[str, PredictiveMixture]:
-        """Return the laws of the components at rows in order of time, by name."""
+        """Return the predictive laws of the components, by name, at rows in order of time."""
         names, n_rows = self.components, len(rows)
         means: dict[str, list[Array]] = {name: [] for name in names}
         variances: dict[str, list[Array]] = {name: [] for name in names}
@@ -303,7 +303,7 @@ class SeriesLaw:
         return TRANSFORMATIONS[self.transformation].back(self.paths(rows, n_samples, rng))
 
     def paths(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
-        """Return draws as `sample` does, of the transformed values."""
+        """Return joint draws (n_samples, h) of transformed values, as `sample` for values."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
         later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
@@ -325,13 +325,13 @@ class SeriesLaw:
         return transformed
 
     def standardised_errors(self) -> Array:
-        """Return errors (n,) of one-step predictions in standard deviations, NaN if unknown."""
+        """Return standardised one-step prediction errors (n,), NaN for unknown values."""
         best = max(self.members, key=lambda member: member.weights.sum())
         _, states = best.model.filtered(best.theta[int(np.argmax(best.weights))], self.rows)
         return states.error / np.sqrt(states.variance)
 
     def periods(self) -> list[Period]:
-        """Return the periods of the best model, the one with the greatest deviation first."""
+        """Return the periods of the best model, in decreasing order of standard deviation."""
         best = max(self.members, key=lambda member: member.weights.sum())
         model, weights = best.model, best.weights / best.weights.sum()
         theta = best.theta[int(np.argmax(weights))]
@@ -351,15 +351,15 @@ class SeriesLaw:
 
     @property
     def _last_known(self) -> float:
-        """Time of the last value that is known and no outlier: horizons count from there."""
+        """Time of the last known value, from which horizons are counted."""
         return float(self.times[self.is_known][-1])
 
     def _factors(self, times: Array) -> Array:
-        """Return factors (h,) of standard deviations of values at times (h,)."""
+        """Return calibration factors (h,) of the standard deviations at times (h,)."""
         ahead = times - self._last_known
         if not len(self.horizons):
             return np.ones_like(ahead)
-        # Interpolated by the logarithm of the horizon; one for times up to the last known value.
+        # Interpolate over log horizons; times up to the last known value have the factor one.
         first = self.horizons[0]
         factors = np.interp(np.log(np.maximum(ahead, first)), np.log(self.horizons), self.factors)
         return np.where(ahead > 0.0, factors, 1.0)
@@ -372,7 +372,7 @@ class SeriesLaw:
     def _moments(
         self, rows: ScaledSeries
     ) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
-        """Yield moments (h, J + 1) of the components and of their sum, the last, for each draw."""
+        """Yield means and variances (h, J + 1) of the components and, last, their sum, per draw."""
         # Rows within the range of the series are smoothed, later rows are forecast.
         n_inside = int(np.sum(rows.times <= self.times[-1]))
         windows = self._windows(rows.part(slice(0, n_inside)))
@@ -391,11 +391,11 @@ class SeriesLaw:
                 yield model, theta, float(weight), mean, variance
 
     def _windows(self, inside: ScaledSeries) -> list[tuple[ScaledSeries, Index]]:
-        """Return rows of the series with rows inside their range, and the places of the latter."""
+        """Return windows: rows of the series merged with new rows, and the new positions."""
         all_rows, windows = self._all_rows, []
         latest = np.searchsorted(self.times, inside.times, side="right") - 1
         n_before = self.n_earlier - 1 - latest
-        blocks = np.maximum(n_before, -1) // _BLOCK + 1  # Zero for the training rows
+        blocks = np.maximum(n_before, -1) // _BLOCK + 1  # Zero: in training rows
         for block in np.unique(blocks)[::-1].tolist():
             end = self.n_earlier - (block - 1) * _BLOCK
             window = slice(max(0, end - _BLOCK - _MARGIN), end + _MARGIN)
@@ -409,7 +409,7 @@ class SeriesLaw:
 
 
 def _merged(times: Array, new_times: Array) -> tuple[Index, Index]:
-    """Return rows of both in order of distinct times, and the positions of new times among them."""
+    """Return the order of the merged distinct times, and the positions of the new times in it."""
     _, first, inverse = np.unique(
         np.concatenate((times, new_times)), return_index=True, return_inverse=True
     )

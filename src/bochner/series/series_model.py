@@ -24,17 +24,17 @@ from bochner.series.state_loops import (
 from bochner.series.trends import LevelProcess
 
 _IMAGINARY = 1e-100
-"""Imaginary step of a parameter: complex-step derivatives have no cancellation error."""
+"""Imaginary increment of a parameter: complex-step derivatives have no cancellation error."""
 
 _DIGITS = 9
-"""Decimals of a time step, in ranges of the training rows, to which steps are rounded."""
+"""Number of decimals to which time steps, in ranges of the training rows, are rounded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledSeries:
     """A scaled series: times (n,) in units of the range, values (n,) with NaN, inputs (n, d).
 
-    ``clock`` (n,) is the local time of a time zone minus the time, in ranges; None for zero.
+    ``clock`` (n,) is local time minus time, in ranges; None without a time zone.
     """
 
     times: Array
@@ -51,7 +51,7 @@ class ScaledSeries:
         return np.isfinite(self.values)
 
     def joined(self, other: "ScaledSeries") -> "ScaledSeries":
-        """Return these rows followed by the rows of ``other``."""
+        """Return the concatenation of these rows and the rows of ``other``."""
         clocks = [
             np.zeros(len(rows)) if rows.clock is None else rows.clock for rows in (self, other)
         ]
@@ -70,19 +70,19 @@ class ScaledSeries:
 
 @dataclass(frozen=True)
 class SeriesModel:
-    """A sum of parts and noise; ``theta`` (k,) concatenates the parameters of the parts."""
+    """A sum of processes and noise; ``theta`` (k,) concatenates the parameters of the processes."""
 
     parts: tuple[SeriesProcess, ...]
     table: PriorTable = OWN_PRIORS
 
     @cached_property
     def prior(self) -> NormalPrior:
-        """The normal prior of the parameters."""
+        """The joint normal prior of the parameters."""
         return self.table.prior([prior for part in self.parts for prior in part.priors])
 
     @cached_property
     def places(self) -> list[tuple[slice, slice]]:
-        """Positions of the parameters and of the states of each part."""
+        """Slices of the parameters and of the states of each part."""
         ends = np.cumsum([[len(part.priors), len(part.partners)] for part in self.parts], axis=0)
         starts = np.vstack([[0, 0], ends[:-1]])
         return [
@@ -92,7 +92,7 @@ class SeriesModel:
 
     @cached_property
     def partners(self) -> NDArray[np.int64]:
-        """Indices (s,) of the states that each state depends on."""
+        """Index (s,) of the other state on which each state depends, or else its own."""
         sizes = [len(part.partners) for part in self.parts]
         starts = np.cumsum([0, *sizes[:-1]])
         return np.concatenate(
@@ -101,19 +101,19 @@ class SeriesModel:
 
     @property
     def components(self) -> list[str]:
-        """Names of the components, in order of their first part."""
+        """Names of the components, in the order in which parts first use them."""
         return list(dict.fromkeys(part.name for part in self.parts))
 
     @property
     def groups(self) -> NDArray[np.int64]:
-        """The component (s,) that each state belongs to."""
+        """The component index (s,) of each state."""
         names = self.components
         return np.concatenate(
             [np.full(len(part.partners), names.index(part.name)) for part in self.parts]
         )
 
     def place(self, part: SeriesProcess) -> slice:
-        """Return the positions of the parameters of a part in ``theta``."""
+        """Return the slice of a part's parameters in ``theta``."""
         for other, (parameters, _) in zip(self.parts, self.places, strict=True):
             if other is part:
                 return parameters
@@ -125,7 +125,7 @@ class SeriesModel:
         return np.ascontiguousarray(np.concatenate(weights, axis=1))
 
     def steps(self, theta: Array, times: Array) -> Steps:
-        """Return the transitions to each of the times (n,) from the preceding time."""
+        """Return the state transitions from each time to the next of the times (n,)."""
         lengths, which = _lengths(times)
         moved = map(as_array, self._moved(theta, lengths))
         from_self, from_partner, variance, covariance = moved
@@ -140,7 +140,7 @@ class SeriesModel:
         return float(self._noise(theta))
 
     def filtered(self, theta: Array, rows: ScaledSeries) -> tuple[float, Filtered]:
-        """Return the log evidence and the filtered states: given the values up to each time."""
+        """Return the log evidence and the filtered states (given values up to each time)."""
         steps, initial = self.steps(theta, rows.times), self.initial(theta)
         # States have a prior mean of zero.
         zero = np.zeros(len(initial))
@@ -160,7 +160,7 @@ class SeriesModel:
     def ahead(
         self, theta: Array, rows: ScaledSeries, mean: Array, cov: Array
     ) -> tuple[Array, Array]:
-        """Return moments (n, J + 1) as `components_of` does, at times after all known values.
+        """Return component moments (n, J + 1) like `components_of`, at times after all values.
 
         ``mean`` (s,) and ``cov`` (s, s) are the moments of the states at the first of the times.
         """
@@ -170,7 +170,7 @@ class SeriesModel:
     def each_ahead(
         self, thetas: Array, rows: ScaledSeries, means: Array, covs: Array
     ) -> Iterator[tuple[Array, Array]]:
-        """Yield moments as `ahead` does, at parameters (m, k) with their moments of the states."""
+        """Yield the moments of `ahead` for each of m parameter vectors (m, k) and state moments."""
         weights, groups = self.weights(rows), self.groups
         n_groups = int(groups.max()) + 1
         lengths, which = _lengths(rows.times)
@@ -183,7 +183,7 @@ class SeriesModel:
     def carried(
         self, theta: Array, means: Array, covs: Array, length: float, rows: ScaledSeries
     ) -> tuple[Array, Array]:
-        """Return means and variances (n,) of values one step of a given length after known states.
+        """Return means and variances (n,) of values one step of length ``step`` after known states.
 
         States have means (n, s) and covariances (n, s, s), each one step before one of the rows.
         """
@@ -223,7 +223,7 @@ class SeriesModel:
 
 
 def _lengths(times: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Return the distinct lengths (u,) of steps, and the index (n,) of the step to each time."""
+    """Return the distinct step lengths (u,), and the index (n,) of the step before each time."""
     if len(times) == 1:
         return np.ones(1), np.zeros(1, dtype=np.int64)
     lengths, which = np.unique(np.round(np.diff(times), _DIGITS), return_inverse=True)
@@ -252,7 +252,7 @@ class SeriesEvidence:
 
     @property
     def is_regular(self) -> bool:
-        """Whether the loops for regular times with few unknown values apply."""
+        """Whether the times are regular and few values are unknown, so that fast loops apply."""
         return self.regular is not None
 
     def values(self, thetas: Array) -> Array:
@@ -275,11 +275,11 @@ class SeriesEvidence:
         return values, slopes
 
     def last_states(self, thetas: Array) -> tuple[Array, Array]:
-        """Return means (m, s) and covariances (m, s, s) of the states at the final row."""
+        """Return means (m, s) and covariances (m, s, s) of the states at the last row."""
         states = None if self.regular is None else self.regular.last_states(thetas)
         if states is not None:
             return states
-        # One draw at a time, because states at all times need much memory.
+        # One parameter draw at a time, because the states at all times need much memory.
         filtered_states = (self.model.filtered(theta, self.rows)[1] for theta in thetas)
         pairs = [(states.mean[-1].copy(), states.cov[-1].copy()) for states in filtered_states]
         mean, cov = (np.array(moments) for moments in zip(*pairs, strict=True))
@@ -330,11 +330,11 @@ class SeriesEvidence:
 
 
 TINY = 1e-12
-"""Lower bound of variances, relative to the variance of the values: rounding may make them
-negative."""
+"""Lower bound of variances, relative to the variance of the values, because rounding may make
+variances negative."""
 
 _COUNTS = ("n_harmonics", "n_inputs")
-"""Attributes of parts that are numbers of states or of pairs of states."""
+"""Attributes of processes that count states or pairs of states."""
 
 
 @register(shapes={"theta": "Sk", "weights": "S", "mean": "Ss", "cov": "Sss"})
@@ -370,23 +370,23 @@ class Member:
 
     @property
     def model(self) -> SeriesModel:
-        """The model."""
+        """The sum of the processes as a model."""
         return SeriesModel(tuple(self.parts))
 
     @property
     def trend(self) -> LevelProcess:
-        """The first part."""
+        """The trend, which is the first process."""
         return cast(LevelProcess, self.parts[0])
 
 
 _CONSTANT = 0.5
-"""Unit of a constant input: the standard deviation of an indicator of half of the rows."""
+"""Scale of a constant input: the standard deviation of an indicator of half of the rows."""
 
 
 @register(shapes={"mean": "d", "scale": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesUnits:
-    """Units of a series: of times, transformed values and inputs."""
+    """Offsets and scales that standardise times, transformed values and inputs of a series."""
 
     start: float
     span: float
@@ -405,7 +405,7 @@ class SeriesUnits:
     def rows(
         self, times: Array, transformed: Array, inputs: Array, clock: Array | None = None
     ) -> ScaledSeries:
-        """Return rows in the units of `bochner.series.components`."""
+        """Return the rows scaled as `bochner.series.components` expects."""
         return ScaledSeries(
             self.ranges(times - self.start),
             rounded((transformed - self.centre) / self.deviation),
@@ -414,14 +414,14 @@ class SeriesUnits:
         )
 
     def ranges(self, durations: Array | float) -> Array:
-        """Return durations, in units of the times, in ranges of the rows."""
-        # Steps are rounded and not ranges, because rows may be many steps apart.
+        """Convert durations from units of the times to ranges of the rows."""
+        # Round in steps rather than ranges, because rows may be many steps apart.
         n_steps = rounded(np.asarray(durations / self.step))
         return as_array(n_steps / rounded(np.asarray(self.span / self.step)))
 
     @classmethod
     def of(cls, times: Array, transformed: Array, inputs: Array) -> "SeriesUnits":
-        """Return units in which times range from zero to one and standard deviations are one."""
+        """Return scales that give times from zero to one and unit standard deviations."""
         return cls(
             float(times[0]),
             float(times[-1] - times[0]),

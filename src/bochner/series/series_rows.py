@@ -18,27 +18,27 @@ from bochner.series.timelines import Future, Timeline, Times, steps, timed
 from bochner.series.value_transformations import TRANSFORMATIONS
 
 _MOST_LEARNED = 10_000
-"""Most rows of a series that are used for the fit, the latest: a fit to as many takes minutes."""
+"""Largest number of rows used for a fit, the latest rows; such a fit takes minutes."""
 
 _FEWEST = 8
 """Smallest number of known values that determine a line, its noise and their correlation time."""
 
 _MOST_STEPS = 1e7
-"""Most steps of the median length from the first time to the last, as many as a forecast may have:
-periods are looked for on a grid of steps, whose memory and time grow with the span."""
+"""Longest span of a series in median steps, because the search for periods needs memory and time in
+proportion to the span."""
 
 _SAME = 1e-7
-"""Distance of two times, in median steps, below which rounding may make them the same."""
+"""Smallest distance of two times, in median steps; closer times may coincide after rounding."""
 
 _CONSTANT = 1e-10
-"""Standard deviation, relative to the greatest value, below which values are constant up to
-rounding."""
+"""Standard deviation, relative to the largest absolute value, below which values count as
+constant."""
 
 
 class SeriesRows(NamedTuple):
-    """A series: times (n,), values (n,) with NaN for unknown, known inputs (n, d), and a timeline.
+    """A series: times (n,), values (n,) (NaN if unknown), known inputs (n, d) and a timeline.
 
-    ``clock`` (n,) is the local time of the dates' time zone minus the time, None without a zone.
+    ``clock`` (n,) is local time minus time; None without a time zone.
     """
 
     times: Array
@@ -55,7 +55,7 @@ class SeriesRows(NamedTuple):
 
     @property
     def earlier(self) -> "SeriesRows":
-        """The rows before those that are used for the fit."""
+        """The rows before the rows used for the fit."""
         return self._part(slice(0, learned_rows(self.values).start))
 
     def _part(self, which: slice) -> "SeriesRows":
@@ -65,7 +65,7 @@ class SeriesRows(NamedTuple):
 
 
 def learned_rows(values: Array) -> slice:
-    """Return which values (n,) of a series, NaN for unknown, are used for a fit."""
+    """Return a mask (n,) of the values that are used for a fit; unknown values are NaN."""
     known = np.flatnonzero(np.isfinite(values))
     n_until_last = int(known[-1]) + 1 if len(known) else len(values)
     return slice(max(0, n_until_last - _MOST_LEARNED), n_until_last)
@@ -122,7 +122,7 @@ def read_series(y: object, X: object, times: object) -> SeriesRows:
 def check_taken(transformation: str, values: Array) -> None:
     """Raise ValueError if training values (n,) are outside the domain of a transformation."""
     function = TRANSFORMATIONS.get(transformation)
-    if function is None or np.isnan(values).all():  # "auto" compares those that take them
+    if function is None or np.isnan(values).all():  # "auto" skips transformations that do not apply
         return
     least = float(np.nanmin(values[learned_rows(values)]))
     if not function.takes(least):
@@ -137,7 +137,7 @@ def check_taken(transformation: str, values: Array) -> None:
 def taken_series(
     y: object, X: object, times: object, transformation: str, name: str | None
 ) -> SeriesRows:
-    """Return a series as `read_series` does, whose values a transformation takes."""
+    """Return a series as `read_series` does, with values in the domain of the transformation."""
     try:
         series = read_series(y, X, times)
         check_taken(transformation, series.values)
@@ -213,7 +213,7 @@ def _times(y: object, times: object, count: int) -> Times:
 
 
 def _check_span(numbers: Array, where: Any, used: slice) -> None:
-    """Raise ValueError for times over a span of too many steps, as with one time that is unset."""
+    """Raise ValueError if times span too many median steps, as with a default date among them."""
     lengths = np.diff(numbers[used])
     if not len(lengths) or np.sum(lengths) <= _MOST_STEPS * np.median(lengths):
         return

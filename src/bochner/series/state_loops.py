@@ -5,14 +5,13 @@ States :math:`x_t` (s,) and values :math:`y_t` obey
 .. math:: x_t = F_t x_{t-1} + \eta_t, \quad \eta_t \sim N(0, Q_t), \qquad
           y_t = h_t^\top x_t + \varepsilon_t, \quad \varepsilon_t \sim N(0, r).
 
-A state depends on itself and at most one other, its partner: ``F`` has ``own`` on the diagonal and
-``other`` in the partner's column, ``Q`` has ``variance`` and ``covariance`` there. A step therefore
-costs :math:`O(s^2)`. Steps of equal length share a row of these arrays (u, s), and ``which`` (n,)
-names the row of the step that leads to each time. Values that are NaN are unknown.
+A state depends on itself and at most one other state, its partner: row i of ``F`` has ``own`` on
+the diagonal and ``other`` in the partner's column, and ``Q`` has ``variance`` and ``covariance`` in
+these places. A step therefore costs :math:`O(s^2)`. Steps of equal length share a row of these
+arrays (u, s), and ``which`` (n,) is the row index of the step to each time. NaN values are unknown.
 
-Functions that Python calls fill arrays given to them and return numbers or nothing. To return an
-array or a named tuple, Numba runs Python code, which handles signals, and does not check whether it
-raised: Ctrl-C would end in a segmentation fault.
+Compiled functions called from Python fill output arrays and return numbers or nothing, because
+Numba does not check for Ctrl-C while it returns an array or a named tuple, and would crash.
 
 References
 ----------
@@ -29,21 +28,21 @@ from bochner._base.arrays import Array
 from bochner._base.compiling import compiled, inner
 from bochner._base.wave_loops import LOOSE
 
-_LOG_TWO_PI = 1.8378770664093453  # In the logarithm of a normal density
+_LOG_TWO_PI = 1.8378770664093453  # log(2 pi), of normal densities
 
 _FASTER = LOOSE | {"reassoc"}
-"""Sums over states may be in any order; NaN keeps its meaning, that of an unknown value."""
+"""Compiler flags: sums over states may be reordered; NaN still marks an unknown value."""
 
 _TINY = 1e-200
-"""Absolute value below which decaying numbers are set to zero."""
+"""Absolute value below which decaying quantities are set to zero."""
 
 _FLUSHED = 64
-"""Steps between two such flushes: more flushes take time, and with fewer flushes numbers that halve
-in each step become denormal first."""
+"""Number of steps between such flushes to zero, few enough that quantities which halve in each step
+do not become denormal in between."""
 
 
 class Steps(NamedTuple):
-    """Transitions: ``which`` (n,), arrays (u, s) as in the module's docstring, ``partner`` (s,)."""
+    """State transitions: arrays (u, s) and ``which`` (n,) of the module's docstring."""
 
     which: NDArray[np.int64]
     own: Array
@@ -54,7 +53,7 @@ class Steps(NamedTuple):
 
 
 def _check(weights: Array, steps: Steps, initial: Array, *means: Array) -> None:
-    """Raise ValueError unless arrays have the sizes that the loops read, as after loading a file.
+    """Raise ValueError for array shapes that the loops cannot read, as in a damaged model file.
 
     ``weights`` are (n, s), ``initial`` is (s, s), and ``means`` are (s,) each.
     """
@@ -80,11 +79,11 @@ def _check_groups(groups: NDArray[np.int64], n_groups: int, n_states: int) -> No
 
 
 class Filtered(NamedTuple):
-    """States given the values up to each time, and errors of one-step predictions.
+    """Moments of the states given the values up to each time, and one-step prediction errors.
 
-    ``mean`` (n, s) and ``cov`` (n, s, s) are of the states, ``error`` (n,) and ``variance`` (n,) of
-    the values given the ones before, NaN where a value is unknown; ``gain`` (n, s) is the
-    covariance of states and value.
+    ``mean`` (n, s) and ``cov`` (n, s, s) are the moments of the states. ``error`` (n,) and
+    ``variance`` (n,) belong to the prediction of a value from earlier values, NaN if the value is
+    unknown. ``gain`` (n, s) is the covariance of the states and the value.
     """
 
     mean: Array
@@ -105,7 +104,7 @@ class Slopes(NamedTuple):
     noise: float
 
 
-# Rows are arguments of functions: only then is it known that their entries are contiguous.
+# Pass rows as function arguments, so that the compiler knows that they are contiguous.
 @inner(fastmath=_FASTER)
 def _dot(left: Array, right: Array) -> float:
     total = 0.0
@@ -114,7 +113,7 @@ def _dot(left: Array, right: Array) -> float:
     return total
 
 
-# An assignment `out[:] = values` would compile the message on shapes that differ: three seconds.
+# Avoid `out[:] = values`: compiling its shape error message takes three seconds.
 @inner(fastmath=_FASTER)
 def _copy(values: Array, out: Array) -> None:
     for i in range(out.size):
@@ -149,7 +148,7 @@ def _taken(values: Array, places: NDArray[np.int64], out: Array) -> None:
 def _carried(
     mean: Array, cov: Array, diagonal: Array, other: Array, partner: NDArray[np.int64], work: Array
 ) -> None:
-    """Replace a vector (s,) and a symmetric matrix (s, s) by ``F m`` and ``F P F.T``."""
+    """Replace a mean m (s,) and a covariance P (s, s), in place, by ``F m`` and ``F P F.T``."""
     s = mean.size
     buffer = work[s]
     for i in range(s):
@@ -199,10 +198,10 @@ def moments_ahead(
     groups: NDArray[np.int64],
     n_groups: int,
 ) -> tuple[Array, Array]:
-    """Return means and variances as `component_moments` does, where no value is known.
+    """Return means and variances like `component_moments`, at times without known values.
 
-    States have mean ``first`` (s,) and covariance ``initial`` (s, s) at the first time. Those of
-    later times are not kept: O(s) numbers a time in place of O(s^2).
+    States have mean ``first`` (s,) and covariance ``initial`` (s, s) at the first time. Covariances
+    are not stored for each time: memory is O(s) per time.
     """
     _check(weights, steps, initial, first)
     _check_groups(groups, n_groups, weights.shape[1])
@@ -244,7 +243,7 @@ def _fill_ahead(
 
 @inner(fastmath=_FASTER)
 def _moved(mean: Array, cov: Array, steps: Steps, k: int, work: Array) -> None:
-    """Replace mean and covariance of states by those after a step."""
+    """Replace mean and covariance of the states, in place, by the moments after a step."""
     _carried(mean, cov, steps.own[k], steps.other[k], steps.partner, work)
     for i in range(mean.size):
         p = steps.partner[i]
@@ -290,7 +289,7 @@ def _filter(
 def _back_through_value(
     d_mean: Array, d_cov: Array, weight: Array, states: Filtered, t: int, d_gain: Array
 ) -> float:
-    """Go back through what a value changes, in place; return the derivative by its variance."""
+    """Back-propagate through the update by a value, in place; return the derivative by ``r``."""
     v, total, gain = states.error[t], states.variance[t], states.gain[t]
     for i in range(d_gain.size):
         d_gain[i] = _dot(d_cov[i], gain)
@@ -322,7 +321,7 @@ def _add_slopes(weights: Array, steps: Steps, states: Filtered, derivatives: Slo
     partner = steps.partner
     back = _transposed(steps)
     d_noise = 0.0
-    # Derivatives by mean and covariance of the states, at first those after the last row.
+    # Derivatives by mean and covariance of the states, starting after the last row.
     d_mean, d_cov = np.zeros(s), derivatives.initial
     work, before, buffer = np.empty((s + 1, s)), np.empty((s, s)), np.empty(s)
     for t in range(n - 1, -1, -1):
@@ -352,7 +351,7 @@ def _add_slopes(weights: Array, steps: Steps, states: Filtered, derivatives: Slo
 
 @inner()
 def _transposed(steps: Steps) -> Array:
-    """Return the partners' entries of the transposed transition matrices."""
+    """Return the entries ``other`` of the transposed transition matrices."""
     back = np.empty_like(steps.other)
     for k in range(back.shape[0]):
         _taken(steps.other[k], steps.partner, back[k])
@@ -365,8 +364,8 @@ def component_moments(
     r"""Return means and variances (n, J + 1) of sums of states, given all values.
 
     The sums are :math:`\sum_{i \in j} h_{ti} x_{ti}` over the states of each group ``j``, and last
-    over all states. The recursion goes from the last row to the first; where no value follows it
-    leaves the filtered states as they are.
+    over all states. The recursion goes from the last row to the first; the last states are the
+    filtered states.
     """
     _check(weights, steps, states.cov[0], states.mean[0])
     _check_groups(groups, n_groups, weights.shape[1])
@@ -387,7 +386,7 @@ def _fill_moments(
     n, s = weights.shape
     n_groups = mean.shape[1] - 1
     back = _transposed(steps)
-    # What later values tell: a vector and a matrix that change mean and covariance of the states.
+    # Information of later values: a vector and a matrix that correct the filtered moments.
     later, spread = np.zeros(s), np.zeros((s, s))
     work, buffer = np.empty((s + 1, s)), np.empty(s)
     part, image = np.empty((n_groups + 1, s)), np.empty(s)
@@ -418,7 +417,7 @@ def _fill_moments(
 def _learn_value(
     later: Array, spread: Array, weight: Array, states: Filtered, t: int, image: Array
 ) -> None:
-    """Add the information in the value of row ``t`` to that of later rows, in place."""
+    """Add the information in the value of row ``t`` to the information of later rows, in place."""
     total, gain = states.variance[t], states.gain[t]
     for i in range(image.size):
         image[i] = _dot(spread[i], gain) / total

@@ -11,7 +11,7 @@ from bochner.series.reconciliation import Reconciliation, error_correlation
 from bochner.series.series_rows import SeriesRows, series_values
 
 Parts = dict[str, list[str]]
-"""Names of the parts of each sum."""
+"""Names of the parts of each sum, by the name of the sum."""
 
 _ROUNDING = 0.01
 """Largest gap between a sum and its parts, relative to the largest value of the sum: published
@@ -19,7 +19,7 @@ figures are rounded to two digits or more."""
 
 
 def check_sums(sums: object, group: Mapping[str, object] | None) -> Parts:
-    """Return the parts of each sum that are not sums; ``group`` has the series by name."""
+    """Return, for each sum, the parts that are not sums; ``group`` has the series by name."""
     if sums is None:
         return {}
     named = _read_sums(sums)
@@ -34,7 +34,7 @@ def check_sums(sums: object, group: Mapping[str, object] | None) -> Parts:
 
 
 def _read_sums(sums: object) -> Parts:
-    """Return sums by name as text; raise TypeError for another kind of object."""
+    """Return the sums as a dictionary of names, or raise TypeError for another type."""
     expected = (
         "sums must be a mapping from the name of each sum to the names of its parts, such as "
         "{'total': ['north', 'south']}"
@@ -52,7 +52,7 @@ def _read_sums(sums: object) -> Parts:
 def _resolve(
     name: str, sums: Parts, group: Mapping[str, object], above: tuple[str, ...], parts: Parts
 ) -> list[str]:
-    """Return the parts of a sum that are no sums, and note them in ``parts``."""
+    """Return the parts of a sum that are not sums, and store them in ``parts``."""
     if name in above:
         circle = " -> ".join(map(repr, (*above[above.index(name) :], name)))
         raise ValueError(f"sums must not contain themselves, got {circle}: leave one name out.")
@@ -81,7 +81,7 @@ def _resolve(
 
 
 def with_sums(group: Mapping[str, object], parts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the series of a group, and after them the sums that it does not hold."""
+    """Return the series of a group, followed by the computed sums that it lacks."""
     added = {
         name: _sum_of({part: group[part] for part in some}, name)
         for name, some in parts.items()
@@ -91,7 +91,7 @@ def with_sums(group: Mapping[str, object], parts: Mapping[str, Sequence[str]]) -
 
 
 def _sum_of(series: Mapping[str, Any], name: str) -> Any:
-    """Return the sum of several series, NaN where one of them is unknown."""
+    """Return the sum of several series, NaN where any series is unknown."""
     each = list(series.values())
     if all(hasattr(one, "index") and hasattr(one, "iloc") for one in each):
         total = each[0]
@@ -111,7 +111,7 @@ def _sum_of(series: Mapping[str, Any], name: str) -> Any:
 
 
 def check_values(rows: Mapping[str, SeriesRows], parts: Parts) -> None:
-    """Raise ValueError if the parts of a sum do not add up to its values, where all are known."""
+    """Raise ValueError if a sum differs from its added parts at any row where all are known."""
     for name, leaves in parts.items():
         times, values = _joined(
             [name, *leaves], rows, [rows[each].values for each in (name, *leaves)]
@@ -130,7 +130,7 @@ def check_values(rows: Mapping[str, SeriesRows], parts: Parts) -> None:
 def reconciliation(
     fitted: Mapping[str, FittedSeries], rows: Mapping[str, SeriesRows], parts: Parts
 ) -> Reconciliation:
-    """Return the sums of fitted series, with the correlations of their one-step errors."""
+    """Return the sum constraints of fitted series, with correlations of one-step errors."""
     leaves = list(dict.fromkeys(leaf for some in parts.values() for leaf in some))
     names = [name for name in fitted if name in parts or name in leaves]
     summing = np.zeros((len(names), len(leaves)))
@@ -147,7 +147,7 @@ def reconciliation(
 def _joined(
     names: Sequence[str], rows: Mapping[str, SeriesRows], columns: Sequence[Array]
 ) -> tuple[Array, Array]:
-    """Return the times (T,) of all series, and their columns (T, n) with NaN for no value."""
+    """Return the union of all times (T,), and the series as columns (T, n), NaN without a value."""
     times = np.unique(np.concatenate([rows[name].times for name in names]))
     table = np.full((len(times), len(names)), np.nan)
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):

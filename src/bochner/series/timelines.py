@@ -33,26 +33,26 @@ Kind = Literal["steps", "numbers", "days", "months"]
 Index = Literal["none", "numbers", "dates", "periods"]
 
 _DAY_LENGTH = 86_400 * 10**9
-"""Nanoseconds of a day, the unit of the last date."""
+"""Nanoseconds per day."""
 
 _MICROSECONDS = 86_400e6
-"""Microseconds of a day; steps between dates are multiples of one."""
+"""Microseconds per day; steps between dates are whole microseconds."""
 
 _YEAR = 365.2425
-"""Days of a year: the mean of the Gregorian calendar's four centuries."""
+"""Mean length of a Gregorian year in days."""
 
 _MOST_STEPS = 10_000_000
 """Largest horizon in steps: ten times more steps need minutes and gigabytes."""
 
 _REGULAR = 0.01
-"""Departure of steps from their median, relative to it, up to which a horizon may be counted in
-steps: weeks in decimal years differ by 0.003."""
+"""Relative tolerance for steps to count as equal to the median step: weeks in decimal years differ
+by 0.003."""
 
 _SHARE = 0.5
-"""Share of the steps that must equal the median step; longer steps may be gaps."""
+"""Smallest share of steps equal to the median step for counting horizons in steps."""
 
 _CALENDAR = {"days": (1.0, 7.0, _YEAR), "months": (12.0,), "numbers": (), "steps": ()}
-"""Periods of the calendar by kind of times, in their unit."""
+"""Lengths of the calendar's periods, by kind of times and in its unit."""
 
 
 _NAMED_LENGTHS: Mapping[str, Mapping[str, float]] = {
@@ -66,21 +66,20 @@ _NAMED_LENGTHS: Mapping[str, Mapping[str, float]] = {
     },
     "months": {"year": 12.0, "quarter": 3.0},
 }
-"""Lengths of periods by kind of times and name, in their unit."""
+"""Lengths of named periods, by kind of times and in its unit."""
 
 _ROUNDING = 1e-9
-"""Largest departure of a date from its number, relative to it: nanoseconds in days are rounded."""
+"""Relative tolerance between a date and its number of days, because nanoseconds are rounded."""
 
 _WHOLE = 0.002
-"""Departure from whole days, or from a whole part of a day, relative to it, up to which a period is
-one of the clock: tides and the moon are ten times farther away."""
+"""Relative tolerance for a period to count as whole days or a whole fraction of a day: periods of
+tides and the moon are ten times farther away."""
 
 
 class Times(NamedTuple):
     """Times of a series or a forecast as numbers (n,), with their timeline.
 
-    ``clock`` (n,) is the local time in the zone of the dates minus the number, in the same unit, or
-    None without a zone.
+    ``clock`` (n,) is local time minus time, in the same unit; None without a time zone.
     """
 
     numbers: Array
@@ -120,7 +119,7 @@ class Timeline:
         return [(period, self.name(period)) for period in _CALENDAR[self.kind]]
 
     def check(self) -> None:
-        """Raise ValueError unless the last time is that of its date, as after loading a file."""
+        """Raise ValueError if the last time and its date differ, as in a damaged model file."""
         if not self._has_dates:
             return
         stamp = np.array([self.stamp], dtype="M8[ns]")
@@ -131,7 +130,7 @@ class Timeline:
             from_text(self.frequency)
 
     def length(self, period: object) -> float:
-        """Return a period, a number in units of the times or a name such as "year", as a number."""
+        """Return the length of a period, given as a number or a name such as "year"."""
         if not isinstance(period, str):
             return as_positive_scalar("periods", period)
         lengths = _NAMED_LENGTHS.get(self.kind, {})
@@ -152,7 +151,7 @@ class Timeline:
         return _counted(period, "step" if self.kind == "steps" else "unit")
 
     def future(self, horizon: Any) -> Future:
-        """Return the times of a number of steps after the last, or times that are given."""
+        """Return the requested times, or the times of a number of steps after the last time."""
         if isinstance(horizon, Integral) and not isinstance(horizon, bool):
             return self._steps(int(horizon))
         if isinstance(horizon, bool | float) or np.ndim(horizon) == 0:
@@ -170,7 +169,7 @@ class Timeline:
         return Future(numbers, index if hasattr(index, "get_indexer") else None, clock)
 
     def follows_clock(self, period: float) -> bool:
-        """Return whether a period follows the local time of a zone, as days, weeks and years do."""
+        """Return whether a period follows the local time of a zone, as days and weeks do."""
         if self.kind != "days" or self.zone is None:
             return False
         turns = max(period, 1.0 / period)
@@ -181,7 +180,7 @@ class Timeline:
         return self.kind in ("days", "months")
 
     def _numbers(self, dates: Dates) -> tuple[Array, Array | None]:
-        """Return dates as numbers (n,), and the time by the clock minus these."""
+        """Return dates as numbers (n,), and local time minus these numbers."""
         if self.kind == "days":
             clock = None if dates.zone is None else days_of(dates.clock) - days_of(dates.utc)
             return days_of(dates.utc), clock
@@ -234,7 +233,7 @@ class Timeline:
         return Future(numbers, None, days_of(clock_times(utc, self.zone)) - numbers)
 
     def _index(self, count: int) -> Any:
-        """Return the next dates or periods; None for arrays without calendar, or without pandas."""
+        """Return the next pandas dates or periods; None without a calendar or without pandas."""
         if self.index == "none" and self.frequency is None:
             return None
         try:
@@ -260,7 +259,7 @@ class Timeline:
         if self.kind == "days":
             step_length = pd.Timedelta(round(step * _MICROSECONDS), "us")
             return pd.DatetimeIndex([last + k * step_length for k in range(1, count + 1)])
-        # A month's last day is the day before the next one's first.
+        # ``offset`` days before the first of a month, such as one day for month ends
         shift = pd.Timedelta(self.offset, "D")
         months = [pd.DateOffset(months=round(step * k)) for k in range(1, count + 1)]
         return pd.DatetimeIndex([last - shift + month for month in months]) + shift
@@ -270,10 +269,10 @@ def timed(times: Any, *, infer: bool = True) -> Times:
     """Return times (n,) as numbers with their timeline."""
     if getattr(times, "ndim", 1) == 2 and np.shape(times)[1] == 1:
         times = times.iloc[:, 0] if hasattr(times, "iloc") else np.asarray(times)[:, 0]
-    times = times.array if hasattr(times, "iloc") else times  # A column of pandas, with its zone
+    times = times.array if hasattr(times, "iloc") else times  # Keeps the time zone
     if np.ndim(times) != 1 or not len(times):
         raise ValueError(f"Times must have shape (n,) with n > 0, got {np.shape(times)}.")
-    has_index = hasattr(times, "get_indexer")  # That of pandas
+    has_index = hasattr(times, "get_indexer")  # A pandas index
     if _are_numbers(times):
         numbers = as_array(np.asarray(times))
         if not np.isfinite(numbers).all():
@@ -320,7 +319,7 @@ def _dated(times: object, has_index: bool, infer: bool) -> Times:
     numbers, clock = timeline._numbers(dates)
     step = _usual_step(numbers)
     if step is None and frequency is not None and len(numbers) > 1:
-        step = float(np.median(np.diff(numbers)))  # Of months, and of days between some weekdays
+        step = float(np.median(np.diff(numbers)))  # Unequal steps of a calendar
     return Times(numbers, replace(timeline, last=float(numbers[-1]), step=step), clock)
 
 
@@ -349,7 +348,7 @@ def _named_days(days: float) -> str:
     for unit, length, least in (("year", _YEAR, 0.75), ("day", 1.0, 1.5), ("hour", 1 / 24, 1.0)):
         if days >= least * length:
             return _counted(days / length, unit)
-    return _counted(days * 1440.0, "minute")  # Minutes of a day
+    return _counted(days * 1440.0, "minute")  # 1440 minutes per day
 
 
 def _counted(count: float, unit: str) -> str:
@@ -361,7 +360,7 @@ _KINDS = {"steps": "positions", "numbers": "numbers", "days": "dates", "months":
 
 
 def labelled(values: Array, index: Any, name: Any = None) -> Any:
-    """Return values (n,) or (n, q) as a pandas series or data frame with an index, if it is one."""
+    """Return values (n,) or (n, q) as a pandas series or data frame if ``index`` is not None."""
     if index is None:
         return values
     import pandas as pd
@@ -373,7 +372,7 @@ def labelled(values: Array, index: Any, name: Any = None) -> Any:
 
 
 def tidy(columns: Mapping[str, object], like: object) -> Any:
-    """Return columns (n,) as a data frame if ``like`` is a pandas object, else unchanged."""
+    """Return a dictionary of columns (n,) as a data frame if ``like`` is a pandas object."""
     if not hasattr(like, "index") or not hasattr(like, "iloc"):
         return columns
     import pandas as pd

@@ -30,19 +30,19 @@ _LEVEL = 10.0
 
 _LINE = 3.0
 """Prior standard deviation of the rise of a line over the range, in standard deviations of the
-values: values on a line rise by 3.5 of them."""
+values: an exact line rises by 3.5."""
 
 _SMALL = 0.02
-"""Decay over a step below which the variance of an integrated slope is computed by its series."""
+"""Decay over a step below which a power series gives the variance of an integrated slope."""
 
 
 class LevelProcess(SeriesProcess):
-    """The first part of every model: its level, and how the level goes on."""
+    """Base class of trends, the first process of every model: a level and its changes."""
 
     __slots__ = ()
 
     is_walk: bool = False
-    """Whether the level walks at random, which leaves no variation of finite memory to model."""
+    """Whether the level is a random walk, which replaces the variation with finite memory."""
 
     @property
     @abstractmethod
@@ -55,7 +55,7 @@ class LevelProcess(SeriesProcess):
         """Description of the trend for users."""
 
     def onward(self, mean: Array, cov: Array) -> tuple[Array, Array]:
-        """Return mean (s,) and covariance (s, s) of the states from which forecasts start."""
+        """Return mean (s,) and covariance (s, s) of the states at the start of forecasts."""
         return mean, cov
 
 
@@ -116,8 +116,8 @@ class Slope(LevelProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        # Slopes change the level by a third of a deviation over the range, or by much less. With a
-        # line, which takes the lasting part, slopes return slowly.
+        # A priori, slopes change the level by a third of a standard deviation over the range, or
+        # # much less. With a line, which models the lasting rise, slopes return slowly.
         diffusion = Prior(float(np.log(0.1)), 3.0, f"{self.key} diffusion", 2)
         rate = (0.3, 4.5) if self.has_line else (3.0, 2.7)
         return diffusion, around(*rate, f"{self.key} return")
@@ -155,12 +155,12 @@ class Slope(LevelProcess):
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
         weights = SeriesProcess.weights(self, times, inputs)
         if self.has_line:
-            weights[:, 2] = times - 0.5  # From the middle of the range, apart from the level
+            weights[:, 2] = times - 0.5  # Centred, so uncorrelated with the level
         return weights
 
 
 def _integrated(x: RealOrComplex, decay: RealOrComplex) -> RealOrComplex:
-    """Return ``2 x - 3 + 4 exp(-x) - exp(-2 x)``, the variance of an integrated slope in units."""
+    """Return ``2 x - 3 + 4 exp(-x) - exp(-2 x)``, the scaled variance of an integrated slope."""
     is_small = np.real(x) < _SMALL
     s = np.where(is_small, x, 0.0)  # Powers of large x would overflow
     series = s**3 * (2 / 3 - s / 2 + 7 * s**2 / 30 - s**3 / 12 + 31 * s**4 / 1260)
@@ -170,7 +170,7 @@ def _integrated(x: RealOrComplex, decay: RealOrComplex) -> RealOrComplex:
 @register
 @dataclass(frozen=True, slots=True)
 class WalkWithDrift(LevelProcess):
-    """A random walk with a constant drift, a share of which goes on after the training rows."""
+    """A random walk with constant drift; forecasts continue with a share of the drift."""
 
     share: float
     name: str = "trend"
@@ -189,7 +189,7 @@ class WalkWithDrift(LevelProcess):
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        # The walk ends half a deviation from where it began, or at a tenth or twice of it.
+        # A priori, the walk moves by half a standard deviation over the range.
         return (Prior(float(np.log(0.3)), 2.0, "drift diffusion", 2),)
 
     @property
@@ -217,5 +217,5 @@ class WalkWithDrift(LevelProcess):
 
 
 TRENDS = (ConstantLevel(), Slope(has_line=False), Slope(has_line=True))
-"""Trends that are compared by evidence: a level, a slope that dies out, and a line with a varying
-slope."""
+"""Trends that are compared by evidence: a level, a slope that decays to zero, and a line with a
+varying slope."""

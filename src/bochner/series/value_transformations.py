@@ -11,10 +11,10 @@ from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 from bochner._base.arrays import Array, Mask, as_array, row_blocks
 
 _FAR = 9.0
-"""Standard deviations above zero from which a normal law has no probability below zero: less than
-1e-18, which no double has next to one."""
+"""Ratio of mean to standard deviation above which a normal law has a negligible probability below
+zero (less than 1e-18)."""
 
-_INVERSE_ROOT = 1.0 / np.sqrt(2.0 * np.pi)  # Of the standard normal density at zero
+_INVERSE_ROOT = 1.0 / np.sqrt(2.0 * np.pi)  # Standard normal density at zero
 
 
 class MonotoneTransformation(ABC):
@@ -27,14 +27,14 @@ class MonotoneTransformation(ABC):
     """Whether the lower bound belongs to the domain of the function."""
 
     changes_scale: bool = True
-    """Whether transformed values are on another scale than the values."""
+    """Whether the function is not the identity."""
 
     has_floor: bool = False
-    """Whether all transformed values below zero stand for the lower bound of the values itself. The
-    lower bound has then a probability, and no density."""
+    """Whether all transformed values below zero map to the lower bound of the values, which then
+    has a positive probability."""
 
     def takes(self, least: float) -> bool:
-        """Return whether the domain of the function contains values with this least value."""
+        """Return whether the function is defined for values whose minimum is ``least``."""
         return bool(self.domain(np.array(least)))
 
     def domain(self, values: Array) -> Mask:
@@ -47,7 +47,7 @@ class MonotoneTransformation(ABC):
 
     @abstractmethod
     def back(self, transformed: Array) -> Array:
-        """Return the values from transformed values."""
+        """Return the inverse function of transformed values."""
 
     @abstractmethod
     def log_slope(self, values: Array) -> Array:
@@ -55,7 +55,7 @@ class MonotoneTransformation(ABC):
 
     @abstractmethod
     def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
-        """Return means and variances of values whose transforms are normal with given moments."""
+        """Return means and variances of values whose transforms are normal."""
 
 
 class Identity(MonotoneTransformation):
@@ -132,13 +132,13 @@ class Logarithm(MonotoneTransformation):
         return -np.log(values)
 
     def moments(self, means: Array, variances: Array) -> tuple[Array, Array]:
-        with np.errstate(over="ignore"):  # Infinite, where a double has no such number
+        with np.errstate(over="ignore"):  # Overflow to infinity
             expected = np.exp(means + 0.5 * variances)
             return expected, np.expm1(variances) * expected**2
 
 
 def _moments_above_zero(means: Array, variances: Array) -> list[Array]:
-    """Return E[max(x, 0)^k] for k = 1 to 4, and before them P(x > 0), of normal x."""
+    """Return P(x > 0) and E[max(x, 0)^k] for k = 1 to 4, of normal x."""
     std = np.sqrt(variances)
     scores = means / std
     density = _INVERSE_ROOT * np.exp(-0.5 * scores**2)
@@ -159,8 +159,8 @@ logarithm then deviates from its chord by less than three per cent of the range.
 
 
 _FEWEST_ZEROS = 2
-"""Number of zeros, without a value below, from which zero is the floor of a series: one zero may be
-the least of values that happen to be above it."""
+"""Number of zeros from which a nonnegative series has a floor at zero; a single zero may be a
+coincidence."""
 
 
 def candidates(values: Array) -> list[str]:
@@ -185,18 +185,18 @@ def positive(values: Array) -> Array:
 
 
 _HALVINGS = 60
-"""Number of bisections of an interval of some deviations: more digits than doubles have."""
+"""Number of bisections, which exhaust float64 precision."""
 
 _BEYOND = 9.0
-"""Standard deviations around the means that bracket all quantiles of the mixture: a normal law has
-a probability below 1e-18 beyond."""
+"""Half width, in standard deviations around the means, of the bracket of all quantiles: a normal
+law has a probability below 1e-18 outside."""
 
-_LOG_TWO_PI = float(np.log(2.0 * np.pi))  # In the logarithm of a normal density
+_LOG_TWO_PI = float(np.log(2.0 * np.pi))  # log(2 pi), of normal densities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictiveMixture:
-    """For each of h times, a mixture of normal laws of the transformed value."""
+    """Predictive laws at h times: mixtures of normal laws of the transformed value."""
 
     means: Array
     variances: Array
@@ -208,7 +208,7 @@ class PredictiveMixture:
         return TRANSFORMATIONS[self.transformation]
 
     def centre(self) -> Array:
-        """Return the values (h,) whose transform is the mean of the transformed value."""
+        """Return the back-transformed means (h,) of the transformed values."""
         return self._function.back(self.weights @ self.means)
 
     def std(self) -> Array:
