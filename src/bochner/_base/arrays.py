@@ -41,7 +41,7 @@ RandomState = int | np.random.RandomState | None
 
 FLOATS = (np.float64, np.float32)
 LARGEST_COUNT = 2**31 - 1
-"""Most features, rows or draws: what compiled libraries index; no memory has room for more."""
+"""Largest number of features, rows or draws, which compiled libraries index by 32 bits."""
 
 
 def row_blocks(
@@ -252,11 +252,10 @@ class Scratch(local):
 
 
 _CONSTANT = 1e-8
-"""Deviation relative to the mean up to which a column is constant: the root of the rounding."""
+"""Standard deviation, relative to the mean, up to which a column counts as constant."""
 
 _DECIMALS = 8
-"""Decimals of numbers in units of their deviations: half of the digits of float64, which no other
-rounding reaches."""
+"""Number of decimals to which standardised numbers are rounded, half of the digits of float64."""
 
 
 def spreads(X: Any, weights: Array, of_constant: float = 1.0) -> Array:

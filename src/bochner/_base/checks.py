@@ -1,8 +1,8 @@
 """Validation of rows, targets, labels, random states and named choices.
 
 Numbers are bounded so that squares and products stay finite floats: by `LARGEST_ENTRY` for rows, by
-`LARGEST_TARGET` and its inverse for targets. The other checks are scikit-learn's, and checks of
-entries that NumPy would silently convert to numbers.
+`LARGEST_TARGET` and its inverse for targets. The other checks are scikit-learn's, with
+additional ones for entries that NumPy would silently convert to numbers.
 """
 
 import datetime
@@ -27,10 +27,10 @@ NUMBERS = (Real, Decimal, np.bool_)
 """Types of entries of object arrays that are numbers."""
 
 _SHOWN_LENGTH = 40
-"""Most characters of an entry that an error message shows: two entries fit on one line."""
+"""Largest number of characters of an entry in an error message."""
 
 _MOST_BITS = 128
-"""Most bits of a whole number that a message shows: they have 39 digits; Python writes no 4,301."""
+"""Largest number of bits of an integer that a message shows."""
 
 _NO_NUMBERS = (str, bytes, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _TABLES = " TableRegressor, TableClassifier and TableEncoder take text, dates and missing entries."

@@ -73,20 +73,19 @@ def check_rows(kernel: object, region: Region | None, X: InputRows, *, right: bo
 
 
 _SPHERE_TOLERANCE = 1e-4
-"""Relative distance from a sphere at which rows count as on it: ten times the tolerance of kernels
-on the unit sphere, so that rows which these accept cause no warning."""
+"""Relative tolerance within which rows count as lying on a sphere."""
 
 _MASS_ROWS = 50
-"""Rows on which masses are fitted; He et al. (2022), Algorithm 2."""
+"""Number of rows on which masses are fitted (He et al., 2022, Algorithm 2)."""
 
 _POOR = 0.5
-"""Predicted relative error from which on features are reported as poor: half of the kernel."""
+"""Predicted relative error above which a warning calls the features poor."""
 
 _BIASED = 0.1
-"""Bound on the bias of the features, relative to the kernel's largest value, from which on it is
-reported: more features of the same measure do not reduce it."""
+"""Bias bound, relative to the kernel's largest value, above which a warning is emitted: more
+features of the same measure do not reduce the bias."""
 _SCALE_ROWS = 200
-"""Rows on which the largest value of a kernel is computed: 40,000 values, in a millisecond."""
+"""Number of rows on which the largest kernel value is computed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,25 +23,25 @@ from bochner.spectral.profiles import profile
 from bochner.spectral.schemes import Scheme
 
 _ROWS = 1250
-"""Rows on which weights are fitted and tested: 1.5 million kernel values."""
+"""Number of rows on which weights are fitted and tested: 1.5 million kernel values."""
 
 _LEAST_ROWS = 4
-"""Rows that a fit needs: two to fit on and two to test on."""
+"""Least number of rows for a fit: two to fit and two to test."""
 
 _HELD_OUT_SHARE = 0.2
-"""Share of the rows for the test, as in five-fold cross-validation."""
+"""Share of rows that are held out for the test."""
 
 _FAR = (1.5, 3.0, 10.0, 100.0)
 """Distances from the centre, in diameters of the data, at which the estimate must stay bounded."""
 
 _FAR_ROWS = 64
-"""Rows at these distances, sixteen at each."""
+"""Number of rows at these distances, sixteen at each."""
 
 _CEILING = 1.5
-"""Greatest value of the estimate far from the data, relative to the kernel's greatest value."""
+"""Bound of the estimate far from the data, relative to the kernel's greatest value."""
 
 _POOR_FIT = 0.5
-"""Relative error from which on a fit is reported as poor: half of the kernel."""
+"""Relative error above which a warning calls a fit poor."""
 
 
 def fitted_frequencies(

@@ -16,13 +16,14 @@ from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.schemes import Orthogonal, Structured, transforms_pay
 
 _MOST_ERROR = 1.1
-"""Error of Hadamard blocks, relative to that of orthogonal ones, up to which they are used."""
+"""Largest ratio of the errors of Hadamard and orthogonal blocks at which Hadamard blocks are
+used."""
 
 _ROWS = 100
-"""Rows of each argument for the comparison, 10,000 pairs; its chance error falls with the root."""
+"""Number of rows of each argument for the comparison: 10,000 pairs."""
 
 _RADII = 256
-"""Stratified radii for the expected error: a quadrature with 256 nodes."""
+"""Number of radii at which the expected error is averaged."""
 
 
 def hadamard_parts(

@@ -189,10 +189,10 @@ def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
 
 
 _SHOWN_ENTRIES = 64
-"""Entries of a matrix up to which the repr shows them; of larger ones it shows the shape."""
+"""Largest number of entries of a matrix that the repr shows; for larger ones it shows the shape."""
 
 _DIAGONAL_BLOCK = 64
-"""Rows whose Gram matrix is formed for its diagonal: more waste work, fewer cost calls."""
+"""Number of rows per Gram matrix that is formed to obtain its diagonal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -27,14 +27,13 @@ from bochner.kernels.stationary import LagKernel
 Counts = int | tuple[int, ...] | None
 
 _MOST_LEVELS = 2**20
-"""Levels of one input that have features: more are identifiers, and take gigabytes."""
+"""Largest number of levels of one input, above which features would take gigabytes."""
 
 _FEWEST_LEVELS = 2
 """Least number of levels that have a correlation."""
 
 _ROUNDING = 1e-12
-"""Error granted to weights that sum to one: the transform of a million levels is off by a
-hundredth of it."""
+"""Tolerance of the sum of weights, which is one up to rounding."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

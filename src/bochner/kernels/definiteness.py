@@ -12,23 +12,22 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Gaussian
 
 _MOST_TERMS = 256
-"""Most terms of a factor, because all pairs of terms of two factors are compared; with more terms,
-the definiteness is undecided."""
+"""Largest number of terms of a factor; with more terms, the definiteness is undecided."""
 
 _CLEARLY = 1e-6
-"""Negative eigenvalue, relative to the greatest entry, that refutes; it is far above rounding."""
+"""Size of a negative eigenvalue, relative to the greatest entry, that refutes definiteness."""
 
 _TINY = 1e-290
-"""Least divisor; kernel values that are smaller are not normal numbers any more."""
+"""Least divisor, below which kernel values are subnormal numbers."""
 
 _STEPS = 40
-"""Points on each side of the centre, for every scale: ten for each factor of ten."""
+"""Number of points on each side of the centre for each scale."""
 
 _DIRECTIONS = 24
-"""Lines through the centre on which two points are looked for; time grows linearly with them."""
+"""Number of lines through the centre on which two refuting points are searched."""
 
 _RADII = np.geomspace(1e-8, 1e8, 400)
-"""Distances among which a factor's half-width is looked for, in units of the inputs."""
+"""Candidate half-widths of a factor, in units of the inputs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

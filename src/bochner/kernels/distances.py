@@ -17,17 +17,16 @@ Metric = Literal["cityblock", "euclidean", "sqeuclidean"]
 Places = NDArray[np.intp]
 
 _FEWEST_ROWS, _FEWEST_COLUMNS = 16, 16
-"""Rows and columns from which it pays to look for columns of one value."""
+"""Least numbers of rows and columns for which mostly constant columns are detected."""
 
 _BASE_ROWS = 31
-"""Rows whose median is the value of most rows."""
+"""Number of rows whose median estimates the most frequent value of a column."""
 
 _SPARSE = 0.08
-"""Share of pairs without that value up to which they alone are looked at: a pair found in a list
-takes ten times as long as one of a loop."""
+"""Largest share of pairs with other values for which a column is treated as sparse."""
 
 _BITS = 51
-"""Bits of the greatest sum: whole numbers of doubles have 53."""
+"""Number of bits of the greatest sum; float64 represents integers of 53 bits exactly."""
 
 _TILE = 512
 """Rows of the second table in a tile, whose 100 columns fit a cache of half a megabyte."""

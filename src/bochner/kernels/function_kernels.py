@@ -120,8 +120,7 @@ class Profiled(Kernel):
 Function = Callable[[Array], Array]
 
 _SAMPLED_LAGS = 64
-"""Lags of a block on which a promised symmetry is checked: a function that breaks it on a twentieth
-of all lags passes one block with probability 0.95**64, 4 per cent."""
+"""Number of lags per block on which a declared symmetry is checked."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -18,13 +18,13 @@ from bochner._base.names import nearest
 SEPARATOR = "__"
 
 _MOST_SHOWN = 20
-"""Numbers of a field that a repr shows in full: two lines of a screen."""
+"""Largest number of entries of a field that the repr shows in full."""
 
 _ENDS = 3
-"""Numbers shown of each level of longer ones: 27 of matrices, three lines."""
+"""Number of entries that the repr shows per level of a long field."""
 
 _MOST_LEVELS = 40
-"""Kernels within each other: model files hold them, and Python calls each from the one around."""
+"""Largest nesting depth of kernels, which bounds recursion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ class Interval:
 
 
 POSITIVE = Interval()
-"""Scales and variances."""
+"""Interval of scales and variances."""
 
 PROPORTION = Interval(0.0, 1.0)
-"""Probabilities and shares."""
+"""Interval of probabilities and shares."""
 
 
 def checked_rows(X: ArrayLike) -> Array:
@@ -103,7 +103,7 @@ class NamedParameters:
     __slots__ = ()
 
     parameter_domains: ClassVar[Mapping[str, Interval]] = MappingProxyType({})
-    """Domains of the parameters that are learned, by name; all other parameters are given."""
+    """Intervals of the learnable parameters, by name; all other parameters are fixed."""
 
     def nested(self) -> dict[str, Any]:
         """Return the nested values, such as member kernels, by parameter name."""
@@ -279,7 +279,7 @@ def refuse_mixed(kernel: Any) -> None:
 _MOST_SHOWN = 20  # number of columns that are printed in full
 
 Columns = tuple[int | str, ...]
-"""Positions, negative ones from the end, and names, of the columns that a kernel is on."""
+"""Positions (negative ones count from the end) and names of the columns that a kernel uses."""
 
 
 def as_columns(columns: object) -> Columns:

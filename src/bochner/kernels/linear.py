@@ -68,10 +68,11 @@ class Linear(Kernel):
     parameter_domains = MappingProxyType({"variance": POSITIVE})
 
     farthest: ClassVar[float] = 1e4
-    """Multiple of the reach from which the error of the features is beyond 2e-3 of themselves."""
+    """Multiple of the reach beyond which the relative error of the features exceeds 2e-3."""
 
     angle: ClassVar[float] = 1e-5
-    """In radians, at the reach: the error of a sine grows with its square, and rounding falls."""
+    """Angle of the sines at the reach, in radians, a compromise of sine error and rounding
+    error."""
 
     def __post_init__(self) -> None:
         convert_fields(self, variance=as_positive, centre=as_scalar_or_tuple)

@@ -195,7 +195,7 @@ _SCALED = ("factors", "inverse_widths", "spreads")
 """Fields that are multiplied by exponentials of parameters, so that zeros stay zero."""
 
 _SHORTER = 4.0
-"""Factor of the spreads at one of the starts, as for length scales."""
+"""Factor of the spreads at one of the initial values, as for length scales."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,7 +244,7 @@ class HarmonizableParameters(ParameterisedKernel[Any]):
 
     @property
     def _shifts(self) -> dict[str, Array]:
-        """Scales by which additive parameters are divided: bandwidths and window widths."""
+        """Scales that multiply additive parameters: bandwidths and window widths."""
         spread, inverse = as_array(self.start.spreads), as_array(self.start.inverse_widths)
         width = np.where(inverse > 0.0, 1.0 / np.where(inverse > 0.0, inverse, 1.0), self.unit)
         bandwidth = np.maximum(spread, np.maximum(inverse, 1.0 / self.unit))

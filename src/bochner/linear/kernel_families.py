@@ -185,7 +185,7 @@ def _families(kernels: Sequence[Kernel], X: InputRows, weights: Array) -> tuple[
 
 
 Seeded = tuple[int, int, Scheme | str]
-"""Number, seed and scheme of draws."""
+"""Number of base draws, their seed, and the sampling scheme."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,21 +26,19 @@ from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.schemes import Scheme
 
 FACTORS = (1.0, 0.25, 4.0)
-"""Common factors of the length scales of starts."""
+"""Factors by which initial values scale all length scales."""
 
 _SHORTER = 4.0
 """Factor by which the length scale of one input is shortened in the search for another maximum."""
 
 MOST_TRIED = 30
-"""Largest number of length scales that are shortened one by one: more would take longer than the
-search."""
+"""Largest number of length scales that are shortened one at a time, which bounds the time."""
 
 STEP = 1e-5
-"""Half the difference of parameters for a derivative: rounding and the third derivative have an
-effect of 1e-10 or less."""
+"""Step of central finite differences, whose error is 1e-10 or less."""
 
 SPREAD = 0.7
-"""Standard deviation of the logarithms of a perturbed start: about a factor of two."""
+"""Standard deviation of the log length scales of a perturbed initial value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

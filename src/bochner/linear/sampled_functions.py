@@ -187,7 +187,7 @@ class SampledFunctions:
     def transformed(self, shift: ArrayLike, scale: ArrayLike) -> "SampledFunctions":
         """Return the functions ``scale * f + shift``, with scalars or one entry per target.
 
-        ``shape`` has its last axis.
+        Targets are the last axis of ``shape``.
         """
         factors, shifts = (
             np.broadcast_to(np.expand_dims(part, -1), self.shape).ravel() for part in (scale, shift)

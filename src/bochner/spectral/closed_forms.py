@@ -76,7 +76,7 @@ _LAWS: Mapping[type, Callable[[Any, int], Law]] = {
         ExponentialMagnitude(), dim, kernel.length_scale
     ),
 }
-"""Laws of a frequency."""
+"""Functions that return the frequency law of a kernel, by kernel class."""
 
 
 def _anova(kernel: kernels.Anova, dim: int) -> Law:

@@ -153,7 +153,7 @@ class Mapped(Law):
 
 
 _LONGEST = 4
-"""Greatest ratio of the sides of a grid that has exactly as many cells as are wanted."""
+"""Greatest aspect ratio of a grid with exactly the requested number of cells."""
 
 
 PAIRS = ("matched", "grid")

@@ -12,8 +12,8 @@ from bochner._base.arrays import Array, InputRows, as_array, frozen_array, squar
 from bochner._base.registry import register
 
 _SILENCE = 8.0
-"""Rate at which factors vanish outside the ball, per R^2 of squared norm: at twice the radius they
-are exp(-24). Less leaves values where the measure does not follow the kernel, more a steep edge."""
+"""Decay rate of factors outside the ball, per R^2 of squared norm: at twice the radius they are
+exp(-24)."""
 
 
 class FeatureFactor(ABC):
@@ -52,7 +52,7 @@ class FeatureFactor(ABC):
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope(FeatureFactor):
-    r"""Factors that depend on the input's norm within a ball, one per frequency.
+    r"""Factors that depend on the norm of the input, one per frequency.
 
     .. math:: g_j(x) = \exp(-\gamma_j (R_j^2 - \|x\|^2)) \quad \text{for } \|x\| \leq R_j.
 
