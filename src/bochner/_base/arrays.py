@@ -41,7 +41,7 @@ RandomState = int | np.random.RandomState | None
 
 FLOATS = (np.float64, np.float32)
 LARGEST_COUNT = 2**31 - 1
-"""Largest number of features, rows or draws, which compiled libraries index by 32 bits."""
+"""Most features, rows or draws: what compiled libraries index; no memory has room for more."""
 
 
 def row_blocks(
@@ -252,10 +252,11 @@ class Scratch(local):
 
 
 _CONSTANT = 1e-8
-"""Standard deviation, relative to the mean, up to which a column counts as constant."""
+"""Deviation relative to the mean up to which a column is constant: the root of the rounding."""
 
 _DECIMALS = 8
-"""Number of decimals to which standardised numbers are rounded, half of the digits of float64."""
+"""Decimals of numbers in units of their deviations: half of the digits of float64, which no other
+rounding reaches."""
 
 
 def spreads(X: Any, weights: Array, of_constant: float = 1.0) -> Array:

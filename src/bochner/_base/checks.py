@@ -27,10 +27,10 @@ NUMBERS = (Real, Decimal, np.bool_)
 """Types of entries of object arrays that are numbers."""
 
 _SHOWN_LENGTH = 40
-"""Largest number of characters of an entry in an error message."""
+"""Most characters of an entry that an error message shows: two entries fit on one line."""
 
 _MOST_BITS = 128
-"""Largest number of bits of an integer that a message shows."""
+"""Most bits of a whole number that a message shows: they have 39 digits; Python writes no 4,301."""
 
 _NO_NUMBERS = (str, bytes, datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 _TABLES = " TableRegressor, TableClassifier and TableEncoder take text, dates and missing entries."

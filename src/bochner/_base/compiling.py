@@ -33,7 +33,11 @@ def compiled(*, cache: bool = True, **options: object) -> Callable[[_Loop], _Loo
 
 
 inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""Decorator of functions that only compiled loops call, which have no entry point from Python."""
+"""The decorator of functions that only compiled loops call.
+
+They have no entry from Python, and are kept on the disk only as a part of the loops that call them:
+either would have to be compiled at the first fit.
+"""
 
 
 class _Depth(event.Listener):

@@ -12,16 +12,16 @@ Loss = Callable[[Array], tuple[float, Array]]
 """A function of a point (k,) that returns the loss there and its gradient (k,)."""
 
 _RELATIVE_DECREASE = 1e7 * float(np.finfo(np.float64).eps)
-"""Relative decrease of the loss below which the minimisation stops, SciPy's default."""
+"""SciPy's default: a step whose relative decrease of the loss is less ends the descent."""
 
 _SLOPE = 1e-5
-"""Largest projected derivative at which the minimisation stops, SciPy's default."""
+"""SciPy's default: the descent ends where no projected derivative is greater."""
 
 _CORRECTIONS = 10
 """SciPy's default number of corrections that L-BFGS keeps."""
 
 MANY_CORRECTIONS = 20
-"""Number of corrections for mixtures, twice SciPy's default."""
+"""Corrections for mixtures, twice SciPy's default: memory is proportional to it."""
 
 
 class Minimum(NamedTuple):

@@ -8,7 +8,8 @@ import sys
 from typing import Final
 
 MOST_DIAGNOSED: Final = 1000
-"""Largest number of rows on which a kernel is analysed, because eigenvalues take cubic time."""
+"""Rows on which a kernel is analysed: the eigenvalues of their Gram matrix take time proportional
+to the cube."""
 
 MEBIBYTE: Final = 2**20
 """Bytes, the unit of the sizes below."""

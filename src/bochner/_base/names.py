@@ -8,13 +8,13 @@ ColumnDetails = Sequence[tuple[str, str]]
 """Pairs of a column's name and a detail, which may be empty."""
 
 MOST_NAMED = 5
-"""Largest number of columns that a message names; it counts the rest."""
+"""Columns that a message names before it counts the rest: a message stays within a few lines."""
 
 _LEAST_SIMILARITY = 0.5
 """difflib's ratio from which a name counts as a misspelling: "Prize" and "price" have 0.8."""
 
 _MOST_LETTERS = 60
-"""Largest number of characters of a name in a message."""
+"""Letters of a name that a message shows: most of a line."""
 
 
 def naming(columns: ColumnDetails) -> str:
@@ -58,7 +58,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 _SHOWN_LENGTH = 40
-"""Largest number of characters of an entry in a message."""
+"""Most characters of an entry that a note shows."""
 
 _PLURALS = {"has": "have", "holds": "hold", "is": "are", "differs": "differ", "counts": "count"}
 

@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 PLAIN = (1e-4, 1e6)
-"""Range of absolute values that are written without a power of ten."""
+"""Sizes of numbers that are written without a power of ten: at most eight characters."""
 
 PLAIN_ENTRIES = (PLAIN[0], 1e12)
-"""Range of absolute values of table entries that are written without a power of ten."""
+"""Sizes of entries without a power of ten: codes of parcels have ten digits and more."""
 
 _YEARS = (1_000.0, 3_000.0)
-"""Range of numbers that may be years, which are written without a comma."""
+"""Numbers from the first to below the second may be years, and have no comma as entries."""
 
 _ERROR_DIGITS = 2
-"""Number of significant digits of a standard error."""
+"""Digits of a standard error: a third one would be noise below some 5,000 rows."""
 
 
 def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) -> str:

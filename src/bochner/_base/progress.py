@@ -83,4 +83,4 @@ class Progress:
 
 
 silent = Progress()
-"""Progress without a callback."""
+"""Progress that is reported to nobody."""

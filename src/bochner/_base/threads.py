@@ -17,7 +17,7 @@ Block = TypeVar("Block")
 Piece = TypeVar("Piece")
 
 _THREAD = local()
-"""Thread-local state, with the attribute ``shares_blocks`` in threads that share blocks of rows."""
+"""Has the attribute ``shares_blocks`` in threads that share blocks of rows."""
 
 
 class _OneThread:

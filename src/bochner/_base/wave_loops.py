@@ -36,16 +36,16 @@ _QUARTERS = 2.0 / math.pi
 """Quarters of a turn per radian."""
 
 _HIGH = 1.57079632673412561417e00
-"""First 33 bits of pi/2, so that its products with quarters up to 2^20 are exact."""
+"""First 33 bits of half of pi, so that its products with quarters up to 2^20 are exact."""
 
 _LOW = 6.07710050650619224932e-11
-"""Remainder of pi/2 after its first 33 bits."""
+"""Half of pi less its first 33 bits."""
 
 _TURNS = 0.5 / math.pi
 """Turns per radian. Rounding of the product is below 1e-11 of a turn for angles to ``FARTHEST``."""
 
 _SHIFTER = 6755399441055744.0
-"""1.5 times 2^52; adding and subtracting it rounds to the nearest integer."""
+"""1.5 times 2 to the 52nd: a sum with it is a whole number, the nearest one."""
 
 _FRACTIONS = 65_536
 """Fractions of turns that are computed before their waves: 256 kB, within the second cache."""
@@ -63,7 +63,7 @@ _S1, _S3, _S5, _S7, _S9 = (
 the other, each rounded before the next. The polynomial differs by at most 7.6e-9 from the sine."""
 
 LOOSE = {"contract", "nsz"}
-"""Floating-point optimisations that are allowed: fused products and sums, either sign of zero."""
+"""Allow fused products and sums, and either sign of zero; order and rounding stay."""
 
 
 @inner(fastmath=LOOSE, inline="always")

@@ -73,10 +73,11 @@ class Indicators(Targets):
 
 
 MEANINGS = ("precisions", "counts")
-"""Meanings of sample weights: precisions of one observation per row, or counts of observations."""
+"""Meanings of the weights of a table: one observation of each row, or as many as its weight."""
 
 _WHOLE = 1e-9
-"""Relative distance from an integer up to which a weight counts as an integer."""
+"""Distance from a whole number, as a share of a weight, up to which a weight counts as whole:
+products and quotients of whole numbers are off by some spacings of float64, 1e-16."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +131,7 @@ NO_ROWS = (
     "There are no chunks of rows: the iterable is empty, or all chunks are empty. An iterator can "
     "be read only once: pass a list, or an object whose __iter__ restarts."
 )
-"""The error message for a stream without rows."""
+"""The error for a stream without rows."""
 
 
 @register

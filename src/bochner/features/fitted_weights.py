@@ -23,25 +23,25 @@ from bochner.spectral.profiles import profile
 from bochner.spectral.schemes import Scheme
 
 _ROWS = 1250
-"""Number of rows on which weights are fitted and tested: 1.5 million kernel values."""
+"""Rows on which weights are fitted and tested: 1.5 million kernel values."""
 
 _LEAST_ROWS = 4
-"""Least number of rows for a fit: two to fit and two to test."""
+"""Rows that a fit needs: two to fit on and two to test on."""
 
 _HELD_OUT_SHARE = 0.2
-"""Share of rows that are held out for the test."""
+"""Share of the rows for the test, as in five-fold cross-validation."""
 
 _FAR = (1.5, 3.0, 10.0, 100.0)
 """Distances from the centre, in diameters of the data, at which the estimate must stay bounded."""
 
 _FAR_ROWS = 64
-"""Number of rows at these distances, sixteen at each."""
+"""Rows at these distances, sixteen at each."""
 
 _CEILING = 1.5
-"""Bound of the estimate far from the data, relative to the kernel's greatest value."""
+"""Greatest value of the estimate far from the data, relative to the kernel's greatest value."""
 
 _POOR_FIT = 0.5
-"""Relative error above which a warning calls a fit poor."""
+"""Relative error from which on a fit is reported as poor: half of the kernel."""
 
 
 def fitted_frequencies(

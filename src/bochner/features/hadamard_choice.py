@@ -16,14 +16,13 @@ from bochner.spectral.measure import SpectralMeasure
 from bochner.spectral.schemes import Orthogonal, Structured, transforms_pay
 
 _MOST_ERROR = 1.1
-"""Largest ratio of the errors of Hadamard and orthogonal blocks at which Hadamard blocks are
-used."""
+"""Error of Hadamard blocks, relative to that of orthogonal ones, up to which they are used."""
 
 _ROWS = 100
-"""Number of rows of each argument for the comparison: 10,000 pairs."""
+"""Rows of each argument for the comparison, 10,000 pairs; its chance error falls with the root."""
 
 _RADII = 256
-"""Number of radii at which the expected error is averaged."""
+"""Stratified radii for the expected error: a quadrature with 256 nodes."""
 
 
 def hadamard_parts(

@@ -36,19 +36,19 @@ _N_PROBES = 500
 _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
 NEGLIGIBLE_SHARE = 1e-8
-"""Residual variance, relative to the greatest variance, below which no more landmarks are added."""
+"""Share of the greatest variance that landmarks may leave everywhere: the root of rounding, below
+which more landmarks add rounding errors of solutions with their kernel matrix and nothing else."""
 
 _INDEFINITE = -1e-6
-"""Relative residual variance below which a kernel counts as indefinite."""
+"""Share of the greatest variance below which a remainder is negative by more than rounding."""
 
 _PREDICTED, _FACTOR_SHARE = 64, 8
-"""Largest number of pivots that are predicted together, and the largest share of the factor's
-memory that their columns take."""
+"""Most pivots that are predicted together, from which on products of matrices hardly get faster;
+and the share of the factor's memory that their columns take at most."""
 
 _LIKELY, _AGREEMENT = 512, 0.9
-"""Number of rows among which pivots are predicted, and the variance, relative to the greatest one
-of all remaining rows, below which predictions end. In 2 to 500 inputs 26 to 99 per cent of
-predictions are right."""
+"""Rows among which pivots are predicted, and the variance, relative to the greatest one of other
+rows, below which predictions end. In 2 to 500 inputs 26 to 99 per cent of predictions are right."""
 
 _NOTHING = 1e-60
 """Share of the greatest value below which a value of the kernel or of a feature counts as zero. It
@@ -56,7 +56,7 @@ is far below rounding, and products of five such values are above 1e-308, below 
 take ten times as long."""
 
 _CANDIDATE_BYTES = 64 * MEBIBYTE
-"""Bytes for the Cholesky factor of candidate rows: 8,000 rows for 1,000 landmarks."""
+"""Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks."""
 
 
 _INDEFINITE_MESSAGE = (

@@ -107,7 +107,7 @@ def resolve_kernel(
 
 
 Check = Callable[[str, Any], object]
-"""A function of a parameter's name and value that raises an error for an invalid value."""
+"""Takes the name and the value of a parameter, and raises an error for an unusable value."""
 
 
 class Parametrised(Protocol):
@@ -188,17 +188,19 @@ KERNEL_CHECKS: Mapping[str, Check] = {
 
 
 _SUBSAMPLE = 1000
-"""Number of rows from which the median distance is computed: half a million pairs."""
+"""Rows for the median distance, half a million pairs: its standard error falls with the root of the
+number of rows, while time and memory grow with the square."""
 
 _MOST_COLUMNS = 100
-"""Largest number of columns with separate length scales."""
+"""Columns with separate length scales, as many as the evidence learns."""
 
 _EQUAL = 1e-7
-"""Distance, relative to the greatest distance, below which rows count as equal."""
+"""Distance below which rows are equal, relative to the greatest: for sparse rows it is the root of
+a difference of squares, whose rounding error is 1e-15."""
 
 
 _ROUNDINGS = 100.0
-"""Differences of kernel values up to this number of machine epsilons count as rounding errors."""
+"""Rounding errors of a kernel value up to which differences count as rounding."""
 
 
 def kernel_name(kernel: AnyKernel) -> str:

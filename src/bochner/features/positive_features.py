@@ -31,17 +31,17 @@ from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasu
 from bochner.spectral.schemes import Scheme
 
 _ROWS = 800
-"""Number of queries and keys on which weights are fitted; a quarter is held out to compare."""
+"""Queries and keys on which weights are fitted and compared: one quarter of them is held out."""
 
 _CANDIDATES = 4
-"""Number of candidates per feature; the fit takes time cubic in the candidates."""
+"""Candidates for each feature, whose weights are fitted together; the fit costs their cube."""
 
 _MOST_CANDIDATES = 1024
-"""Largest number of candidates, whose fit takes about a second; more features use no extra
-candidates."""
+"""Most candidates, whose fit takes about a second; if there are more features, each is one."""
 
 _RIDGE = 1e-4
-"""Ridge penalty of weights, relative to the mean square of their terms."""
+"""Penalty of weights, relative to the mean square of their term: errors are some per cent at the
+least."""
 
 _CHECKS: Mapping[str, Check] = {**KERNEL_CHECKS, "n_components": as_count, "temperature": as_scale}
 """Checks of the constructor parameters, by name."""

@@ -23,10 +23,10 @@ NOT_AMONG = (
 )
 
 _ROUNDING = 1e-6
-"""Relative rounding error that float32 products of removed rows may leave in the sums."""
+"""Rounding error of float32 products that removed rows may leave, relative to the sums."""
 
 _RECENT_ROWS = 16_384
-"""Number of rows whose products are accumulated in float32."""
+"""Rows whose products are added up in float32."""
 
 
 @register(shapes={"gram": "pp", "cross": "pt", "square": "t", "features": "p", "targets": "t"})

@@ -113,7 +113,7 @@ _ELSEWHERE = {
     "CompoundKernel": "one model for each kernel",
     "PairwiseKernel": "a function k(X, Y)",
 }
-"""Names of kernels in other libraries, and the equivalent expressions of this package."""
+"""Names of kernels in other libraries, and how they are written here."""
 
 
 def __getattr__(name: str) -> object:

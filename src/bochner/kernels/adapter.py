@@ -14,10 +14,11 @@ from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 
 BOUNDS = (1e-5, 1e5)
-"""Default bounds of hyper-parameters, as in scikit-learn."""
+"""Bounds of the hyper-parameters of converted kernels, in their own units: scikit-learn's."""
 
 _STEP = 1e-5
-"""Step of central finite differences of log or log-odds parameters."""
+"""Half the difference of logarithms, or of log odds, for a derivative: its square, 1e-10, is the
+error relative to third derivatives, and rounding of the values has as much."""
 
 
 def from_sklearn(kernel: object, dim: int) -> Kernel:

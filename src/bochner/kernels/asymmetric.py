@@ -189,10 +189,10 @@ def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
 
 
 _SHOWN_ENTRIES = 64
-"""Largest number of entries of a matrix that the repr shows; for larger ones it shows the shape."""
+"""Entries of a matrix up to which the repr shows them; of larger ones it shows the shape."""
 
 _DIAGONAL_BLOCK = 64
-"""Number of rows per Gram matrix that is formed to obtain its diagonal."""
+"""Rows whose Gram matrix is formed for its diagonal: more waste work, fewer cost calls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

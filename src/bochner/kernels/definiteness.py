@@ -12,22 +12,23 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Gaussian
 
 _MOST_TERMS = 256
-"""Largest number of terms of a factor; with more terms, the definiteness is undecided."""
+"""Most terms of a factor, because all pairs of terms of two factors are compared; with more terms,
+the definiteness is undecided."""
 
 _CLEARLY = 1e-6
-"""Size of a negative eigenvalue, relative to the greatest entry, that refutes definiteness."""
+"""Negative eigenvalue, relative to the greatest entry, that refutes; it is far above rounding."""
 
 _TINY = 1e-290
-"""Least divisor, below which kernel values are subnormal numbers."""
+"""Least divisor; kernel values that are smaller are not normal numbers any more."""
 
 _STEPS = 40
-"""Number of points on each side of the centre for each scale."""
+"""Points on each side of the centre, for every scale: ten for each factor of ten."""
 
 _DIRECTIONS = 24
-"""Number of lines through the centre on which two refuting points are searched."""
+"""Lines through the centre on which two points are looked for; time grows linearly with them."""
 
 _RADII = np.geomspace(1e-8, 1e8, 400)
-"""Candidate half-widths of a factor, in units of the inputs."""
+"""Distances among which a factor's half-width is looked for, in units of the inputs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,16 +17,17 @@ Metric = Literal["cityblock", "euclidean", "sqeuclidean"]
 Places = NDArray[np.intp]
 
 _FEWEST_ROWS, _FEWEST_COLUMNS = 16, 16
-"""Least numbers of rows and columns for which mostly constant columns are detected."""
+"""Rows and columns from which it pays to look for columns of one value."""
 
 _BASE_ROWS = 31
-"""Number of rows whose median estimates the most frequent value of a column."""
+"""Rows whose median is the value of most rows."""
 
 _SPARSE = 0.08
-"""Largest share of pairs with other values for which a column is treated as sparse."""
+"""Share of pairs without that value up to which they alone are looked at: a pair found in a list
+takes ten times as long as one of a loop."""
 
 _BITS = 51
-"""Number of bits of the greatest sum; float64 represents integers of 53 bits exactly."""
+"""Bits of the greatest sum: whole numbers of doubles have 53."""
 
 _TILE = 512
 """Rows of the second table in a tile, whose 100 columns fit a cache of half a megabyte."""

@@ -120,7 +120,8 @@ class Profiled(Kernel):
 Function = Callable[[Array], Array]
 
 _SAMPLED_LAGS = 64
-"""Number of lags per block on which a declared symmetry is checked."""
+"""Lags of a block on which a promised symmetry is checked: a function that breaks it on a twentieth
+of all lags passes one block with probability 0.95**64, 4 per cent."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

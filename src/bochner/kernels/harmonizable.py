@@ -28,10 +28,10 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Correlation
 
 _NARROW = 0.25
-"""Initial spread of frequencies times the width of a window."""
+"""Frequencies' spread at the start times the width of a window: a quarter turn in it, smooth."""
 
 _DIGITS = 12
-"""Number of decimals of standardised columns to which rows are compared."""
+"""Digits after the point of columns of deviation one in which rows differ by more than rounding."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -46,7 +46,7 @@ NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Correlation]] = MappingProxy
         "rational_quadratic": RationalQuadratic,
     }
 )
-"""Functions that construct a kernel from a length scale, by the kernel's name."""
+"""Kernels that are made from a length scale, as functions of it."""
 
 KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
     {
@@ -73,7 +73,7 @@ the latter times ``dim ** 3``.
 """
 
 _OTHER_MEANINGS = frozenset({"auto", "precomputed"})
-"""Values of the parameter ``kernel``, here or in scikit-learn, that are not kernel names."""
+"""Values of the parameter ``kernel`` here and in scikit-learn that name no kernel."""
 
 reserve_kernel_names((*NAMED_KERNELS, *KERNELS_BY_DIMENSION, *_OTHER_MEANINGS))
 

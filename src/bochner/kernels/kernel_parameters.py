@@ -18,13 +18,13 @@ from bochner._base.names import nearest
 SEPARATOR = "__"
 
 _MOST_SHOWN = 20
-"""Largest number of entries of a field that the repr shows in full."""
+"""Numbers of a field that a repr shows in full: two lines of a screen."""
 
 _ENDS = 3
-"""Number of entries that the repr shows per level of a long field."""
+"""Numbers shown of each level of longer ones: 27 of matrices, three lines."""
 
 _MOST_LEVELS = 40
-"""Largest nesting depth of kernels, which bounds recursion."""
+"""Kernels within each other: model files hold them, and Python calls each from the one around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ class Interval:
 
 
 POSITIVE = Interval()
-"""Interval of scales and variances."""
+"""Scales and variances."""
 
 PROPORTION = Interval(0.0, 1.0)
-"""Interval of probabilities and shares."""
+"""Probabilities and shares."""
 
 
 def checked_rows(X: ArrayLike) -> Array:
@@ -279,7 +279,7 @@ def refuse_mixed(kernel: Any) -> None:
 _MOST_SHOWN = 20  # number of columns that are printed in full
 
 Columns = tuple[int | str, ...]
-"""Positions (negative ones count from the end) and names of the columns that a kernel uses."""
+"""Positions, negative ones from the end, and names, of the columns that a kernel is on."""
 
 
 def as_columns(columns: object) -> Columns:

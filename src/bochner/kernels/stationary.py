@@ -216,7 +216,8 @@ class RationalQuadratic(Correlation):
 
 
 _DEBYE_FROM = 30.0
-"""Smoothness from which Debye's expansion replaces the Bessel function, which may overflow."""
+"""Smoothness beyond which Debye's expansion serves: its error falls as nu grows, while Bessel's
+function soon overflows."""
 
 # Smoothness from which the Gaussian limit, within 3e-8, is more accurate than Debye's expansion
 _GAUSSIAN_FROM = 1e7
@@ -329,7 +330,7 @@ class Anova(LagKernel):
 
 _TAIL = 1e-12  # mass of the spectral lines that are ignored
 SHORTEST = 1e-3
-"""Least length scale with features: it has 7,100 spectral lines."""
+"""Least length scale of features, with 7,100 lines; their number grows with its inverse."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -243,10 +243,10 @@ def features_check(*length_scales: str) -> ParameterCheck:
 
 
 _DRAWING = ("scheme", "weights", "decomposition", "masses", "pairs")
-"""Names of the parameters of features that control how frequencies are drawn."""
+"""Parameters of features that say how frequencies are drawn."""
 
 _DEFAULTS = {name: p.default for name, p in signature(FourierFeatures).parameters.items()}
-"""Default values of the parameters of features, by name."""
+"""Parameters of features by name."""
 
 
 def described_features(model: Any) -> SimpleNamespace:

@@ -44,11 +44,11 @@ from bochner.spectral.frequencies import Frequencies
 _DIRECT = 2000
 """Largest number of pairs whose covariance matrix is factorised, in 3e9 operations."""
 _SUBSAMPLE = 1000
-"""Number of pairs on which alpha is chosen, by an eigendecomposition."""
+"""Number of pairs for the choice of alpha, by an eigendecomposition of this order."""
 _TOLERANCE = 1e-7
-"""Relative residual at which conjugate gradients stop: predictions then have about six digits."""
+"""Relative residual at which steps end: predictions then have about six digits."""
 _MAX_ITERATIONS = 2000
-"""Largest number of iterations. A system that needs more is nearly singular: alpha is too small."""
+"""Largest number of steps. A system that needs more is nearly singular: alpha is too small."""
 
 Block = tuple[slice, Array, Array]
 """Indices of some pairs, their left features and their right features."""

@@ -39,7 +39,8 @@ Family = ParameterisedKernel[Any]
 """A family with any type of base draws."""
 
 _MOST_STARTS = 12
-"""Largest number of initial values for a composite kernel, three times that of a single kernel."""
+"""Largest number of starts of a composite: three times as many as for a single kernel, which take
+some seconds."""
 
 
 class Composite(ParameterisedKernel[D]):

@@ -195,7 +195,7 @@ _SCALED = ("factors", "inverse_widths", "spreads")
 """Fields that are multiplied by exponentials of parameters, so that zeros stay zero."""
 
 _SHORTER = 4.0
-"""Factor of the spreads at one of the initial values, as for length scales."""
+"""Factor of the spreads at one of the starts, as for length scales."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

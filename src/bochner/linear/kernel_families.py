@@ -185,7 +185,7 @@ def _families(kernels: Sequence[Kernel], X: InputRows, weights: Array) -> tuple[
 
 
 Seeded = tuple[int, int, Scheme | str]
-"""Number of base draws, their seed, and the sampling scheme."""
+"""Number, seed and scheme of draws."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,19 +26,21 @@ from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.schemes import Scheme
 
 FACTORS = (1.0, 0.25, 4.0)
-"""Factors by which initial values scale all length scales."""
+"""Common factors of the length scales of starts."""
 
 _SHORTER = 4.0
 """Factor by which the length scale of one input is shortened in the search for another maximum."""
 
 MOST_TRIED = 30
-"""Largest number of length scales that are shortened one at a time, which bounds the time."""
+"""Largest number of length scales that are shortened one by one: more would take longer than the
+search."""
 
 STEP = 1e-5
-"""Step of central finite differences, whose error is 1e-10 or less."""
+"""Half the difference of parameters for a derivative: rounding and the third derivative have an
+effect of 1e-10 or less."""
 
 SPREAD = 0.7
-"""Standard deviation of the log length scales of a perturbed initial value."""
+"""Standard deviation of the logarithms of a perturbed start: about a factor of two."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,8 +43,8 @@ _MOST_EIGENVALUES = 2048
 """Largest number of features for which an eigendecomposition chooses alpha."""
 
 _APART = np.log(30.0)
-"""Half-width of the search range of log alpha around its best value for a subset of features. If
-the evidence still increases at an end of the range, the search continues there."""
+"""Search range of log alpha around the best value for a part of the features, whose misfit counts
+as noise. If the evidence still increases at an end of the range, the search continues there."""
 
 _ALPHA_ERROR = 0.02
 """Tolerance of log alpha in a search by factorisations: the evidence changes by less than 1e-4
@@ -342,10 +342,10 @@ def log_evidence(noise_variance: Array, log_determinant: float, degrees: float) 
 
 
 _UNKNOWN = 1e3
-"""Standard deviation above which a share counts as unknown, uniform on [0, 1]."""
+"""Standard deviation of a share from which on it counts as unknown, between zero and one."""
 _FAR = 8.0
-"""Number of standard deviations outside [0, 1] at which estimates of shares are clipped, so that
-means are exact in floating point."""
+"""Standard deviations beyond zero or one to which estimates of shares are clipped: the mean is then
+within a seventh of a standard deviation of the end, and exact in floating point."""
 
 
 @dataclass(frozen=True, slots=True)

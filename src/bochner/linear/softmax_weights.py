@@ -25,10 +25,10 @@ finite if classes are separable. Ten times more or less changes the log loss of 
 breast_cancer by less than 0.01."""
 
 UNIFORM = float(np.sqrt(np.finfo(np.float64).eps))
-"""Weight of the uniform distribution in the result, so that no probability is zero or one."""
+"""Share of uniform probabilities in the result, 1.5e-8: no probability is rounded to one."""
 
 _INFLUENTIAL = 0.1
-"""Change of a log probability above which the softmax is refitted instead of a Newton step."""
+"""Change of the logarithm of a probability above which a Newton step is not accurate enough."""
 
 _MOST_REFITS = 50
 """Largest number of fits without a row, of some 10 ms each. If there are nearly as many parameters
@@ -237,11 +237,11 @@ def _logits(scores: Array, weights: Array, biases: Array) -> Array:
 
 
 _FARTHEST = 3.0
-"""Bound of absolute leave-one-out predictions, which are clipped there; indicators are -1 and 1."""
+"""Largest size of a leave-one-out prediction, three times that of an indicator."""
 
 Leverage = Callable[[Array], Array]
-"""A function from features (n, p) of rows to their leverages (n,): derivatives of predictions by
-the targets."""
+"""Takes features (n, p) of rows; returns the derivatives (n,) of predictions at rows of unit weight
+by their targets."""
 
 
 def left_out_indicators(

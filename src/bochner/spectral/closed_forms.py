@@ -76,7 +76,7 @@ _LAWS: Mapping[type, Callable[[Any, int], Law]] = {
         ExponentialMagnitude(), dim, kernel.length_scale
     ),
 }
-"""Functions that return the frequency law of a kernel, by kernel class."""
+"""Laws of a frequency."""
 
 
 def _anova(kernel: kernels.Anova, dim: int) -> Law:

@@ -153,7 +153,7 @@ class Mapped(Law):
 
 
 _LONGEST = 4
-"""Greatest aspect ratio of a grid with exactly the requested number of cells."""
+"""Greatest ratio of the sides of a grid that has exactly as many cells as are wanted."""
 
 
 PAIRS = ("matched", "grid")

@@ -12,8 +12,8 @@ from bochner._base.arrays import Array, InputRows, as_array, frozen_array, squar
 from bochner._base.registry import register
 
 _SILENCE = 8.0
-"""Decay rate of factors outside the ball, per R^2 of squared norm: at twice the radius they are
-exp(-24)."""
+"""Rate at which factors vanish outside the ball, per R^2 of squared norm: at twice the radius they
+are exp(-24). Less leaves values where the measure does not follow the kernel, more a steep edge."""
 
 
 class FeatureFactor(ABC):

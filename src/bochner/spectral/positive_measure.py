@@ -23,7 +23,7 @@ from bochner.spectral.laws import Chi, Isotropic
 from bochner.spectral.schemes import Scheme, resolve_scheme
 
 _LEAST_PRODUCT = 1e-290
-"""Kernel value, relative to the product of the largest features, below which underflow matters."""
+"""Sum of products, relative to that of the largest features, below which underflow matters."""
 
 
 @register

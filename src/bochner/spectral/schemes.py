@@ -67,10 +67,10 @@ def open_interval(u: Array) -> Array:
 
 
 _STRUCTURED_FROM = 64
-"""Least number of inputs for Hadamard blocks: at 64 the bias, of order 1/D, is about 2 %."""
+"""Inputs from which on Hadamard blocks are used: at 64 the bias, of order 1/D, is about 2 %."""
 
 _ROUNDS = 3
-"""Number of Hadamard matrices and random sign vectors per block (Choromanski et al., 2017)."""
+"""Products of a Hadamard matrix and signs in a block, as in Choromanski et al. (2017)."""
 
 
 class Blockwise(Scheme):
@@ -338,18 +338,18 @@ def _coordinates_of(layout: Layout) -> list[int]:
 
 
 _LATTICE_COORDINATES = 2
-"""Largest number of inputs for which lattices are used for independent coordinates."""
+"""Inputs up to which lattices are best for laws with independent coordinates: in three inputs they
+are better for Laplacian kernels and worse for Cauchy kernels."""
 
 _LATTICE_MIXTURES = 3
-"""Largest number of inputs for which lattices are used for scale mixtures."""
+"""Inputs up to which lattices are best for mixtures of scales."""
 
 
 LEAST_TRANSFORMED = 256
-"""Least number of inputs for which Hadamard blocks are considered: their bias is of order 1/d."""
+"""Inputs from which on Hadamard blocks are considered: their bias is of order 1/d."""
 
 _LEAST_GAIN = 25.0
-"""Least ratio of matrix multiplications to transform additions for which Hadamard blocks are
-used."""
+"""Multiplications for each addition of a transform: from about ten on, blocks are faster."""
 
 
 def best_scheme(layout: Layout) -> Scheme:

@@ -26,7 +26,7 @@ signal, that models of tables learn. Rows determine no frequency that is rarer, 
 gives each decade fewer."""
 
 _ROUNDING = 2.0**-53
-"""Least tail probability, below which radii would be infinite in float64."""
+"""Least probability: one minus a smaller one is one in float64, and its radius infinite."""
 
 
 def sample_with_tails(measure: SpectralMeasure, n_frequencies: int, rng: Generator) -> Frequencies:
