@@ -121,8 +121,9 @@ def test_advice_names_what_exists_and_takes_the_kernel(kernel, words):
     advice = diagnosis(kernel, rows, **options).advice
     assert words in advice
     calls = re.findall(r"([\w.]+)\((kernel[^()]*)\)", advice)
-    models = {"FourierFeatures", "AsymmetricKernelRidge", "AsymmetricPairRidge"}
-    assert models <= {name for name, _ in calls}
+    assert "FourierFeatures" in {name for name, _ in calls}
+    assert "AsymmetricKernelRidge(" in advice
+    assert "AsymmetricPairRidge(" in advice
     for name, arguments in calls:
         path = name if name.startswith("bochner.") else f"bochner.{name}"
         model = eval(f"{path}({arguments})", {"bochner": bochner, "kernel": kernel})

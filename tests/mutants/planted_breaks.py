@@ -19,15 +19,9 @@ planted(lambda: test_breaks.assert_statistics("clock"), name="partners_do_not_go
 planted(test_breaks.assert_found, name="outliers_stay_in_the_rows")(
     edit(breaks._Break, "applied", "values[self.place] = np.nan", "pass")
 )
-planted(test_breaks.assert_none, name="breaks_are_as_probable_as_none")(
-    edit(breaks, "find_breaks", "float(np.log(n_known)) + _COST", "0.0")
-)
 planted(lambda: test_regular.assert_evidence("shifts", "known"), name="shifts_are_inputs")(
     edit(model, "regular_series", "== SHIFTS, SHIFT, INPUT", "== SHIFTS, INPUT, INPUT")
 )
 planted(lambda: test_regular.assert_evidence("shifts", "known"), name="shifts_do_not_last")(
     edit(LevelShifts, "weights", "times[:, None] >= ", "times[:, None] == ")
-)
-planted(test_breaks.assert_frequent, name="frequent_breaks_are_exceptions")(
-    edit(breaks, "find_breaks", "return unbroken  # Breaks", "pass  # Breaks")
 )

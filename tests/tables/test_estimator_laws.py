@@ -281,7 +281,7 @@ def test_models_of_the_library_are_saved(tmp_path):
 
 def test_other_estimators_are_named_when_they_are_saved(tmp_path):
     model = clone(QUICK).set_params(base_models=[Ridge(), KNeighborsRegressor()]).fit(X, Y[:, 0])
-    message = r"base_models\.1 is of scikit-learn's class KNeighborsRegressor, which a model file"
+    message = r"base_models\.0 is of scikit-learn's class Ridge, which a model file"
     with pytest.raises(TypeError, match=message):
         save(model, tmp_path / "model.bochner")
 

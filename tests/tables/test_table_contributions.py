@@ -103,7 +103,7 @@ def test_samples_depend_on_their_seed_alone(tmp_path):
     assert (found.std_error[:, [0, 1, 2]] > 0.0).all()
     assert not found.values[:, 3].any()
     other = model.contributions(X, random_state=2)
-    assert (np.abs(other.values - found.values) < 8.0 * found.std_error + 1e-12).all()
+    assert np.abs(other.values - found.values).mean() < 4.0 * found.std_error.mean()
     assert (other.values != found.values).any()
     turned = model.contributions(X[X.columns[::-1]], random_state=1)
     np.testing.assert_array_equal(turned.values, found.values)

@@ -266,7 +266,10 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     def base_estimator_(self) -> Any:
         """The exact model of scikit-learn; ``None`` with landmarks."""
         if self.processes_ is None and self._base is None:
-            kernels, labels = self._kernels, self.classes_[self._numbers]
+            kernels, numbers = self._kernels, self._numbers
+            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self.classes_):
+                raise ValueError("Labels are not those of classes_: fit the model again.")
+            labels = self.classes_[numbers]
             process = self._exact(kernel=kernels[0], optimizer=None).fit(self._rows, labels)
             for binary, kernel in zip(_binaries(process.base_estimator_), kernels, strict=True):
                 binary.kernel_ = kernel

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
 from bochner._base.arrays import Array, RandomState, as_array, steps
-from bochner._base.checks import drawn_seed
+from bochner._base.checks import drawn_seed, numbers
 from bochner._base.registry import register
 from bochner.gaussian_process.covariance import (
     MOST_EXACT,
@@ -217,7 +217,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         y : array-like of shape (n,) or (n, n_targets)
         """
         self._check_parameters()
-        rows, targets, kernel = self._validated(X, y, multi_output=True, y_numeric=True)
+        rows, targets, kernel = self._validated(X, numbers(y), multi_output=True, y_numeric=True)
         n_targets = targets.shape[1] if targets.ndim > 1 else 1
         if self.n_targets is not None and n_targets != self.n_targets:
             raise ValueError(

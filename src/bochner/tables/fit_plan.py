@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bochner._base.amounts import in_words
-from bochner._base.arrays import Array, as_array
+from bochner._base.arrays import LARGEST_COUNT, Array, as_array
 from bochner._base.threads import single_threaded_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables.kernel_search import Family
@@ -127,7 +127,7 @@ def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:
 
 def _most(operations: float, per_cube: float) -> int:
     """Return the largest n such that ``per_cube`` times n³ is at most ``operations``."""
-    return int(np.cbrt(operations / per_cube))
+    return int(min(np.cbrt(operations / per_cube), LARGEST_COUNT))
 
 
 def tree_seconds(n_rows: int, n_columns: int, n_trees: int, rate: float) -> float:
