@@ -9,8 +9,7 @@ from scipy import sparse
 
 from bochner import Frequencies
 from bochner._base import limits
-from bochner.features import FeatureSums
-from bochner.features import row_sums as feature_sums
+from bochner.features import FeatureSums, feature_sums
 from bochner.features.chunks import Chunk
 from bochner.features.parameters import median_distance
 from bochner.features.row_sums import RunningSums

@@ -9,8 +9,7 @@ from scipy.linalg import null_space
 from scipy.stats import multivariate_normal, norm, t
 
 from bochner import Frequencies, KreinRidge, KreinRidgeClassifier, kernels
-from bochner.features import FeatureSums
-from bochner.features import row_sums as feature_sums
+from bochner.features import FeatureSums, feature_sums
 from bochner.linear import ridge_head
 from bochner.linear.krein import KreinSpectrum, fit_krein
 from bochner.linear.ridge_posterior import best_alpha, centred_sums, fit_ridge

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from bochner import kernels, spectral_measure
-from bochner.features import row_sums as feature_sums
+from bochner.features import feature_sums
 from bochner.linear import ridge_posterior as ridge
 from bochner.linear.ridge_posterior import best_alpha
 from bochner.spectral.frequencies import Frequencies

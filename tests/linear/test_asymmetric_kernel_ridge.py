@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 
 from bochner import Frequencies
 from bochner._base import limits
-from bochner.features import row_sums as feature_sums
+from bochner.features import feature_sums
 from bochner.linear.asymmetric_kernel_ridge import composition, fit_composed, right_gram
 
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import bochner
-from bochner.features import row_sums as feature_sums
+from bochner.features import feature_sums
 
 
 @bochner.register
