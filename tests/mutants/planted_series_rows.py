@@ -3,7 +3,7 @@
 from functools import partial
 
 from mutants.registry import edit, plant_edits, planted
-from series import test_calibration, test_forecaster_rows, test_law
+from series import test_calibration, test_forecaster_rows, test_series_law
 from series import test_value_transformations as test_mixture
 
 from bochner.series import calibration, fitted_series, series_rows
@@ -59,7 +59,7 @@ planted(test_calibration.assert_never_narrower, name="small_errors_make_forecast
 plant_edits(
     SeriesLaw,
     "_windows",
-    test_law.assert_earlier,
+    test_series_law.assert_earlier,
     earlier_rows_have_the_window_of_the_next_block=("(block - 1) * _BLOCK", "block * _BLOCK"),
     all_earlier_rows_are_smoothed_by_the_first=("np.maximum(n_before, -1)", "-1 + 0 * n_before"),
 )

@@ -3,7 +3,7 @@
 from mutants.registry import edit, planted
 from series.test_calibration import assert_calibration
 from series.test_calibration import assert_tails as assert_tails_of_errors
-from series.test_law import assert_tails, assert_widened_draws
+from series.test_series_law import assert_tails, assert_widened_draws
 
 from bochner.series import calibration
 from bochner.series.series_law import SeriesLaw
