@@ -1,7 +1,7 @@
 """Bugs of later stretches of time, each with the test that must notice it."""
 
 from mutants.registry import plant_edits
-from tables import test_date_order, test_removal, test_widths
+from tables import test_date_order, test_left_out_groups, test_widths
 from tables import test_later_stretches as test_origins
 
 from bochner.tables import later_stretches, learner, table_rows, weighted_sum
@@ -68,7 +68,7 @@ plant_edits(
 plant_edits(
     Removal,
     "of_times",
-    lambda: test_removal.test_the_last_three_fifths_are_stretches_if_enough_rows_are_before(50, 3),
+    lambda: test_left_out_groups.test_the_last_three_fifths_are_stretches_if_enough_rows_are_before(50, 3),
     stretches_that_end_where_all_rows_do=("ends[firsts[-1] - 1]", "ends[-1]"),
 )
 plant_edits(
