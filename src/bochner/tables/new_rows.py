@@ -140,8 +140,7 @@ class RowKnowledge:
     learned predictions and widths of such rows. Other unknown entries are replaced by donors'
     entries. ``is_bounded`` (d,) marks columns whose range matters: columns that grow with the time
     of the rows have left-out errors of later rows instead. ``time_signs`` (d,) are 1 for dates and
-    for columns that grow with the time of the rows, -1 for those that fall, and 0 for other
-    columns.
+    columns that grow with the time of the rows, -1 for columns that fall, and 0 for other columns.
     """
 
     donors: Donors
