@@ -34,7 +34,7 @@ _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
 """Encodings of numbers whose columns the weighted sum concatenates."""
 
 _LEAST_SECONDS = 1e-3
-"""Time limit of a fit whose encoding took all of it: limits are positive."""
+"""Time limit of a fit after an encoding that took all the time: limits are positive."""
 
 _TRIED_ROWS = 800
 """Largest number of rows on which transformations of the target are compared."""
@@ -165,7 +165,7 @@ def chosen_transformation(
 
 
 def _left_out_density(rows: TableRows, settings: FitSettings) -> Array:
-    """Return leave-one-out log densities (n,) of the targets of few rows."""
+    """Return leave-one-out log densities (n,) of the targets of a table with few rows."""
     targets = ScaledTargets.of(rows.y, rows.weights)
     _, laws = fitted_laws(replace(settings, effort=TRIAL), rows, targets, Progress(None))
     scaled, weights = targets.scaled(rows.y), rows.weights_or_ones
