@@ -365,9 +365,8 @@ _MOST_COMPARED = 2000
 """Most rows at which errors are compared: their ratio has a standard error of some per cent."""
 
 _LEAST_GAIN = 0.93
-"""Largest ratio of the error of the exact fit to that of landmarks, both in the smaller size, at
-which the exact fit is chosen. In the full size the ratio is up to a tenth larger, because more
-landmarks represent more of a function."""
+"""Largest ratio of errors, exact fit to landmarks in the smaller size, at which the exact fit is
+used. In the full size it is up to a tenth larger: more landmarks represent more of a function."""
 
 _NEARLY_ALL, _LEAST_GAIN_OF_NEARLY_ALL = 1.25, 0.98
 """Largest ratio of the rows to those of a part that has nearly all rows, and the ratio of errors at

@@ -35,9 +35,8 @@ Halves of the rows choose one by cross-validation: a few hundred noisy rows hard
 scales of inputs, but without noise few rows suffice."""
 
 _REACH = 5.0
-"""Largest change of the logarithm of a length scale. An input with 150 times the common length
-scale has no effect on the kernel; with a 150th of it, all kernel values between different rows are
-zero."""
+"""Largest change of the logarithm of a length scale. An input with 150 times the common scale has
+no effect on the kernel; with a 150th of it, kernel values between different rows are zero."""
 
 LOG_ALPHA = np.log((1e-9, 10.0))
 """Bounds of the logarithm of the ratio of noise to signal: rounding, and hardly any signal."""
@@ -54,8 +53,7 @@ targets are rounding errors."""
 
 _PRECISE = 0.05
 """Error, relative to the mean square of the targets, below which a second search begins at the
-start point of greater error. At small errors the two local minima differ by factors; at larger ones
-by noise."""
+worse start. At small errors the two local minima differ by factors; at larger ones by noise."""
 
 _TOLERANCE = 3e-4
 """Relative decrease of the error below which a search ends. With ten times the tolerance, searches

@@ -111,8 +111,7 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     Sums of ``b`` uncorrelated errors of variance :math:`\sigma^2` have the mean square
     :math:`b \sigma^2`. If errors share a part, the mean square is greater by a factor
     :math:`\tau_b`, and :math:`s` errors determine as much as :math:`s / \tau_b` uncorrelated ones.
-    The result uses the greatest factor for runs of errors that are a stretch, or a half, a quarter
-    and so on of one.
+    The factor used is the greatest for runs that are a stretch, its halves, its quarters and so on.
     """
     total = float(np.sum(errors**2))
     if not total > 0.0:

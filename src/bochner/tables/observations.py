@@ -78,11 +78,11 @@ class CellObservations:
         ``totals`` (C,) are the weights ``W`` of cells, ``coef`` (C, t) and ``diagonal`` (C,) are
         :math:`c = M \bar y` and the diagonal of :math:`M = (K + \alpha W^{-1})^{-1}`. A cell has
         the posterior mean :math:`\hat f = \bar y - \alpha c / W` and variance
-        :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`. The residual and the variance of an
-        observation, its noise included, are :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and
+        :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`. An observation has the residual
+        :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and the variance, with its noise,
         :math:`(\alpha / u_i) / (1 - u_i s / \alpha)`. Both fractions are reduced by
-        :math:`\alpha / W`: a single observation has :math:`c / M_{cc}` and :math:`1 / M_{cc}`
-        without rounding.
+        :math:`\alpha / W`: without rounding, a single one has :math:`c / M_{cc}` and
+        :math:`1 / M_{cc}`.
         """
         share, precision, left = self._shares(totals, diagonal, alpha)
         # Multiplied by the precision, so that a cell of a single observation has no rounding error.

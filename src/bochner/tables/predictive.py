@@ -177,7 +177,7 @@ class Predictive:
         return self.inverse(mean), as_array(self.slope * np.sqrt(variance))
 
     def interval(self, level: float) -> Pair:
-        """Return the ends (n, *t) of central intervals that have the probability ``level``."""
+        """Return lower and upper ends (n, *t) of central intervals of probability ``level``."""
         ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
         return ends[..., 0], ends[..., 1]
 

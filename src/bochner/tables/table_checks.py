@@ -226,7 +226,7 @@ def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
     """Return the fingerprint of training rows as plain JSON.
 
     Rows are stored by their hash, so that the same rows of a later file are found; of more than
-    16,384 rows, a fixed share of all hashes is stored. ``chance`` is the share of test rows that
+    16,384 rows, only some are stored, selected by hash. ``chance`` is the share of test rows that
     equal a training row, as rows of few columns with few levels do.
     """
     keys = _keys(X)

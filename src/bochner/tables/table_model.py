@@ -66,7 +66,7 @@ class TableModel(BaseEstimator, ABC):
 
     @abstractmethod
     def _outputs(self, encoded: Array) -> Array:
-        """Return the predictions (n,), (n, t) or (n, C) of encoded rows that are explained."""
+        """Return predictions of encoded rows to explain: (n,), (n, t) or probabilities (n, C)."""
 
     @abstractmethod
     def _output_names(self) -> NDArray[Any] | None:
@@ -129,8 +129,8 @@ class TableModel(BaseEstimator, ABC):
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
         """Return masks of rows that differ from the training rows, so that predictions are unsure.
 
-        Predictions of such rows are averages over what an unknown entry may be, and intervals are
-        wider.
+        Predictions of such rows are averages over possible values of unknown entries, and intervals
+        are wider.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class TableModel(BaseEstimator, ABC):
         -------
         masks : dict of arrays of bool of shape (n,)
             ``"missing"``: an entry is missing in a column that had no, or hardly any, missing
-            entries at the fit. ``"new level"``: text that no row of the fit had. ``"beyond the
+            entries at the fit. ``"new level"``: text that no training row had. ``"beyond the
             range"``: a number is greater or smaller than any of the fit, or a date is earlier.
             ``"later"``: a date is later than any of the fit, or a column that grows with the
             ``time`` of the fit is greater.

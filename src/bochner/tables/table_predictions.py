@@ -229,7 +229,7 @@ def _spread(means: Array) -> Array:
 
 
 class _Far(NamedTuple):
-    """Changes (n, *t) of scaled means and variances for rows beyond the range of the fit."""
+    """Changes (n, *t) of scaled means and variances of rows beyond the range of the fit."""
 
     change: Array
     variance: Array
@@ -250,7 +250,7 @@ class RowDistributions:
         )
 
     def interval(self, level: float) -> Pair:
-        """Return the ends (n, *t) of central intervals that have the probability ``level``."""
+        """Return lower and upper ends (n, *t) of central intervals of probability ``level``."""
         ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
         return ends[..., 0], ends[..., 1]
 

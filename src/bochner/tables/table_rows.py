@@ -116,8 +116,7 @@ def training_rows(
 ) -> TableRows:
     """Return the validated training rows of a model; of a table in partitions, a sample.
 
-    Targets are numbers if ``is_numeric``, else labels, whose class indices are the ``y`` of the
-    rows.
+    Targets are numbers if ``is_numeric``, else labels, and ``y`` of the result has class indices.
     """
     partitions, name = None, type(model).__name__
     if is_partitioned(X):
