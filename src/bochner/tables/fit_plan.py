@@ -382,7 +382,7 @@ def within_memory(
 
 
 def trees_fit(limit: int, shape: tuple[int, int]) -> bool:
-    """Return whether boosted trees for encoded rows of some shape fit into a memory limit."""
+    """Return whether boosted trees for encoded rows of a ``shape`` need at most ``limit`` bytes."""
     n_rows, n_columns = shape
     per_column = _OF_TREES * n_rows + _OF_LINE * min(n_rows, _LINE_ROWS)
     return _of_table(shape) + per_column * n_columns <= limit

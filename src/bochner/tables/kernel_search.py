@@ -111,7 +111,7 @@ def _point(start: LearnedKernel, dim: int) -> Array:
 
 
 def _error(kernel: Learnable, point: Array, rows: Rows) -> float:
-    """Return the mean square leave-one-out residual at a point, without its gradient."""
+    """Return the mean square leave-one-out residual at logarithms of length scales and alpha."""
     return LearnedKernel.at(kernel, point).left_out_error(rows)
 
 
@@ -322,7 +322,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
 
 
 def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
-    """Return the kernel with the common length scale of least leave-one-out error on some rows."""
+    """Return a kernel whose common length scale has the least leave-one-out error on some rows."""
     # The first rows are a random sample.
     few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
     median = median_distance(few.X, rng, None)
@@ -351,7 +351,7 @@ def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:
 
 
 def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
-    """Return the least mean square leave-one-out residual, and the ratio of noise with it."""
+    """Return the least mean square leave-one-out residual, and the noise-to-signal ratio chosen."""
     root = np.sqrt(rows.weights)
     # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
     values, vectors = np.linalg.eigh(kernel_values(kernel, rows.X, rows.X) * np.outer(root, root))

@@ -34,8 +34,8 @@ _CALIBRATED = 0.95
 90 %, the most common level. Ends of intervals of 50 and 99 % need a smaller and a larger factor."""
 
 _FEWEST_FREE = 2.0
-"""Fewest degrees of freedom of a scale estimated from scores, equal to those of three equal
-stretches: with one, intervals of 90 % would be six times as wide as a normal distribution's."""
+"""Fewest degrees of freedom of a scale estimated from scores, those of three equal stretches: with
+one, intervals of 90 % would be six times as wide as a normal distribution's."""
 
 
 AtOrigin = Callable[

@@ -61,7 +61,7 @@ _Fit = tuple[TableLaw, LeaveOneOutPredictions]
 """A law with its left-out predictions of scored observations."""
 
 _Refittable = tuple[_Fit, Callable[[FitPlan], _Fit | None]]
-"""A fitted law, and the function that fits it to the observations of another plan."""
+"""A fitted law with its predictions, and the function that fits it again by another plan."""
 
 _REMAINING_SHARE = 0.6
 """Share of the rest of a time limit for the first kernel of many rows."""
@@ -73,7 +73,7 @@ takes up to five fits."""
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A family of kernels on some of the encoded columns."""
+    """A family of kernels to be searched, on some of the encoded columns."""
 
     name: str
     family: Family

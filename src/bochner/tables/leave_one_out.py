@@ -39,7 +39,7 @@ _WIDTH = 64
 _MODULES = {"blas": "scipy.linalg.cython_blas", "lapack": "scipy.linalg.cython_lapack"}
 
 _KINDS: dict[str, tuple[str, Any]] = {"f": ("s", c_float), "d": ("d", c_double)}
-"""The letter of a routine's name, and its numbers, by the character of the matrices' type."""
+"""First letter of a routine's name, and its number type, by the type code of the matrices."""
 
 _LOWER, _TRANSPOSED, _AS_IT_IS = c_char(b"L"), c_char(b"T"), c_char(b"N")
 
@@ -49,7 +49,7 @@ Learnable = Gaussian | Laplacian | Matern | Exponential
 @register(shapes={"matrix": "dd"})
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedKernel:
-    """A kernel on linearly mapped rows, with its ratio of noise to signal."""
+    """A kernel of rows after a linear map, with its ratio of noise to signal (alpha)."""
 
     kernel: Learnable
     alpha: float
@@ -86,7 +86,7 @@ class LearnedKernel:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Kernels learned on all rows of a search, and on each half of them."""
+    """The kernels learned on all rows of a search, and on each half of these rows."""
 
     full: LearnedKernel  # Learned on all rows
     halves: tuple[LearnedKernel, ...]

@@ -188,7 +188,7 @@ class RowKnowledge:
         return (known.is_missing & ~self.had_gaps) | (known.is_new & ~self.had_rare)
 
     def unlike(self, known: KnownEntries) -> dict[str, NDArray[np.bool_]]:
-        """Return masks (n, d) of entries unlike those of the fit, by reason."""
+        """Return masks (n, d) of entries unlike those of the training rows, by reason."""
         is_later = known.beyond * self.time_signs > 0.0
         return {
             "missing": known.is_missing & ~self.had_gaps,

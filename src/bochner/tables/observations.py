@@ -41,7 +41,7 @@ Chosen = NDArray[np.int64]
 
 
 class Elsewhere(Protocol):
-    """Rows outside memory, such as other partitions, in the encoding of the rows in memory."""
+    """Rows outside memory, such as other partitions, encoded like the rows in memory."""
 
     def total(self, function: Callable[["Rows"], Array]) -> Array:
         """Return the sum over all parts of ``function`` of a part's rows; workers unpickle it."""
@@ -81,8 +81,8 @@ class CellObservations:
         :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`. An observation has the residual
         :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and the variance, with its noise,
         :math:`(\alpha / u_i) / (1 - u_i s / \alpha)`. Both fractions are reduced by
-        :math:`\alpha / W`: without rounding, a single one has :math:`c / M_{cc}` and
-        :math:`1 / M_{cc}`.
+        :math:`\alpha / W`, for a single observation to :math:`c / M_{cc}` and :math:`1 / M_{cc}`
+        without rounding.
         """
         share, precision, left = self._shares(totals, diagonal, alpha)
         # Multiplied by the precision, so that a cell of a single observation has no rounding error.
@@ -259,8 +259,8 @@ _OBSERVATIONS_PER_ROW = 50
 """Most observations per row of a search: more observations hardly change its errors."""
 
 _FEW_ROWS = 100_000
-"""Most rows whose copies are found by sorting them, which takes three times their memory. Of more
-rows, keys are sorted."""
+"""Most rows whose equal entries are found by sorting rows, which takes three times their memory. Of
+more rows, hashes are sorted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

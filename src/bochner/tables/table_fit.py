@@ -123,7 +123,7 @@ def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
-    """Return the first column and the width (c, 2) of each cycle of several encoded tables."""
+    """Return the first column and the number of columns (c, 2) of each cycle of some encoders."""
     places, end = [np.empty((0, 2), dtype=np.intp)], 0
     for state in (state for encoder in encoders for state in encoder.columns_):
         places.append(cycle_places(state) + np.array([end, 0]))

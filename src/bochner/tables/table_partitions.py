@@ -131,7 +131,7 @@ class Others:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """Encoders and target map of the sample, to be applied to the other rows."""
+    """Encoders and target map of the sample, which are applied to the rows outside it."""
 
     encoders: list[TableEncoder]
     targets: Callable[[NDArray[Any]], Array]  # Maps numbers or class indices to targets of the fit

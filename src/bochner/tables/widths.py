@@ -249,7 +249,7 @@ def _quantiles(column: Array) -> Array:
 
 
 def _parts(folds: Chosen) -> Iterator[tuple[Chosen, Chosen]]:
-    """Yield the rows of each fold, and the rows of all other folds."""
+    """Yield the indices of the rows in each fold, and of the rows in all other folds."""
     for fold in np.unique(folds):
         yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
 
