@@ -112,7 +112,7 @@ class Draws:
             yield part, values
 
     def spreads(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
-        r"""Yield blocks of inputs with the variances :math:`\phi^\top P \phi`, (W, block)."""
+        r"""Yield blocks of inputs with :math:`\phi^\top P \phi` (W, block) of whitened draws."""
         for part in self._blocks(inputs.shape[1]):
             values = np.empty((len(self.whitened), part.stop - part.start))
             for place, index in enumerate(self.whitened):
