@@ -91,7 +91,7 @@ _SCALE_ROWS = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Approximation:
-    """Frequencies that approximate a kernel on data, with error bounds and check frequencies."""
+    """Frequencies that approximate a kernel on data, error bounds, and frequencies for checks."""
 
     frequencies: Frequencies
     region: Region | None = None

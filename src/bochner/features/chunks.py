@@ -49,7 +49,7 @@ class Numbers(Targets):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indicators(Targets):
-    """Map from labels to a column per class (one for two classes): 1 if of the class, else -1."""
+    """Map from labels to a column per class, one for two classes: 1 in the class, -1 outside."""
 
     classes: NDArray[Any]
 

@@ -37,14 +37,14 @@ _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
 NEGLIGIBLE_SHARE = 1e-8
 """Residual variance, as a share of the greatest variance, below which no more landmarks are chosen:
-the square root of rounding. More would only add rounding errors of solves with their matrix."""
+the root of rounding. More landmarks would only add rounding errors of solves with their matrix."""
 
 _INDEFINITE = -1e-6
 """Least residual variance that rounding explains, as a share of the greatest kernel variance."""
 
 _PREDICTED, _FACTOR_SHARE = 64, 8
 """Largest number of pivots that are predicted together, above which matrix products hardly get
-faster; and the rows of the factor per such pivot, whose columns so take an eighth of its memory."""
+faster; and the least memory of the factor, in units of the memory of their columns."""
 
 _LIKELY, _AGREEMENT = 512, 0.9
 """Number of rows among which pivots are predicted; and the residual variance, relative to the
@@ -300,7 +300,7 @@ LatentFeatures = Frequencies | LandmarkFeatures
 
 
 def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
-    """Return the kernel variance (n,) that landmark features ``Z`` leave; 0 for random features."""
+    """Return the kernel variance (n,) that features ``Z`` do not explain; 0 if they are random."""
     if isinstance(features, Frequencies):
         return np.zeros(X.shape[0])
     variance = np.empty(X.shape[0])

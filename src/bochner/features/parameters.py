@@ -247,7 +247,7 @@ def is_symmetric(gram: Array, tolerance: float) -> bool:
 def auto_length_scale(
     X: InputRows, rng: np.random.Generator, sample_weight: Array | None = None
 ) -> LengthScale:
-    """Return length scales (d,): column deviations times the median distance in units of them."""
+    """Return length scales (d,): column deviations times the median distance of scaled rows."""
     if X.shape[1] > _MOST_COLUMNS:
         return median_distance(X, rng, sample_weight)
     deviations = spreads(X, np.ones(X.shape[0]) if sample_weight is None else sample_weight)

@@ -57,7 +57,7 @@ class FeatureSums:
     n_fractional : int, default=0
         Number of rows whose weights are not integers.
     n_remembered : float, default=0.0
-        Number of rows of positive weight, in which a row that is being forgotten is a fraction.
+        Number of rows of positive weight; a row that is being forgotten counts as a fraction.
     log_weight : float, default=0.0
         Sum of logarithms of the weights of these rows.
     """

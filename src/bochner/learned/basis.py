@@ -68,7 +68,7 @@ class TwoSpectra(Basis):
 
     @abstractmethod
     def moving(self, rng: Generator, index: Index, share: float) -> tuple[Index, Index]:
-        """Choose the positions in ``index`` of units whose frequency moves, and whose amplitude.
+        """Return positions in ``index`` of units to move in frequency, and of those in amplitude.
 
         ``share`` is the probability that the amplitude moves if units have both.
         """

@@ -289,7 +289,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
 
     @abstractmethod
     def _calibrate(self, left_out: LeftOutRows | None, task: Any) -> None:
-        """Set ``score_`` and the calibration from held-out rows; to ``None`` or one without."""
+        """Set ``score_`` and the calibration from ``left_out``, if that is not ``None``."""
 
     @abstractmethod
     def _problems(

@@ -311,7 +311,7 @@ class WaveFeatures:
         return self.amplitudes.summed(self.omega, weight)
 
     def gradient(self, inputs: Floats, Z: Floats, slope: Floats, scale: float) -> tuple[Array, ...]:
-        """Return a function's derivatives by frequencies and, if they vary, by both of amplitudes.
+        """Return a function's derivatives by frequencies and by parameters of varying amplitudes.
 
         ``slope`` (2M, n) are its derivatives by the features ``Z`` (2M, n), which have the factor
         ``scale``, at inputs (d, n).

@@ -82,8 +82,8 @@ class SimilarityFeatures(
     whose spectral measures are mixtures of Gaussians with Dirichlet-process priors. Frequencies
     are drawn from both. With the features ``z`` of :meth:`transform`, :math:`z(x)^\top J z(y)` is
     an unbiased estimate of the right-hand side, ``kernel_``; ``J`` is the diagonal matrix of
-    ``signature_``: -1 for features of :math:`k_-`, else 1. Frequencies are angular: the features
-    are multiples of :math:`\cos \omega \cdot x` and :math:`\sin \omega \cdot x`.
+    ``signature_``: -1 for features of :math:`k_-`, else 1. Frequencies are angular: their features
+    are :math:`\cos \omega \cdot x` and :math:`\sin \omega \cdot x`, without a factor :math:`2\pi`.
 
     Parameters
     ----------
