@@ -36,8 +36,8 @@ class Frequencies:
         \mathrm{right}(y) &= [r_j \cos(\nu_j \cdot y)]_j \,\|\, [r_j \sin(\nu_j \cdot y)]_j \\
         \hat k(x, y) &= \sum_f \mathrm{signature}_f\, \mathrm{left}_f(x)\, \mathrm{right}_f(y).
 
-    With a factor the j-th term is multiplied by :math:`g_j(x) g_j(y)`, and each of its features by
-    :math:`g_j`: kernels of the inner product are such sums, and locally stationary ones.
+    With a factor the j-th term is multiplied by :math:`g_j(x) g_j(y)`, and its features by
+    :math:`g_j`. Kernels of the inner product and locally stationary kernels are such sums.
 
     Raises ``ValueError`` if shapes disagree or an entry is not finite.
 
