@@ -44,7 +44,7 @@ def data_section(subject: Subject) -> Section:
 
 
 def _side_facts(study: Study) -> str:
-    """Describe the roles of weights and groups."""
+    """Return sentences on the weights and groups of rows, or an empty text without them."""
     texts = []
     if study.split.weight is not None:
         texts.append("Rows have weights in the fit; errors on test rows are not weighted.")

@@ -117,7 +117,7 @@ def find_mode(
 
 
 def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
-    """Return a factor (k, k) of the covariance, and the log volume relative to the prior's."""
+    """Return a factor (k, k) of the covariance, and the log ratio of its volume to the prior's."""
     shifts = np.where(z < 0.0, _INCREMENT, -_INCREMENT)  # Away from the bounds
     _, gradients = objective.many(np.vstack((z, z + np.diag(shifts))))
     curvature = (gradients[1:] - gradients[0]) / shifts[:, None]

@@ -226,10 +226,9 @@ class Frequencies:
     def one_sided(self) -> "Frequencies":
         r"""Return frequencies of the kernel's symmetric part, with equal left and right features.
 
-        The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is
-        :math:`a \cos\theta \cos(\omega \cdot \Delta)`, so phases become weights of either sign.
-        If the arguments have separate frequencies, with :math:`s = (\omega + \nu)/2` and
-        :math:`v = \omega - \nu`, it is
+        The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is :math:`a \cos\theta
+        \cos(\omega \cdot \Delta)`, so phases become weights of either sign. If the arguments have
+        separate frequencies, with :math:`s = (\omega + \nu)/2` and :math:`v = \omega - \nu`, it is
 
         .. math:: a \cos(s \cdot (x - y)) \cos\big(v \cdot \tfrac{x + y}2 + \theta\big)
                   = a \cos(s \cdot (x - y)) \big(g(x) g(y) - h(x) h(y)\big),
