@@ -56,8 +56,8 @@ _SLOW = 0.1
 class LaplaceApproximation:
     """Normal (Laplace) approximation of one model's parameter posterior at its mode.
 
-    ``theta`` (k,) is the mode, ``log_density`` the log density of values and parameters there, and
-    ``factor`` (k, k) a factor of the covariance: the product with its transpose. ``log_evidence``
+    ``theta`` (k,) is the mode, ``log_density`` the log density of values and parameters there;
+    ``factor`` (k, k) times its transpose is the covariance of the parameters. ``log_evidence``
     is Laplace's approximation of the log evidence of the model.
     """
 

@@ -164,9 +164,9 @@ _LEAST_GAIN = 0.98  # a larger box must lower the cost by 2 %
 class Series:
     r"""A Fourier series :math:`\sum_n c_n \exp(i\, \omega_n \cdot \Delta)` on a lattice.
 
-    The ``coefficients`` :math:`c_n`, complex, of shape (2 K_1 + 1, ..., 2 K_d + 1), have that of
-    frequency zero in the middle, and ``c[-n]`` is the conjugate of ``c[n]``; ``spacing`` (d,) is
-    that of the lattice. The errors hold for :math:`|\Delta_i| \leq` ``reach[i]``, in units of the
+    Complex ``coefficients`` :math:`c_n` of shape (2 K_1 + 1, ..., 2 K_d + 1) have frequency zero
+    in the middle, and ``c[-n]`` is the conjugate of ``c[n]``. ``spacing`` (d,) is the distance of
+    lattice points. The errors hold for :math:`|\Delta_i| \leq` ``reach[i]``, in units of the
     function: of grid and taper (``aliasing``), of coefficients left out (``truncation``), and the
     greatest measured one (``checked``). ``peak`` is the greatest absolute value within reach.
     """
