@@ -66,7 +66,8 @@ class SoftmaxLikelihood(LabelLikelihood):
     Parameters
     ----------
     n_classes : int, default=None
-        Number ``C`` of classes, at least two; ``None`` means the number in the training labels.
+        Number ``C`` of classes, at least two; given, or the number in the training labels if
+        ``None``.
 
     Examples
     --------
@@ -202,7 +203,7 @@ class OrdinalLikelihood(LabelLikelihood):
         return replace(self, cutpoints=tuple(cuts.tolist()))
 
     def ends(self, y: Array) -> tuple[Array, Array]:
-        """Return the lower and upper cutpoints of classes ``y``; infinite where there is none."""
+        """Return the lower and the upper cutpoint of classes, infinite at the ends."""
         ends = np.concatenate(([-np.inf], self._cuts, [np.inf]))
         number = np.asarray(y, dtype=np.intp)
         return as_array(ends[number]), as_array(ends[number + 1])

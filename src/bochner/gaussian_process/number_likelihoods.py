@@ -45,7 +45,7 @@ _FAR = 1e3
 """Distance in standard deviations beyond which the series of a hazard is exact to 1e-11."""
 
 _LOG_ROUNDING = 37.0
-"""Minus the logarithm of 1e-16, the mass below which tails are rounding errors."""
+"""Minus the logarithm of the mass below which tails are rounding, 1e-16."""
 
 
 def _normal_log_density(z: Array) -> Array:
@@ -59,7 +59,7 @@ def _normal_hazard(u: Array) -> Array:
 
 
 def _normal_bend(u: Array) -> Array:
-    r"""Return the curvature :math:`-(\log \Phi)''(u) = h (h + u)`, with the hazard ``h``."""
+    r"""Return :math:`-(\log \Phi)''(u) = h (h + u)`, with the hazard ``h``."""
     far = u < -_FAR
     hazard = _normal_hazard(np.where(far, 0.0, u))
     near = hazard * (hazard + np.where(np.isfinite(u) & ~far, u, 0.0))
@@ -239,10 +239,10 @@ class StudentTLikelihood(LocationLikelihood):
         return as_array(f + self.unit * rng.standard_t(self.degrees_of_freedom, size=np.shape(f)))
 
     def noise_variances(self) -> tuple[Array, Array]:
-        r"""Return variances :math:`s^2 / \lambda` and weights, for a Gamma(df/2, df/2) prior.
+        r"""Return variances :math:`s^2 / \lambda` of precisions with a Gamma(df/2, df/2) prior.
 
-        The precisions :math:`\lambda` are nodes of the trapezoidal rule in :math:`\log \lambda`,
-        whose density is smooth and decays at both ends at least exponentially.
+        The nodes are those of the trapezoidal rule in :math:`\log \lambda`, whose density is smooth
+        and decays at both ends at least exponentially.
         """
         shape = 0.5 * self.degrees_of_freedom
         # The density of log(lambda) falls as lambda^shape below, and beyond any power above.
@@ -278,8 +278,8 @@ class CensoredGaussianLikelihood(LocationLikelihood):
     Parameters
     ----------
     left, right : float, default=None
-        Limits in the unit of the targets; ``None`` means no limit on that side. At least one limit
-        is required.
+        Limits, in the unit of the targets, given; ``None`` for no limit on that side. At least one
+        limit is required.
     scale : float, default=None
         Standard deviation ``s`` of the noise; learned if ``None``.
 
@@ -313,7 +313,7 @@ class CensoredGaussianLikelihood(LocationLikelihood):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The left and the right limit; infinite if there is none."""
+        """Both limits; infinite for ``None``."""
         return self._left, self._right
 
     @property
@@ -352,7 +352,7 @@ class CensoredGaussianLikelihood(LocationLikelihood):
         return self._by_case(y, np.ones(1), below, above) / self.unit**2
 
     def _distances(self, f: Array) -> tuple[Array, Array]:
-        """Return the scaled distances ``(left - f) / scale`` and ``(f - right) / scale``."""
+        """Return ``(left - f) / scale`` and ``(f - right) / scale``."""
         return (self._left - f) / self.unit, (f - self._right) / self.unit
 
     def sample(self, rng: np.random.Generator, f: Array) -> Array:

@@ -27,14 +27,14 @@ class SpectralMixture(LagKernel):
     Parameters
     ----------
     weights : sequence of Q floats
-        Weights of the components, positive; they sum to :math:`k(0)`.
+        Positive; they sum to :math:`k(0)`.
     means : array-like of shape (Q, d)
-        Mean frequencies, in radians per unit of the inputs. :class:`KernelAdapter`, for processes
-        of scikit-learn, keeps them as given if one of them is not positive.
+        Radians per unit of the inputs. :class:`KernelAdapter`, for processes of scikit-learn,
+        keeps them as given if one of them is not positive.
     covariances : array-like of shape (Q, d, d), (Q, d) or (Q,)
-        Covariances of frequencies: full, diagonal or scalar, positive semi-definite; zero makes a
-        pure cosine. Models learn factors of the standard deviations along the inputs.
-        :class:`KernelAdapter` keeps full covariances, and all if one is zero, as given.
+        Full, diagonal or scalar; positive semi-definite (zero makes a pure cosine). Learned are
+        factors of the deviations along the inputs. :class:`KernelAdapter` keeps full ones, and all
+        of them if one is zero, as given.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class SpectralMixture(LagKernel):
         return len(self.means[0])
 
     def factors(self) -> Array:
-        r"""Return roots ``L`` (Q, d, d) of the covariances, :math:`\Sigma_q = L_q L_q^\top`."""
+        r"""Return ``L`` of shape (Q, d, d) with :math:`\Sigma_q = L_q L_q^\top`."""
         covariances = as_array(self.covariances)
         if covariances.ndim < 3:
             scale = np.sqrt(covariances).reshape(len(covariances), -1, 1)
@@ -122,14 +122,13 @@ class ModulatedWaves(Kernel):
     Parameters
     ----------
     weights : sequence of Q floats
-        Weights of the waves, positive; they sum to the average of :math:`k(x, x)`. Like all
-        parameters of this kernel they are given, not learned.
+        Positive; they sum to the average of :math:`k(x, x)`. Given, as are all parameters here.
     frequencies : array-like of shape (Q, d)
-        ``s``, the frequencies of the waves, in radians per unit of the inputs.
+        ``s``, in radians per unit of the inputs; given.
     modulations : array-like of shape (Q, d)
-        ``v``, twice the frequencies of the amplitudes, in radians per unit of the inputs.
+        ``v``, in radians per unit of the inputs; given.
     phases : sequence of Q floats
-        :math:`\psi`, the phases of the amplitudes, in radians.
+        :math:`\psi`, in radians; given.
 
     Examples
     --------
@@ -165,7 +164,7 @@ class ModulatedWaves(Kernel):
         return len(self.frequencies[0])
 
     def amplitudes(self, X: Array) -> Array:
-        """Return the amplitudes :math:`a_q` (n, Q) of the waves at rows (n, d)."""
+        """Return the amplitudes at rows (n, d), of shape (n, Q)."""
         v = np.asarray(self.modulations)
         values = np.sqrt(2.0) * np.cos(0.5 * X @ v.T + np.asarray(self.phases))
         return np.where(v.any(axis=1), values, 1.0)
