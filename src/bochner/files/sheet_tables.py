@@ -1,0 +1,135 @@
+"""Division of the cells of a sheet into tables, at empty rows and columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MOST_TITLES = 5
+"""Most rows of titles above the names of a second table: more rows of text are remarks."""
+
+_SAME_ROWS = 0.9
+"""Share of common rows from which cells on both sides of an empty column may be one table."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SheetTable:
+    """A table of a sheet: its cells (n, d), "" where empty, and the place of the first cell."""
+
+    values: NDArray[np.object_]
+    top: int = 0
+    left: int = 0
+
+    def part(self, rows: slice = slice(None), columns: slice = slice(None)) -> SheetTable:
+        """Return some rows and columns, without empty ones around them."""
+        filled = self.values[rows, columns] != ""
+        height, width = (np.flatnonzero(filled.any(axis=axis)) for axis in (1, 0))
+        top, left = (rows.start or 0) + height[0], (columns.start or 0) + width[0]
+        values = self.values[top : top + np.ptp(height) + 1, left : left + np.ptp(width) + 1]
+        return SheetTable(values, self.top + int(top), self.left + int(left))
+
+    def corner(self) -> str:
+        """Return the name of the first cell, such as B3."""
+        return cell_name(self.top, self.left)
+
+    def n_filled(self) -> int:
+        """Return the number of filled cells."""
+        return int((self.values != "").sum())
+
+
+def cell_name(row: int, column: int) -> str:
+    """Return the name of a cell in the notation of spreadsheets: B3 for row 2 and column 1."""
+    letters, column = "", column + 1
+    while column:
+        column, digit = divmod(column - 1, 26)
+        letters = chr(ord("A") + digit) + letters
+    return f"{letters}{row + 1}"
+
+
+def find_tables(cells: NDArray[np.object_]) -> list[SheetTable]:
+    """Return the tables of a sheet, those with the first rows first; none for an empty sheet."""
+    if not (cells != "").any():
+        return []
+    return sorted(_divided(SheetTable(cells).part()), key=lambda table: (table.top, table.left))
+
+
+def _divided(area: SheetTable) -> list[SheetTable]:
+    """Return the tables of an area, divided at empty columns and then at empty rows."""
+    for starts, is_row in ((_columns_of_tables(area), False), (_rows_of_tables(area), True)):
+        if len(starts) > 1:
+            runs = map(slice, starts, [*starts[1:], None])
+            parts = [area.part(rows=run) if is_row else area.part(columns=run) for run in runs]
+            return [table for part in parts for table in _divided(part)]
+    return [area]
+
+
+def _runs(area: SheetTable, axis: int) -> list[slice]:
+    """Return the slices of rows (axis 0) or columns between empty ones; none without empty ones."""
+    filled = (area.values != "").any(axis=1 - axis)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], filled, [False]])))
+    return [] if filled.all() else [slice(*map(int, ends)) for ends in edges.reshape(-1, 2)]
+
+
+def _columns_of_tables(area: SheetTable) -> list[int]:
+    """Return the first column of each table of those next to each other."""
+    starts, main = [0], None
+    for run in _runs(area, axis=1):
+        part = area.part(columns=run)
+        if part.values.shape[1] == 1 or _names(part) is None:
+            continue
+        if main is None or not _continues(part, main):
+            starts += [] if main is None else [run.start]
+            main = part
+    return starts
+
+
+def _continues(part: SheetTable, main: SheetTable) -> bool:
+    """Return whether a part right of a table belongs to it: equal rows, other names, numbers."""
+    ends = [(each.top, each.top + len(each.values)) for each in (part, main)]
+    common = min(end for _, end in ends) - max(top for top, _ in ends)
+    place, of_main = _names(part), _names(main)
+    if common < _SAME_ROWS * max(map(len, (part.values, main.values))):
+        return False
+    if place is None or of_main is None:
+        return False
+    repeated = set(part.values[place]) & set(main.values[of_main]) - {""}
+    return not repeated and not are_texts(part.values[place + 1 :, :1]).any()
+
+
+def _rows_of_tables(area: SheetTable) -> list[int]:
+    """Return the first row of each table of those below each other; titles belong to the next."""
+    starts, above, title = [0], None, None
+    for run in _runs(area, axis=0):
+        part = SheetTable(area.values[run])
+        if ((part.values != "").sum(axis=1) <= 1).all():  # Titles or remarks
+            title = run.start if title is None else title
+            continue
+        place = _names(part)
+        if place is not None:
+            names = part.values[place].tolist()
+            if above is not None and (names != above or place or title is not None):
+                starts.append(run.start if title is None else title)
+            above = names
+        title = None
+    return starts
+
+
+def _names(area: SheetTable) -> int | None:
+    """Return the place of a row of texts above a column of numbers or dates, None without one."""
+    is_text, is_filled = are_texts(area.values), area.values != ""
+    for row in range(min(_MOST_TITLES + 1, len(is_text) - 2)):
+        named, below = is_filled[row], is_filled[row + 1 :]
+        if named.sum() < min(2, len(named)) or not is_text[row][named].all():
+            continue
+        n_numbers = (below & ~is_text[row + 1 :]).sum(axis=0)[named]
+        if (2 * n_numbers > below.sum(axis=0)[named]).any():
+            return row
+    return None
+
+
+def are_texts(cells: NDArray[np.object_]) -> NDArray[np.bool_]:
+    """Return which cells are text."""
+    is_text = np.frompyfunc(lambda cell: isinstance(cell, str) and cell != "", 1, 1)(cells)
+    return np.asarray(is_text, dtype=bool)
