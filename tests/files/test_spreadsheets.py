@@ -194,7 +194,7 @@ class TestChoice:
             refusal(path, table="frst")
         )
         assert "has no sheet '4'" in refusal(path, table="4")
-        assert "has no table both!A1: expected one of 'both!B3', 'both!G3'." in (
+        assert "has no table 'both!A1'. Did you mean 'both!G3'? It has 'both!B3', 'both!G3'." in (
             refusal(path, table="both!A1")
         )
 

@@ -3,7 +3,7 @@
 from files.test_spreadsheets import check_durations, check_formats, check_sheet
 from mutants.registry import deferred, plant_edits
 
-from bochner.files import sheet_markup, sheet_tables, spreadsheets
+from bochner.files import sheet_tables, spreadsheets
 
 sheet = deferred(check_sheet)
 formats = deferred(check_formats)
@@ -15,8 +15,8 @@ plant_edits(
     hidden_sheets_come_first=('not str(each.visible).endswith(".Visible")', "0"),
 )  # fmt: skip
 plant_edits(
-    spreadsheets, "_rank", sheet("a cover", ".xls"),
-    covers_are_tables=("2 * is_other.any(axis=1).sum() >= n_rows", "True"),
+    spreadsheets, "_first_tables", sheet("a cover", ".xls"),
+    covers_are_tables=("names_row(table) is not None", "True"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_with_merged", sheet("merged rows", ".ods"), sheet("merged rows", ".xls"),
@@ -27,20 +27,20 @@ plant_edits(
     merged_titles_are_names=("filled[rows].sum() > filled[rows, columns].sum()", "True"),
 )  # fmt: skip
 plant_edits(
-    spreadsheets, "_table_at", sheet("a small table first", ".xlsx"),
-    the_first_table_is_read=("max(tables, key=SheetTable.n_filled)", "tables[0]"),
+    spreadsheets, "_choose", sheet("a small table first", ".xlsx"),
+    the_first_table_is_read=("(by_cell[each].values != \"\").sum()", "0"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_typed", formats(".xlsx"), formats(".ods"),
-    whole_numbers_are_decimal=(" if is_whole and len(numbers) else", " if False else"),
+    whole_numbers_are_decimal=(" if is_whole else", " if False else"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_typed", durations(".ods"),
-    long_durations_are_text=(" or _DURATION.match(str(x))", ""),
+    long_durations_are_text=("_DURATION.fullmatch(cell)", "False"),
 )  # fmt: skip
 plant_edits(
-    sheet_markup, "merged_ranges", sheet("merged rows and columns", ".ods"), users=[spreadsheets],
-    spans_are_lost=("if max(size) > 1:", "if max(size) > 9:"),
+    spreadsheets, "_merged_ranges", sheet("merged rows and columns", ".ods"),
+    spans_are_lost=("if height * width > 1:", "if height * width > 9:"),
 )  # fmt: skip
 plant_edits(
     sheet_tables, "_columns_of_tables", sheet("two tables next to each other", ".xls"),
@@ -55,6 +55,6 @@ plant_edits(
     equal_names_continue_a_table=(" or place or title is not None", ""),
 )  # fmt: skip
 plant_edits(
-    sheet_tables, "_names", sheet("an empty row within", ".xlsx"),
+    sheet_tables, "names_row", sheet("an empty row within", ".xlsx"),
     every_row_is_names=("not is_text[row][named].all()", "False"),
 )  # fmt: skip

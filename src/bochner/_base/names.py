@@ -57,15 +57,6 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
-_MOST_LISTED = 8
-"""Names of tables or sheets that a message lists."""
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first few names of tables or sheets as text for a message."""
-    return ", ".join(map(repr, names[:_MOST_LISTED])) + ", ..." * (len(names) > _MOST_LISTED)
-
-
 _SHOWN_LENGTH = 40
 """Most characters of an entry that a note shows."""
 

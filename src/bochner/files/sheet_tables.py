@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 _MOST_TITLES = 5
 """Most rows of titles above the names of a second table: more rows of text are remarks."""
 
-_SAME_ROWS = 0.9
-"""Share of common rows from which cells on both sides of an empty column may be one table."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SheetTable:
@@ -30,29 +27,25 @@ class SheetTable:
         values = self.values[top : top + np.ptp(height) + 1, left : left + np.ptp(width) + 1]
         return SheetTable(values, self.top + int(top), self.left + int(left))
 
-    def corner(self) -> str:
-        """Return the name of the first cell, such as B3."""
-        return cell_name(self.top, self.left)
 
-    def n_filled(self) -> int:
-        """Return the number of filled cells."""
-        return int((self.values != "").sum())
+def column_letters(column: int) -> str:
+    """Return the name of a column in the notation of spreadsheets: B for column 1."""
+    before = column_letters(column // 26 - 1) if column >= 26 else ""
+    return before + chr(ord("A") + column % 26)
 
 
 def cell_name(row: int, column: int) -> str:
-    """Return the name of a cell in the notation of spreadsheets: B3 for row 2 and column 1."""
-    letters, column = "", column + 1
-    while column:
-        column, digit = divmod(column - 1, 26)
-        letters = chr(ord("A") + digit) + letters
-    return f"{letters}{row + 1}"
+    """Return the name of a cell: B3 for row 2 and column 1."""
+    return f"{column_letters(column)}{row + 1}"
 
 
-def find_tables(cells: NDArray[np.object_]) -> list[SheetTable]:
-    """Return the tables of a sheet, those with the first rows first; none for an empty sheet."""
-    if not (cells != "").any():
+def find_tables(cells: NDArray[np.object_], n_skipped: int | None = None) -> list[SheetTable]:
+    """Return the tables of a sheet; with a number of rows to skip, all others are one table."""
+    if (cells[n_skipped or 0 :] == "").all():
         return []
-    return sorted(_divided(SheetTable(cells).part()), key=lambda table: (table.top, table.left))
+    whole = SheetTable(cells).part(rows=slice(n_skipped or 0, None))
+    tables = _divided(whole) if n_skipped is None else [whole]
+    return sorted(tables, key=lambda table: (table.top, table.left))
 
 
 def _divided(area: SheetTable) -> list[SheetTable]:
@@ -77,7 +70,7 @@ def _columns_of_tables(area: SheetTable) -> list[int]:
     starts, main = [0], None
     for run in _runs(area, axis=1):
         part = area.part(columns=run)
-        if part.values.shape[1] == 1 or _names(part) is None:
+        if part.values.shape[1] == 1 or names_row(part) is None:
             continue
         if main is None or not _continues(part, main):
             starts += [] if main is None else [run.start]
@@ -87,15 +80,9 @@ def _columns_of_tables(area: SheetTable) -> list[int]:
 
 def _continues(part: SheetTable, main: SheetTable) -> bool:
     """Return whether a part right of a table belongs to it: equal rows, other names, numbers."""
-    ends = [(each.top, each.top + len(each.values)) for each in (part, main)]
-    common = min(end for _, end in ends) - max(top for top, _ in ends)
-    place, of_main = _names(part), _names(main)
-    if common < _SAME_ROWS * max(map(len, (part.values, main.values))):
-        return False
-    if place is None or of_main is None:
-        return False
-    repeated = set(part.values[place]) & set(main.values[of_main]) - {""}
-    return not repeated and not are_texts(part.values[place + 1 :, :1]).any()
+    names, others = (set(each.values[names_row(each) or 0]) - {""} for each in (part, main))
+    is_level = (part.top, len(part.values)) == (main.top, len(main.values))
+    return is_level and not names & others and not _are_texts(part.values[-1:, :1]).any()
 
 
 def _rows_of_tables(area: SheetTable) -> list[int]:
@@ -106,7 +93,7 @@ def _rows_of_tables(area: SheetTable) -> list[int]:
         if ((part.values != "").sum(axis=1) <= 1).all():  # Titles or remarks
             title = run.start if title is None else title
             continue
-        place = _names(part)
+        place = names_row(part)
         if place is not None:
             names = part.values[place].tolist()
             if above is not None and (names != above or place or title is not None):
@@ -116,9 +103,9 @@ def _rows_of_tables(area: SheetTable) -> list[int]:
     return starts
 
 
-def _names(area: SheetTable) -> int | None:
+def names_row(area: SheetTable) -> int | None:
     """Return the place of a row of texts above a column of numbers or dates, None without one."""
-    is_text, is_filled = are_texts(area.values), area.values != ""
+    is_text, is_filled = _are_texts(area.values), area.values != ""
     for row in range(min(_MOST_TITLES + 1, len(is_text) - 2)):
         named, below = is_filled[row], is_filled[row + 1 :]
         if named.sum() < min(2, len(named)) or not is_text[row][named].all():
@@ -129,7 +116,6 @@ def _names(area: SheetTable) -> int | None:
     return None
 
 
-def are_texts(cells: NDArray[np.object_]) -> NDArray[np.bool_]:
+def _are_texts(cells: NDArray[np.object_]) -> NDArray[np.bool_]:
     """Return which cells are text."""
-    is_text = np.frompyfunc(lambda cell: isinstance(cell, str) and cell != "", 1, 1)(cells)
-    return np.asarray(is_text, dtype=bool)
+    return np.vectorize(lambda cell: isinstance(cell, str) and cell != "", otypes=[bool])(cells)

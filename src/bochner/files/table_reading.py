@@ -180,9 +180,8 @@ def read_table(
         which leaves the column out. "decimal point", "decimal comma", "dayfirst" and "monthfirst"
         are for columns that differ from the rest of the file.
     table : str, default=None
-        Table of an SQLite file, or sheet of a spreadsheet by name or number. The first cell
-        chooses one of several tables on a sheet, as in "Data!F3". By default, the largest table of
-        the first visible sheet that has numbers or dates is read.
+        Table of an SQLite file; sheet of a spreadsheet by name or number, or the first cell of a
+        table, as in "Data!F3". None means the largest table of the first sheet with numbers.
     missing : sequence of str, default=()
         Entries that are missing in every column, such as "NA" among text, or "-99".
     skip : int, default=None
@@ -239,10 +238,8 @@ def _refuse_broken_names(names: Collection[str]) -> None:
 
 def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
     if options.table is not None and not options.recorded and ending not in WITH_TABLES:
-        raise InputError(
-            f"{place(path)} holds one table: table= (--table) is for spreadsheets and SQLite. "
-            "Leave it out."
-        )
+        words = "holds one table: leave out table= (--table), which is for spreadsheets and SQLite."
+        raise InputError(f"{place(path)} {words}")
     if ending not in TEXT_ENDINGS:
         contents = read_frame(path, ending, options)
         columns = {str(name): series for name, series in contents.frame.items()}
