@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,9 +71,8 @@ def _columns_of_tables(area: SheetTable) -> list[int]:
     starts, main = [0], None
     for run in _runs(area, axis=1):
         part = area.part(columns=run)
-        if part.values.shape[1] == 1 or names_row(part) is None:
-            continue
-        if main is None or not _continues(part, main):
+        is_table = part.values.shape[1] > 1 and names_row(part) is not None
+        if is_table and (main is None or not _continues(part, main)):
             starts += [] if main is None else [run.start]
             main = part
     return starts
@@ -116,6 +116,6 @@ def names_row(area: SheetTable) -> int | None:
     return None
 
 
-def _are_texts(cells: NDArray[np.object_]) -> NDArray[np.bool_]:
+def _are_texts(cells: NDArray[np.object_]) -> Any:
     """Return which cells are text."""
     return np.vectorize(lambda cell: isinstance(cell, str) and cell != "", otypes=[bool])(cells)
