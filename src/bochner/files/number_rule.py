@@ -377,7 +377,6 @@ def _parts_of(texts: pa.Array) -> tuple[_Parts, NDArray[np.intp]]:
     counts = pc.value_counts(texts.drop_null())
     levels, numbers = counts.field(0), np.array(counts.field(1))
     codes = np.array(pc.index_in(texts, value_set=levels).fill_null(-1))
-    codes[~np.array(texts.is_valid())] = -1
     return _Parts(levels, numbers), codes.astype(np.intp)
 
 
