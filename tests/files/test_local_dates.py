@@ -150,7 +150,7 @@ def test_entries_that_are_no_dates_are_counted(tmp_path):
     entries = [f"{i}.10.2021" for i in range(1, 29)]
     found = read_text(tmp_path, column(*entries, "soon"))
     assert found.notes[-1] == (
-        "'a' has entries 'soon', which count as missing because the other entries are numbers or "
+        "'a' has entries 'soon', which count as missing because the other entries are "
         "dates (1 of 29; a type text, types=, --types, keeps them)."
     )
     assert found.frame["a"].isna().tolist() == [False] * 28 + [True]

@@ -250,7 +250,7 @@ def _why_text(
     for some in attempts:
         assert some.reading is not None and some.reading.unread is not None
         n_bad, n_present = int(some.reading.unread.sum()), some.column.n_present
-        if n_bad <= (1.0 - SHARE_READ) * n_present:
+        if n_bad <= _MIXED * n_present:
             row = int(np.argmax(some.reading.unread))
             words = f"is text, because {n_bad} of {n_present} entries are no {nouns[some.decision.rule]}"
             return [(words, f"row {row + 1}: {some.column.entry(row)!r}")], False

@@ -278,9 +278,10 @@ def _by_rules(
     for name, column in prepared.items():
         if name not in texts:
             kind = {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind)
-            table.decisions |= {name: {"rule": kind}} if kind else {}
+            table.decisions.update({name: {"rule": kind}} if kind else {})
         elif hasattr(columns[name], "iloc") and name not in requested and not options.recorded:
-            _remark_on_stored_text(name, texts[name], table.columns[name], remarks)
+            if table.decisions[name] in ({"rule": "number"}, {"rule": "number", "decimal": "."}):
+                _remark_on_stored_text(name, texts[name], table.columns[name], remarks)
     read_columns = {name: table.columns.get(name, prepared[name]) for name in prepared}
     numbers = [float(word) for word in options.missing if is_number(word)]
     for name, series in read_columns.items() if numbers else ():
