@@ -162,7 +162,7 @@ def test_a_few_words_among_numbers_are_missing_and_noted(tmp_path):
         "'a' should hold numbers, but 1 of 31 entries are something else (row 31: 'n/k')" in message
     )
     codes = read_text(tmp_path, column("1", "2", "A", "3"))
-    assert codes.notes == ()
+    assert codes.notes == ("'a' is text, because 1 of 4 entries are no numbers (row 3: 'A').",)
     assert kinds(codes)["a"] == "text"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from bochner._base.names import nearest, refuse_repeated
 from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, find_heading
-from bochner.files.number_rule import LARGEST_EXACT
+from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ class DateRule:
     noun = "dates"
 
     def decide(self, column: TextColumn) -> Decision | None:
-        """Return the order of days and months, or None if fewer than half of the texts are dates."""
+        """Return the order of days and months, or None if less than half of the texts are dates."""
         dates = _found(column)
         if dates is None:
             return None
@@ -56,8 +56,7 @@ class DateRule:
         notes = _notes(column, dates)
         if dates.family != "numeric":
             return Decision(self.name, notes=notes)
-        kind = column.requested
-        asked = (DATE_KINDS[kind] if kind in DATE_KINDS else None) or column.options.dates
+        asked = DATE_KINDS.get(column.requested or "") or column.options.dates
         if asked in ORDERS:
             return Decision(self.name, {"order": asked}, notes=notes)
         possible = dates.orders()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,12 +76,14 @@ def read_by_rules(
     remarks: Remarks,
     *,
     requested: Mapping[str, str],
+    optional: Collection[str] = (),
     has_semicolons: bool,
 ) -> TableByRules:
     """Read columns of texts (n,) by the first rule that does not decline; the last one reads all.
 
     ``requested`` are kinds of some columns. ``has_semicolons`` is True if semicolons separate the
-    fields, as is usual in countries with decimal commas. Raises InputError if a column does not
+    fields, as is usual in countries with decimal commas. Columns of ``optional`` that do not have
+    the recorded kind are read as text. Raises InputError if a column does not
     have the requested kind, or not the kind that was recorded for it.
     """
     by_name = {rule.name: rule for rule in rules}
@@ -89,9 +91,14 @@ def read_by_rules(
     for name, texts in columns.items():
         column = TextColumn(name, texts, options, requested.get(name))
         record = options.decisions.get(name) if column.requested is None else None
-        found[name] = (
-            _decided(column, rules) if record is None else _recorded(column, by_name, record)
-        )
+        try:
+            found[name] = (
+                _decided(column, rules) if record is None else _recorded(column, by_name, record)
+            )
+        except InputError:
+            if name not in optional:
+                raise
+            found[name] = _decided(replace(column, requested=rules[-1].name), rules)
     decimal = _settle(found, by_name, "decimal", Conventions(has_semicolons, {}))
     order = _settle(found, by_name, "order", Conventions(has_semicolons, {}, decimal or "."))
     table = TableByRules({}, {}, [], decimal, order)
@@ -122,8 +129,9 @@ def _decided(column: TextColumn, rules: Sequence[Rule]) -> _Column:
                 if attempt is None:
                     continue
                 reading = attempt.reading
-                is_whole = reading is None or reading.unread is None
-                if is_whole or (is_last and _is_enough(bare, reading)):
+                if reading is None or reading.unread is None:
+                    return attempt
+                if is_last and column.requested is None and _is_enough(bare, reading):
                     return attempt
                 attempts += [attempt] * is_last
     if column.requested not in (None, last.name):
@@ -171,7 +179,9 @@ def _is_enough(column: TextColumn, reading: Reading) -> bool:
     n_unread, read = int(reading.unread.sum()), column.present() & ~reading.unread
     words = _unread_words(column, reading)
     share = n_unread / column.n_present
-    if share > 1.0 - SHARE_READ and not (share <= _MIXED and n_unread > len(words) <= _FEW_WORDS):
+    are_words = not any(map(str.isdigit, "".join(words)))
+    are_few = are_words and n_unread > len(words) <= _FEW_WORDS and share <= _MIXED
+    if share > 1.0 - SHARE_READ and not are_few:
         return False
     # V57 among numbers is a code, and all of them are.
     if any(any(map(str.isdigit, word)) and any(map(str.isalpha, word)) for word in words):
@@ -225,7 +235,7 @@ def _recorded(
 def _settle(
     found: Mapping[str, _Column], by_name: Mapping[str, Rule], setting: str, file: Conventions
 ) -> str | None:
-    """Settle the choices of a setting by the columns that decide it; return that of most columns."""
+    """Settle the choices of a setting by the columns that decide it; return the usual value."""
     decided = {
         name: str(some.decision.settings[setting])
         for name, some in found.items()
@@ -248,11 +258,13 @@ def _why_text(
     """Return notes on a column that no rule reads, and whether its texts are levels for certain."""
     nouns = {rule.name: rule.noun for rule in rules}
     for some in attempts:
-        assert some.reading is not None and some.reading.unread is not None
+        assert some.reading is not None
+        assert some.reading.unread is not None
         n_bad, n_present = int(some.reading.unread.sum()), some.column.n_present
         if n_bad <= _MIXED * n_present:
             row = int(np.argmax(some.reading.unread))
-            words = f"is text, because {n_bad} of {n_present} entries are no {nouns[some.decision.rule]}"
+            noun = nouns[some.decision.rule]
+            words = f"is text, because {n_bad} of {n_present} entries are no {noun}"
             return [(words, f"row {row + 1}: {some.column.entry(row)!r}")], False
     options = column.options
     if column.requested is not None or (options.decimal, options.dates) == ("auto", "auto"):
@@ -289,7 +301,8 @@ def _remark_on_missing(
         assert reading.unread is not None
         remarks.add(
             some.column.name,
-            f"has entries {listed}, which count as missing because the other entries are {rule.noun}",
+            f"has entries {listed}, which count as missing because the other entries are "
+            f"{rule.noun}",
             f"{int(reading.unread.sum())} of {length}; a type text, types=, --types, keeps them",
         )
 
@@ -307,7 +320,9 @@ def _refusal(
         "number": NUMBER_KINDS.get(kind) or options.decimal,
         "date": DATE_KINDS.get(kind) or options.dates,
     }
-    words = [asked.get(rule.name, "")] if settings is None else [*map(str, settings.values())]
+    words = [asked.get(rule.name, "")]
+    if settings is not None:  # Points are usual
+        words = [str(value) for value in settings.values() if value != "."]
     expected = rule.noun + "".join(_EXPECTED.get(word, "") for word in words)
     if settings is not None and settings.get("unit"):
         expected = f"{rule.noun} with the unit {settings['unit']}, as at the fit"

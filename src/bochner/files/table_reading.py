@@ -19,7 +19,8 @@ from bochner.files.errors import InputError
 from bochner.files.headings import without_repeated_names, without_summaries
 from bochner.files.identifiers import leave_out
 from bochner.files.missing_codes import without_codes
-from bochner.files.number_rule import NumberRule, is_number
+from bochner.files.number_rule import NumberRule
+from bochner.files.plain_numbers import is_number
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
 from bochner.files.rule_reading import TableByRules, read_by_rules
 from bochner.files.rules import Rule
@@ -73,12 +74,14 @@ def read(
     options: ReadOptions = _AUTOMATIC,
     text: Collection[str] = (),
     keep: Collection[str] = (),
+    optional: Collection[str] = (),
 ) -> TableRead:
     r"""Read a table from a file as `read_table` does, and return its notes and layout as well.
 
     ``path`` may also be "-", for CSV from standard input. ``options`` may be the layout of an
     earlier reading. Columns of ``keep``, such as the target, stay even if they seem to be
-    identifiers.
+    identifiers. Columns of ``optional``, such as the target of rows to predict, become text where
+    they cannot be read by the layout.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -115,7 +118,7 @@ def read(
     if options.skip is None and ending in _WITH_SUMMARIES:
         columns, note = without_summaries(columns)
         notes = (*notes, note) if note else notes
-    table = _by_rules(raw, columns, options, text, RULES, remarks)
+    table = _by_rules(raw, columns, options, text, RULES, remarks, optional)
     decided = options.decisions if options.recorded else ()
     keep_names = {*text, *options.types, *table.mixed, *keep, *decided}
     left = leave_out(table.columns, keep_names, remarks, options.recorded)
@@ -125,11 +128,13 @@ def read(
     if index is not None:
         frame.index = index
     decisions = {**options.decisions, **table.decisions}
-    decisions |= dict.fromkeys(left, {"rule": "ignore"})
+    ignored = [name for name, kind in options.types.items() if kind == "ignore"]
+    decisions |= {name: {"rule": "ignore"} for name in (*left, *ignored)}
     layout = replace(
         options,
         decimal=table.decimal or "." if options.decimal == "auto" else options.decimal,
         dates="none" if options.dates == "none" else table.order or "iso",
+        types={},
         decisions=decisions,
         recorded=True,
         header=raw.n_names if options.header is None else options.header,
@@ -257,6 +262,7 @@ def _by_rules(
     text: Collection[str],
     rules: Sequence[Rule],
     remarks: Remarks,
+    optional: Collection[str],
 ) -> TableByRules:
     """Read the columns of a file by rules; columns of a typed table keep their types."""
     if options.recorded and raw.delimiter in {options.decimal, ";"} - {options.delimiter}:
@@ -273,15 +279,20 @@ def _by_rules(
     texts = {name: column for name, column in prepared.items() if not hasattr(column, "iloc")}
     has_semicolons = raw.delimiter == ";"
     table = read_by_rules(
-        texts, options, rules, remarks, requested=requested, has_semicolons=has_semicolons
+        texts,
+        options,
+        rules,
+        remarks,
+        requested=requested,
+        optional=optional,
+        has_semicolons=has_semicolons,
     )
     for name, column in prepared.items():
         if name not in texts:
             kind = {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind)
             table.decisions.update({name: {"rule": kind}} if kind else {})
-        elif hasattr(columns[name], "iloc") and name not in requested and not options.recorded:
-            if table.decisions[name] in ({"rule": "number"}, {"rule": "number", "decimal": "."}):
-                _remark_on_stored_text(name, texts[name], table.columns[name], remarks)
+        elif hasattr(columns[name], "iloc") and name not in kinds:
+            _remark_on_stored_text(name, texts[name], table, remarks)
     read_columns = {name: table.columns.get(name, prepared[name]) for name in prepared}
     numbers = [float(word) for word in options.missing if is_number(word)]
     for name, series in read_columns.items() if numbers else ():
@@ -297,9 +308,10 @@ def _by_rules(
     return replace(table, columns={**read_columns, **without})
 
 
-def _remark_on_stored_text(name: str, texts: Any, series: pd.Series, remarks: Remarks) -> None:
-    """Add a remark on numbers that a spreadsheet or other typed table stores as text."""
-    if series.dtype.kind in "iuf" and not series.isna().all():
+def _remark_on_stored_text(name: str, texts: Any, table: TableByRules, remarks: Remarks) -> None:
+    """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
+    series, is_plain = table.columns[name], table.decisions[name].get("decimal", ".") == "."
+    if series.dtype.kind in "iuf" and is_plain and not series.isna().all():
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
         row = int(np.argmax(series.notna().to_numpy()))
         remarks.add(name, f"{words} keeps them", shown(texts[row]))

@@ -11,7 +11,7 @@ from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.files.columns import Column, kind_of
 from bochner.files.local_dates import are_dates
-from bochner.files.number_rule import are_decimals, are_quantities
+from bochner.files.written_amounts import are_decimals, are_quantities
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
