@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner._base.amounts import as_bytes
+from bochner._base.names import naming
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
@@ -42,7 +43,9 @@ def fit_table(options: SimpleNamespace) -> None:
     with noting_warnings() as notes, reporting(limit=options.time_limit) as progress:
         progress(f"reading {path}")
         table = read(path, layout, keep={*roles.target, *roles.drop, *roles.names.values()})
-        ignored = [name for name, kind in table.layout.types.items() if kind == "ignore"]
+        ignored = [
+            name for name, some in table.layout.decisions.items() if some["rule"] == "ignore"
+        ]
         split = split_table(
             table.frame,
             roles,
@@ -73,6 +76,8 @@ def fit_table(options: SimpleNamespace) -> None:
 
             progress("writing the report")
             page.write(studies, options.report)
+    if names := [(s["name"], "") for s in model.encoder_.columns_ if "parts" in s]:
+        notes.append(f"Free text is read by parts of its words: {naming(names)}.")
     if options.as_json:
         write_json(fit_record(studies, notes, options.out, options.report, left_out))
         return
