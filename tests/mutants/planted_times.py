@@ -68,7 +68,9 @@ plant_edits(
 plant_edits(
     Removal,
     "of_times",
-    lambda: test_left_out_groups.test_the_last_three_fifths_are_stretches_if_enough_rows_are_before(50, 3),
+    lambda: test_left_out_groups.test_the_last_three_fifths_are_stretches_if_enough_rows_are_before(
+        50, 3
+    ),
     stretches_that_end_where_all_rows_do=("ends[firsts[-1] - 1]", "ends[-1]"),
 )
 plant_edits(

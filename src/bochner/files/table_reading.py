@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +47,15 @@ _WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """A table read from a file, notes on guesses, and the layout for reading later files."""
+    """A table read from a file, notes on guesses, and the layout for reading later files.
+
+    ``left_out`` has the columns that seem to be identifiers and are not in the frame.
+    """
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
+    left_out: Mapping[str, pd.Series] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +143,8 @@ def read(
         words={**options.words, **table.words},
         delimiter=raw.delimiter or options.delimiter,
     )
-    return TableRead(frame, (*notes, *remarks.sentences()), layout)
+    identifiers = {name: table.columns[name] for name in left}
+    return TableRead(frame, (*notes, *remarks.sentences()), layout, identifiers)
 
 
 def read_table(
