@@ -15,7 +15,7 @@ from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import looks_like_numbers, nearest
 from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.files.errors import InputError
-from bochner.files.local_numbers import written_numbers
+from bochner.files.written_amounts import written_numbers
 from bochner.tables.encoder import TableEncoder, read_part
 from bochner.tables.observations import Keys
 from bochner.tables.table_errors import refuse_mixed
@@ -155,11 +155,11 @@ def check_target(target: pd.Series, task: Task) -> None:
         )
 
 
-def check_table(features: pd.DataFrame) -> None:
-    """Raise an error for columns that models should not be fitted to."""
+def check_table(features: pd.DataFrame, target: pd.Series | None = None) -> None:
+    """Raise an error for columns that models of a target should not be fitted to."""
     examples = [(name, _mixed_text(features[name])) for name in _text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
-    TableEncoder().fit(features)
+    TableEncoder().fit(features, target)
 
 
 def _mixed_text(series: pd.Series) -> str:
