@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.files.date_patterns import Family
 from bochner.files.local_dates import (
     ORDERS,
-    Family,
     LocalDates,
     Order,
     dates_among,
@@ -53,11 +53,11 @@ of statistical offices, dates of MySQL, and errors of Excel."""
 
 _WORDS = frozenset(MISSING)
 
-_COMMON_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named")
+_COMMON_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named", "compact")
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": ()}
 """Patterns of dates that are tried, by `ReadOptions.dates`."""
 
-_FORCED_FAMILIES: tuple[Family, ...] = (*_COMMON_FAMILIES, "compact")
+_FORCED_FAMILIES = _COMMON_FAMILIES
 """Patterns in a column whose requested kind is dates: 20211231 is a number in other columns."""
 
 _TRUTHS: Mapping[str, bool] = {

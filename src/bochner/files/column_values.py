@@ -232,7 +232,7 @@ def _local_dates(
             f"{reason}; dates={other!r} (--dates {other}) overrules that"
         )
         remarks.add(column.name, words, _first(column))
-    if dates.span and (dates.family == "named" or dates.span == "quarter"):
+    if dates.span and (dates.family == "named" or dates.span != "month"):
         day = str(times[~np.isnat(times)][0]).split("T")[0]
         words = f"holds {dates.span}s, which are read as their first day"
         remarks.add(column.name, words, f"{_first(column)} is read as {day}")
