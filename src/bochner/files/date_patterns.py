@@ -13,7 +13,7 @@ from typing import Literal
 Family = Literal["iso", "month", "compact", "numeric", "named"]
 
 _LETTER = r"[^\s0-9.,/:;'()\[\]_+-]"
-"""A letter of any script, in classes that Python and RE2 share."""
+"""A letter of any script, in classes without digits and marks."""
 
 _YEAR = "(?P<year>[0-9]{4})"
 _SHORT_YEAR = "'?(?P<year>[0-9]{2})"
@@ -77,18 +77,20 @@ _COMPACT_CLOCK = (
 )
 _JOIN = r"(?:[T_]| ?, ?| +- +|:| )+"
 _WEEKDAY = rf"(?:(?P<weekday>{_LETTER}{{2,}}(?:-{_LETTER}+)?)[ .,]+)?"
+_AFTER = rf"(?:[ ,]+(?P<after>(?![AaPp][Mm] ){_LETTER}{{2,}}(?:-{_LETTER}+)?))?"
 
 _LAYOUTS = (
-    rf"^{_WEEKDAY}DATE(?:{_JOIN}{_CLOCK})?$",
+    rf"^{_WEEKDAY}DATE{_AFTER}(?:{_JOIN}{_CLOCK})?$",
     rf"^{_CLOCK}[ ,-]+{_WEEKDAY}DATE$",
     rf"^{_WEEKDAY}DATE(?:[T_ -]?{_COMPACT_CLOCK})?$",
 )
 """Places of the time of day: after the date, before it, or after it without colons."""
 
 _WEEK_WORDS = "(?i:kalenderwoche|woche|week|wk|kw|cw|semaine|semana|settimana|vecka|uge|uke|viikko)"
-_QUARTER_WORDS = "(?i:quartal|quarter|trimestre|kwartaal|kwartał|kvartal|квартал|кв)"
+_QUARTER_WORDS = r"(?i:quartal|quarter|trimestre|kwartaal|kwartał|kvartal|квартал|кв)\b"
 
 _REWRITES = (
+    ("[\u00a0\u2009\u202f]", " "),
     (r"(?:星期|[周週])[一二三四五六日天]|[월화수목금토일]요일|[月火水木金土日]曜日?", ""),
     (r"\s*[(\[（][^0-9)\]）]{1,16}[)\]）]", ""),  # A weekday, a flag
     (r"^\[(.*)\]$", r"\1"),
@@ -103,11 +105,15 @@ _REWRITES = (
     (r"([0-9]{1,2}) ?[時时点시]", r"\1:00"),
     (r"(?:午前|上午|오전) ?", " AM "),
     (r"(?:午後|下午|오후) ?", " PM "),
-    (r"^(?:ngày )?([0-9]{1,2}) tháng ([0-9]{1,2}),? (?:năm )?([0-9]{4})", r"\3-\2-\1"),
+    (
+        r"^(?:[^0-9]+, )?(?:ngày )?([0-9]{1,2}) tháng ([0-9]{1,2}),? (?:năm )?([0-9]{4})",
+        r"\3-\2-\1",
+    ),
     (r" ?(?:Uhr|uhr|hrs?|klo)\.?$", ""),
     (r",? (?:at|um|à|kl\.?|klo|a las|às|alle|om|в|о|@) ([0-9])", r" \1"),
     (r"([0-9]{4}),? ?(?:года|року|г\.?|р\.|r\.|m\.)( |,|$)", r"\1\2"),
-    (r" d\.$", ""),  # Lithuanian for day
+    (r" d\.(,|$)", r"\1"),  # Lithuanian for day
+    (r"([^0-9][0-9]{4})\.( |,|$)", r"\1\2"),
     (r" (?:de|del|of|di|do|da) ", " "),
     (r" d['’]", " "),
     (r"(^| )(?:den|el|le|il|the|am) ([0-9])", r"\1\2"),
@@ -115,7 +121,7 @@ _REWRITES = (
     (rf"^([1-4])\.? ?{_QUARTER_WORDS}[ .,/]*", r"Q\1 "),
     (rf"{_QUARTER_WORDS} ?([1-4])", r"Q\1"),
     (r"^([12])\.? ?(?i:halbjahr|half|semestre|semester)[ ,/]*", r"H\1 "),
-    (rf"{_WEEK_WORDS}[ .]*([0-9]{{1,2}})", r"W\1"),
+    (rf"(^|[0-9 /-]){_WEEK_WORDS}[ .]*([0-9]{{1,2}})", r"\1W\2"),
 )
 """Regular expressions and replacements in their order: words around dates, and other scripts."""
 

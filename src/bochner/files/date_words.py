@@ -99,10 +99,8 @@ def find_words(names: Collection[str], days: Collection[str]) -> DateWords | Non
     """Return the names of the first language that has all these months and weekdays, or None."""
     if ENGLISH.explains(names, days):
         return ENGLISH
-    if (
-        max(len(names), len(days)) > _MOST_NAMES
-        or min(map(len, names), default=3) < _SHORTEST_MONTH
-    ):
+    is_short = any(len(name) < _SHORTEST_MONTH and name.isascii() for name in names)
+    if is_short or max(len(names), len(days)) > _MOST_NAMES:
         return None
     try:
         words = map(_of_language, _codes())

@@ -216,7 +216,7 @@ def _notation(head: Sequence[str], families: Sequence[Family]) -> _Notation | No
     if pattern.example in _LIKE_FISCAL_YEARS and _are_fiscal_years(texts):
         pattern = FISCAL_YEARS
     matches = [match for match in map(compiled(pattern).match, texts) if match]
-    words = find_words(*(_distinct(matches, name) for name in ("name", "weekday")))
+    words = _words(matches)
     if words is None or (pattern.example == "Dec-21" and not _are_years(matches, words)):
         return None
     return _Notation(pattern, matches, rewrites, words)
@@ -229,9 +229,12 @@ def _head(texts: pa.Array) -> list[str]:
     return [*sample[:_MOST_TESTED], *sample[_MOST_TESTED :: 1 + len(sample) // _MOST_TESTED]]
 
 
-def _distinct(matches: Sequence[re.Match[str]], name: str) -> set[str]:
-    """Return the distinct texts of a group, without those of texts that lack it."""
-    return {str(match[name]) for match in matches if name in match.re.groupindex and match[name]}
+def _words(matches: Sequence[re.Match[str]]) -> DateWords | None:
+    """Return the language of the names of months and weekdays in matched texts, or None."""
+    parts = [match.groupdict() for match in matches]
+    names = {each["name"] for each in parts if each.get("name")}
+    days = {each[key] for each in parts for key in ("weekday", "after") if each.get(key)}
+    return find_words(names, days)
 
 
 def _are_years(matches: Sequence[re.Match[str]], words: DateWords) -> bool:
@@ -258,7 +261,8 @@ def _date_format(match: re.Match[str]) -> str | None:
     """Return the format of `strptime` of a matched text, or None if the text has other parts."""
     parts = {name: match.span(name) for name in match.re.groupindex if match[name]}
     parts = {name: span for name, span in parts.items() if not name.startswith("mark")}
-    if not parts.keys() <= _DIRECTIVES.keys():
+    marks = {text for name, text in match.groupdict().items() if name.startswith("mark")}
+    if len(marks) > 1 or not parts.keys() <= _DIRECTIVES.keys():
         return None
     text, end, made = match[0], 0, ""
     for name, (start, stop) in sorted(parts.items(), key=lambda item: item[1]):
@@ -325,5 +329,4 @@ def are_dates(texts: Sequence[str]) -> bool:
     is_iso = pattern.family == "iso" and any(match["mark"] == "-" for match in matches)
     if is_iso or len(matches) < len(texts):
         return False
-    names, days = _distinct(matches, "name"), _distinct(matches, "weekday")
-    return find_words(names, days) is not None
+    return _words(matches) is not None
