@@ -17,7 +17,6 @@ from bochner.files.date_patterns import (
     Family,
     best_pattern,
     compiled,
-    patterns_of,
     rewrites_for,
     rewritten,
 )
@@ -119,10 +118,6 @@ class LocalDates:
             order: np.count_nonzero(~np.isnat(times)) for order, times in self.by_order.items()
         }
         return tuple(order for order, count in counts.items() if count == max(counts.values()))
-
-    def reads(self, n_present: int) -> bool:
-        """Return whether all ``n_present`` present texts are valid dates in the first order."""
-        return bool((~np.isnat(self.times(self.orders()[0]))).sum() == n_present)
 
 
 def iso_times(texts: pa.Array) -> tuple[Times, Times | None] | None:
@@ -309,13 +304,6 @@ def _fill_by_pattern(dates: LocalDates, texts: pa.Array, notation: _Notation) ->
                         match, notation.words, monthfirst=order == "monthfirst"
                     )
                     dates.offset[row] = minutes
-
-
-def dates_among(texts: pa.Array) -> NDArray[np.bool_]:
-    """Return a mask (n,) of texts, some null, that have the pattern of a date, valid or not."""
-    patterns = [compiled(each) for each in patterns_of(("iso", "month", "numeric", "named"))]
-    entries = texts.to_pylist()
-    return np.array([any(each.match(text or "") for each in patterns) for text in entries], bool)
 
 
 def are_dates(texts: Sequence[str]) -> bool:

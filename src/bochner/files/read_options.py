@@ -37,9 +37,8 @@ class ReadOptions:
     """Formats of the numbers and dates of a file, and the kinds of its columns.
 
     Options are those of :func:`bochner.read_table`. A layout that is ``recorded`` by an earlier
-    reading also has the units of columns, the entries that are missing in a column because nearly
-    all others were numbers or dates (``words``), and the delimiter. Its columns in ``types`` may be
-    missing, and no column is left out as an identifier.
+    reading also has the delimiter, and for each column the rule that has read it, with its settings
+    (``decisions``). Such columns may be missing, and none is left out as an identifier.
     """
 
     decimal: str = "auto"
@@ -50,8 +49,7 @@ class ReadOptions:
     missing: Sequence[str] = ()
     skip: int | None = None
     header: int | None = None
-    units: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    decisions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     delimiter: str | None = None
 
     def __post_init__(self) -> None:
@@ -75,15 +73,13 @@ class ReadOptions:
             check_kind(kind, f"types of column {column!r}")
         object.__setattr__(self, "types", dict(self.types))
         object.__setattr__(self, "missing", tuple(map(str, self.missing)))
-        object.__setattr__(self, "units", dict(self.units))
-        object.__setattr__(self, "words", {name: tuple(some) for name, some in self.words.items()})
+        object.__setattr__(self, "decisions", {n: dict(some) for n, some in self.decisions.items()})
 
     def to_record(self) -> dict[str, object]:
         """Return the options as plain JSON."""
         record = {each.name: getattr(self, each.name) for each in fields(self)}
         del record["recorded"]
-        words = {name: list(some) for name, some in self.words.items()}
-        return {**record, "missing": list(self.missing), "words": words}
+        return {**record, "missing": list(self.missing)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:

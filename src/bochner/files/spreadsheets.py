@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bochner._base.names import MOST_NAMED, Remarks, nearest, refuse_repeated
 from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, find_heading
-from bochner.files.local_numbers import LARGEST_EXACT
+from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
 from bochner.files.sheet_tables import SheetTable, cell_name, column_letters, find_tables, names_row
 
