@@ -51,6 +51,10 @@ SECOND = [OTHER_NAMES, *OTHER]
 EMPTY_CELLS = [[None if i % 4 else region, *rest] for i, (region, *rest) in enumerate(ROWS)]
 COVER = [["Sales of stores"], GAP, ["Published by the office of stores"], ["in March"]]
 
+YEARS = ["store", 2019, 2020, 2021]
+BY_YEAR = [[f"s{i}", i + 7, 7 * i % 5, i + 0.5] for i in range(N)]
+WIDE = [[*NAMES, "length", "width"], *([*row, i + 1, i + 0.25] for i, row in enumerate(ROWS))]
+
 SHEETS = {
     "one table": ({"a": TABLE}, {}, ROWS, ""),
     "empty rows and columns around it": ({"a": padded(TABLE)}, {}, ROWS, ""),
@@ -85,6 +89,18 @@ SHEETS = {
     "equal names below a title": (
         {"a": [*TABLE, GAP, ["Others"], *TABLE[:5]]}, {}, ROWS, "('a!A1', 'a!A11')"
     ),
+    "years as names": (
+        {"a": [["Sales"], YEARS, *BY_YEAR, GAP, ["Costs"], YEARS, *BY_YEAR[:5]]}, {}, BY_YEAR,
+        "('a!A1', 'a!A12')",
+    ),
+    "a short list next to the table": (
+        {"a": beside(TABLE, [["Mean", 2.5], ["Sum", None], ["Most", 4]])}, {}, ROWS,
+        "('a!A1', 'a!F1')",
+    ),
+    "an empty column within": (
+        {"a": [[*row[:4], None, *row[4:]] for row in WIDE]}, {}, WIDE[1:],
+        "'Unnamed: 4' has no name and no entries and is left out",
+    ),
 }  # fmt: skip
 """Sheets, how they are written, the rows of their table, and words of the note."""
 
@@ -99,9 +115,10 @@ def check_sheet(name, ending):
         except ValueError as error:  # A refusal is as wrong as another reading
             raise AssertionError from error
         again = read(path, found.layout)
-    assert list(found.frame.columns) == NAMES
+    names = list(map(str, YEARS if rows is BY_YEAR else WIDE[0][: len(rows[0])]))
+    assert list(found.frame.columns) == names
     assert found.frame.to_numpy(dtype=object).tolist() == rows
-    assert found.frame.dtypes.map(lambda dtype: dtype.kind).tolist()[2:] == ["i", "f"]
+    assert found.frame.dtypes.map(lambda dtype: dtype.kind).tolist()[2:4] == ["i", "f"]
     assert (words in " ".join(found.notes)) if words else found.notes == ()
     pd.testing.assert_frame_equal(found.frame, again.frame)
 

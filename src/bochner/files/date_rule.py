@@ -21,7 +21,7 @@ from bochner.files.local_dates import (
     other_order,
 )
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Conventions, Decision, Reading, TextColumn
+from bochner.files.rules import Conventions, Decision, Reading, Rule, TextColumn
 
 _ALL_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named", "compact")
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": ()}
@@ -31,7 +31,7 @@ _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
 
-class DateRule:
+class DateRule(Rule):
     """Reads dates; the setting ``order`` is that of days and months that are both numbers."""
 
     name = "date"
