@@ -199,7 +199,6 @@ def test_spans_are_noted(tmp_path):
     read = read_text(tmp_path, column("2000-01", "2001-02", "2002-03"))
     assert read.frame["a"].dt.year.tolist() == [2000, 2001, 2002]
     words = (
-        "'a' holds fiscal years, which are read as their first day (2000-01 is read as "
-        "2000-01-01)."
+        "'a' holds fiscal years, which are read as their first day (2000-01 is read as 2000-01-01)."
     )
     assert read.notes == (words,)
