@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ from bochner.files.text_files import (
 if TYPE_CHECKING:
     import pandas as pd
 
-from bochner.files.word_rules import TextRule, TruthRule  # isort
+from bochner.files.word_rules import FunctionRule, TextRule, TruthRule  # isort
 
 RULES: tuple[Rule, ...] = (NumberRule(), TruthRule(), DateRule(), TextRule())
 """The rules by which columns are read, in their order."""
@@ -75,6 +75,7 @@ def read(
     text: Collection[str] = (),
     keep: Collection[str] = (),
     optional: Collection[str] = (),
+    rules: Sequence[Rule] = RULES,
 ) -> TableRead:
     r"""Read a table from a file as `read_table` does, and return its notes and layout as well.
 
@@ -118,7 +119,7 @@ def read(
     if options.skip is None and ending in _WITH_SUMMARIES:
         columns, note = without_summaries(columns)
         notes = (*notes, note) if note else notes
-    table = _by_rules(raw, columns, options, text, RULES, remarks, optional)
+    table = _by_rules(raw, columns, options, text, rules, remarks, optional)
     decided = options.decisions if options.recorded else ()
     keep_names = {*text, *options.types, *table.mixed, *keep, *decided}
     left = leave_out(table.columns, keep_names, remarks, options.recorded)
@@ -154,6 +155,7 @@ def read_table(
     missing: Sequence[str] = (),
     skip: int | None = None,
     header: int | None = None,
+    rules: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> pd.DataFrame:
     r"""Return the table of a file or data frame; a warning lists oddities and guesses.
 
@@ -190,6 +192,10 @@ def read_table(
         be a title or a total. None finds such lines.
     header : int, default=None
         Lines of column names: 0 if the first line is data, 2 for two lines. None means 0 or 1.
+    rules : mapping of str to callable, default=None
+        Rules of your own by name, tried before the others. Each is a function that takes the texts
+        of a column as a pandas Series and returns a Series of values, missing where it cannot read
+        an entry, or None to decline the column.
 
     Returns
     -------
@@ -221,7 +227,8 @@ def read_table(
     options = ReadOptions(
         decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
     )
-    table_read = read(path, options, text)
+    own = [FunctionRule(name, function) for name, function in (rules or {}).items()]
+    table_read = read(path, options, text, rules=(*own, *RULES))
     if table_read.notes:
         source = "the table" if hasattr(path, "columns") else path
         warnings.warn(f"Read {source}: {' '.join(table_read.notes)}", stacklevel=2)
