@@ -303,7 +303,7 @@ def _by_rules(
             kind = {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind)
             table.decisions.update({name: {"rule": kind}} if kind else {})
         elif hasattr(columns[name], "iloc") and name not in kinds:
-            _remark_on_stored_text(name, texts[name], table, remarks)
+            _remark_on_stored_text(name, columns[name], table, remarks)
     read_columns = {name: table.columns.get(name, prepared[name]) for name in prepared}
     numbers = [float(word) for word in options.missing if is_number(word)]
     for name, series in read_columns.items() if numbers else ():
@@ -319,13 +319,14 @@ def _by_rules(
     return replace(table, columns={**read_columns, **without})
 
 
-def _remark_on_stored_text(name: str, texts: Any, table: TableByRules, remarks: Remarks) -> None:
+def _remark_on_stored_text(name: str, cells: Any, table: TableByRules, remarks: Remarks) -> None:
     """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
     series, is_plain = table.columns[name], table.decisions[name].get("decimal", ".") == "."
-    if series.dtype.kind in "iuf" and is_plain and not series.isna().all():
+    is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
+    rows = np.flatnonzero(is_text & series.notna().to_numpy())
+    if series.dtype.kind in "iuf" and is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
-        row = int(np.argmax(series.notna().to_numpy()))
-        remarks.add(name, f"{words} keeps them", shown(texts[row]))
+        remarks.add(name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
 
 def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:
