@@ -316,8 +316,9 @@ def _by_rules(
 
 def _remark_on_stored_text(name: str, texts: Any, table: TableByRules, remarks: Remarks) -> None:
     """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
-    series, is_plain = table.columns[name], table.decisions[name].get("decimal", ".") == "."
-    if series.dtype.kind in "iuf" and is_plain and not series.isna().all():
+    series, decision = table.columns[name], table.decisions[name]
+    is_plain = decision["rule"] == "number" and decision.get("decimal", ".") == "."
+    if is_plain and not series.isna().all():
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
         row = int(np.argmax(series.notna().to_numpy()))
         remarks.add(name, f"{words} keeps them", shown(texts[row]))
