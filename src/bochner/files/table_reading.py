@@ -298,7 +298,7 @@ def _by_rules(
             kind = {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind)
             table.decisions.update({name: {"rule": kind}} if kind else {})
         elif hasattr(columns[name], "iloc") and name not in kinds:
-            _remark_on_stored_text(name, texts[name], table, remarks)
+            _remark_on_stored_text(name, columns[name], table, remarks)
     read_columns = {name: table.columns.get(name, prepared[name]) for name in prepared}
     numbers = [float(word) for word in options.missing if is_number(word)]
     for name, series in read_columns.items() if numbers else ():
@@ -314,14 +314,15 @@ def _by_rules(
     return replace(table, columns={**read_columns, **without})
 
 
-def _remark_on_stored_text(name: str, texts: Any, table: TableByRules, remarks: Remarks) -> None:
+def _remark_on_stored_text(name: str, cells: Any, table: TableByRules, remarks: Remarks) -> None:
     """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
     series, decision = table.columns[name], table.decisions[name]
     is_plain = decision["rule"] == "number" and decision.get("decimal", ".") == "."
-    if is_plain and not series.isna().all():
+    is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
+    rows = np.flatnonzero(is_text & series.notna().to_numpy())
+    if is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
-        row = int(np.argmax(series.notna().to_numpy()))
-        remarks.add(name, f"{words} keeps them", shown(texts[row]))
+        remarks.add(name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
 
 def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:
