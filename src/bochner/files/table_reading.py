@@ -321,10 +321,11 @@ def _by_rules(
 
 def _remark_on_stored_text(name: str, cells: Any, table: TableByRules, remarks: Remarks) -> None:
     """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
-    series, is_plain = table.columns[name], table.decisions[name].get("decimal", ".") == "."
+    series, decision = table.columns[name], table.decisions[name]
+    is_plain = decision["rule"] == "number" and decision.get("decimal", ".") == "."
     is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
     rows = np.flatnonzero(is_text & series.notna().to_numpy())
-    if series.dtype.kind in "iuf" and is_plain and len(rows):
+    if is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
         remarks.add(name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
