@@ -189,6 +189,23 @@ def test_errors_are_missing_with_a_note(tmp_path, ending):
     assert any("'a' has entries '#DIV/0!', which count as missing (1 of" in n for n in found.notes)
 
 
+def check_stored_text(ending=".xlsx"):
+    """Only numbers in cells of text are noted, not the word next to numbers."""
+    rows = [["a", "b", "c"], *([i + 0.5, str(i + 0.5), i] for i in range(20)), ["n/k", None, "7"]]
+    with TemporaryDirectory() as folder:
+        found = read(write_book(Path(folder, f"t{ending}"), {"x": rows}))
+    notes = [note for note in found.notes if "stored as text" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("'b' and 'c' have numbers that are stored as text")
+    assert notes[0].endswith("('b': 0.5).")
+    np.testing.assert_array_equal(found.frame["c"], [*range(20), 7])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_numbers_in_cells_of_text_are_noted(ending):
+    check_stored_text(ending)
+
+
 class TestChoice:
     @pytest.fixture
     def path(self, tmp_path):

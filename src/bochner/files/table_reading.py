@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,11 +49,15 @@ _WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """A table read from a file, notes on guesses, and the layout for reading later files."""
+    """A table read from a file, notes on guesses, and the layout for reading later files.
+
+    ``left_out`` has the columns that seem to be identifiers and are not in the frame.
+    """
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
+    left_out: Mapping[str, pd.Series] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +145,8 @@ def read(
         header=raw.n_names if options.header is None else options.header,
         delimiter=raw.delimiter or options.delimiter,
     )
-    return TableRead(frame, (*notes, *remarks.sentences()), layout)
+    identifiers = {name: table.columns[name] for name in left}
+    return TableRead(frame, (*notes, *remarks.sentences()), layout, identifiers)
 
 
 def read_table(
@@ -298,7 +303,7 @@ def _by_rules(
             kind = {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind)
             table.decisions.update({name: {"rule": kind}} if kind else {})
         elif hasattr(columns[name], "iloc") and name not in kinds:
-            _remark_on_stored_text(name, texts[name], table, remarks)
+            _remark_on_stored_text(name, columns[name], table, remarks)
     read_columns = {name: table.columns.get(name, prepared[name]) for name in prepared}
     numbers = [float(word) for word in options.missing if is_number(word)]
     for name, series in read_columns.items() if numbers else ():
@@ -314,13 +319,15 @@ def _by_rules(
     return replace(table, columns={**read_columns, **without})
 
 
-def _remark_on_stored_text(name: str, texts: Any, table: TableByRules, remarks: Remarks) -> None:
+def _remark_on_stored_text(name: str, cells: Any, table: TableByRules, remarks: Remarks) -> None:
     """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
-    series, is_plain = table.columns[name], table.decisions[name].get("decimal", ".") == "."
-    if series.dtype.kind in "iuf" and is_plain and not series.isna().all():
+    series, decision = table.columns[name], table.decisions[name]
+    is_plain = decision["rule"] == "number" and decision.get("decimal", ".") == "."
+    is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
+    rows = np.flatnonzero(is_text & series.notna().to_numpy())
+    if is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
-        row = int(np.argmax(series.notna().to_numpy()))
-        remarks.add(name, f"{words} keeps them", shown(texts[row]))
+        remarks.add(name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
 
 def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.checks import check_targets, labels, numbers
+from bochner._base.checks import check_targets, labels, numbers, refuse_missing_targets
 from bochner._base.file_writing import as_path, replacing
 from bochner._base.frames import as_frame
 from bochner._base.number_texts import counted
@@ -83,6 +83,7 @@ def report_of(model: Model, X: Any, y: object) -> Report:
     check_is_fitted(model, "head_")
     X = as_frame("X", X)
     is_class = isinstance(model, TableClassifier)
+    refuse_missing_targets(y, "report")
     targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):
         raise ValueError(
@@ -93,7 +94,7 @@ def report_of(model: Model, X: Any, y: object) -> Report:
         raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
     if not is_class:
         if not np.isfinite(targets).all():
-            raise ValueError("y must be finite; some entries are infinite or missing. Drop them.")
+            raise ValueError("y must be finite; some entries are infinite. Drop their rows.")
         check_targets(targets)
     task = "classification" if is_class else "regression"
     reason = f"Predictions are compared with known targets of {counted(len(targets), 'row')}."

@@ -41,8 +41,9 @@ class Subject:
 
     @property
     def named(self) -> Study:
-        """The study with a shortened, escaped target name for sentences."""
-        return replace(self.study, target=self.name)
+        """The study with shortened, escaped names of the target and of leaks for sentences."""
+        leaks = [replace(leak, column=short(leak.column)) for leak in self.study.leaks]
+        return replace(self.study, target=self.name, leaks=leaks)
 
     @property
     def n_fit(self) -> int:
