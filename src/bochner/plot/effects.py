@@ -231,12 +231,8 @@ class EffectDisplay(Display):
             axis_texts.finish(axis, label, self.effect.columns[i], ticks="x")
         else:
             handles = self._numbers(axis, i, curves, theme)
-            is_date = self.effect.columns[i] in self.dates
-            axis_texts.finish(axis, self.effect.columns[i], label, ticks="y" if is_date else "xy")
-            if is_date:
-                axis_texts.date_ticks(
-                    axis.xaxis, axis_texts.panel_points(axis)[0], self.effect.columns[i]
-                )
+            name = self.effect.columns[i]
+            axis_texts.finish_along(axis, name, label, are_dates=name in self.dates)
         if len(handles) > 1:
             axis_texts.legend([axis], handles, [*names, "missing"][: len(handles)])
 
