@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Numbers = NDArray[np.float64]
+Times = NDArray[np.datetime64]
 
 _NAMES: Mapping[str, str] = {
     "year": "year yr yyyy jahr année annee an año ano anno jaar år rok год ano 年",
@@ -66,7 +67,7 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
         if not clock or has_clock or len(np.unique(present)) == len(present):
             return frame, ""
         names = [days[0], *(name for name, _ in clock.values())]
-        times = date.raw.astype("datetime64[us]") + _time_of_day(clock)
+        times: Times | None = date.raw.astype("datetime64[us]") + _time_of_day(clock)
     else:
         times, used = _calendar_times(parts)
         if times is None:
@@ -146,7 +147,7 @@ def _time_of_day(parts: Mapping[str, tuple[str, Numbers]]) -> NDArray[np.timedel
 
 def _calendar_times(
     parts: Mapping[str, tuple[str, Numbers]],
-) -> tuple[NDArray[np.datetime64] | None, list[str]]:
+) -> tuple[Times | None, list[str]]:
     """Return times (n,) by year and month, quarter or week, and the parts that they have."""
     spans = [name for name in ("month", "quarter", "week") if name in parts]
     if "year" not in parts or not spans:
@@ -157,7 +158,8 @@ def _calendar_times(
     if span == "week":
         fourth = months.astype("M8[M]").astype("M8[D]") + 3
         monday = fourth - ((fourth.astype(np.int64) + 3) % 7).astype("m8[D]")
-        return (monday + 7 * (number["week"] - 1)).astype("M8[us]"), used
+        weeks: Times = (monday + 7 * (number["week"] - 1)).astype("M8[us]")
+        return weeks, used
     months += number["month"] - 1 if span == "month" else 3 * (number["quarter"] - 1)
     days = months.astype("M8[M]").astype("M8[D]")
     if span == "month" and "day" in number:
@@ -167,5 +169,6 @@ def _calendar_times(
         clock = {name: parts[name] for name in ("clock", "hour", "minute") if name in parts}
         if clock:
             clock.pop("hour", None) if "clock" in clock else None
-            return days.astype("M8[us]") + _time_of_day(clock), [*used, *clock]
-    return days.astype("M8[us]"), used
+            times: Times = days.astype("M8[us]") + _time_of_day(clock)
+            return times, [*used, *clock]
+    return np.asarray(days, dtype="M8[us]"), used
