@@ -67,7 +67,8 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
         if not clock or has_clock or len(np.unique(present)) == len(present):
             return frame, ""
         names = [days[0], *(name for name, _ in clock.values())]
-        times: Times | None = date.raw.astype("datetime64[us]") + _time_of_day(clock)
+        start: Any = date.raw.astype("datetime64[us]")
+        times: Times | None = start + _time_of_day(clock)
     else:
         times, used = _calendar_times(parts)
         if times is None:
@@ -161,7 +162,7 @@ def _calendar_times(
         weeks: Times = (monday + 7 * (number["week"] - 1)).astype("M8[us]")
         return weeks, used
     months += number["month"] - 1 if span == "month" else 3 * (number["quarter"] - 1)
-    days = months.astype("M8[M]").astype("M8[D]")
+    days: Any = months.astype("M8[M]").astype("M8[D]")
     if span == "month" and "day" in number:
         days, used = days + (number["day"] - 1), [*used, "day"]
         if (days.astype("M8[M]") != months.astype("M8[M]")).any():
@@ -169,6 +170,5 @@ def _calendar_times(
         clock = {name: parts[name] for name in ("clock", "hour", "minute") if name in parts}
         if clock:
             clock.pop("hour", None) if "clock" in clock else None
-            times: Times = days.astype("M8[us]") + _time_of_day(clock)
-            return times, [*used, *clock]
-    return np.asarray(days, dtype="M8[us]"), used
+            return days.astype("M8[us]") + _time_of_day(clock), [*used, *clock]
+    return days.astype("M8[us]"), used
