@@ -29,6 +29,9 @@ _ALL_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named", "compac
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": ()}
 """Patterns of dates that are tried, by `ReadOptions.dates`."""
 
+_FEW = 8
+"""First entries that tell numbers from other notations."""
+
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
@@ -41,9 +44,9 @@ class DateRule(Rule):
 
     def decide(self, column: TextColumn) -> Decision | None:
         """Return the order of days and months, or None if less than half of the texts are dates."""
-        numbers = _numbers(column)
-        if numbers is not None:
-            return self._decide_numbers(column, numbers)
+        if plain_numbers(column.sample().slice(0, _FEW)) is not None:
+            numbers = _numbers(column)
+            return None if numbers is None else self._decide_numbers(column, numbers)
         dates = _found(column)
         if dates is None:
             return None
