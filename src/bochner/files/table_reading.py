@@ -24,6 +24,7 @@ from bochner.files.column_types import (
 from bochner.files.column_values import column_values
 from bochner.files.columns import kind_of, labels
 from bochner.files.errors import InputError
+from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
 from bochner.files.identifiers import is_index, leave_out
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
@@ -65,6 +66,7 @@ class _RawColumns:
     notes: tuple[str, ...] = ()
     delimiter: str = ""
     n_names: int | None = None
+    encoding: str | None = None
 
 
 def read(
@@ -114,6 +116,8 @@ def read(
     if options.skip is None and ending in _WITH_SUMMARIES:
         columns, note = without_summaries(columns)
         notes = (*notes, note) if note else notes
+    columns, gaps = fill_down(columns, options)
+    notes += gaps
     table = _convert(columns, raw.delimiter, options, text, remarks)
     keep_names = {*text, *options.types, *table.mixed, *keep}
     left = leave_out(table.columns, keep_names, remarks, options.recorded)
@@ -138,6 +142,9 @@ def read(
         units={**options.units, **table.units},
         words={**options.words, **table.words},
         delimiter=raw.delimiter or options.delimiter,
+        encoding=raw.encoding or options.encoding,
+        fill_down=options.fill_down,
+        bad_lines=options.bad_lines,
     )
     return TableRead(frame, (*notes, *remarks.sentences()), layout)
 
@@ -153,6 +160,9 @@ def read_table(
     missing: Sequence[str] = (),
     skip: int | None = None,
     header: int | None = None,
+    encoding: str | None = None,
+    fill_down: Sequence[str] = (),
+    bad_lines: str = "error",
 ) -> pd.DataFrame:
     r"""Return the table of a file or data frame; a warning lists oddities and guesses.
 
@@ -187,7 +197,13 @@ def read_table(
         Lines to leave out before the names. With a number, no line is left out because it seems to
         be a title or a total. None finds such lines.
     header : int, default=None
-        Lines of column names: 0 if the first line is data, 2 for two lines. None means 0 or 1.
+        Lines of column names: 0 if the first line is data, 2 for two lines. None finds them.
+    encoding : str, default=None
+        Encoding of a text file, such as "shift-jis" or "cp1251". None recognises it.
+    fill_down : sequence of str, default=()
+        Columns of labels that only the first row of each block has: gaps have the entry above.
+    bad_lines : {"error", "drop"}, default="error"
+        What is done with rows of another length than the names.
 
     Returns
     -------
@@ -217,8 +233,9 @@ def read_table(
     1  110.0 2021-02-28
     """
     options = ReadOptions(
-        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
-    )
+        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header,
+        encoding=encoding, fill_down=fill_down, bad_lines=bad_lines,
+    )  # fmt: skip
     table_read = read(path, options, text)
     if table_read.notes:
         source = "the table" if hasattr(path, "columns") else path
@@ -247,11 +264,13 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
         return _RawColumns(columns, contents.notes, n_names=contents.n_names)
     content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
     layout = find_layout(place(path), content, preferred, options)
-    columns, notes = read_columns(place(path), layout), layout.notes
+    del content
+    columns, left = read_columns(place(path), layout, drops_bad=options.bad_lines == "drop")
+    notes = (*layout.notes, *left)
     if options.skip is None:
         columns, note = without_repeated_names(columns)
         notes = (*notes, note) if note else notes
-    return _RawColumns(columns, notes, layout.delimiter, layout.n_names)
+    return _RawColumns(columns, notes, layout.delimiter, layout.n_names, layout.encoding)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
