@@ -83,7 +83,7 @@ class TestOptions:
             ReadOptions(**options)
 
     def test_text_files_have_no_tables(self, tmp_path):
-        assert "is for Excel and SQLite" in refusal(tmp_path, "a,b\n1,2\n", table="x")
+        assert "is for spreadsheets and SQLite" in refusal(tmp_path, "a,b\n1,2\n", table="x")
 
 
 TRAIN = pd.DataFrame(

@@ -1,8 +1,13 @@
 """Bugs of later stretches of time, each with the test that must notice it."""
 
+from functools import partial
+
 from mutants.registry import plant_edits
-from tables import test_date_order, test_left_out_groups, test_widths
+from tables import test_date_order, test_widths
 from tables import test_later_stretches as test_origins
+from tables.test_left_out_groups import (
+    test_the_last_three_fifths_are_stretches_if_enough_rows_are_before as three_fifths,
+)
 
 from bochner.tables import later_stretches, learner, table_rows, weighted_sum
 from bochner.tables import later_stretches as origins
@@ -68,7 +73,7 @@ plant_edits(
 plant_edits(
     Removal,
     "of_times",
-    lambda: test_left_out_groups.test_the_last_three_fifths_are_stretches_if_enough_rows_are_before(50, 3),
+    partial(three_fifths, 50, 3),
     stretches_that_end_where_all_rows_do=("ends[firsts[-1] - 1]", "ends[-1]"),
 )
 plant_edits(

@@ -143,7 +143,7 @@ def test_zeros_have_their_probability():
     assert_zeros()
 
 
-UNITS = [(1.0 / 3.0, 1.0), (1e12, 1.0), (1e-12, 7.3), (0.01, 1.0 / 365.25)]
+UNITS = [(1.0 / 3.0, 1.0 / 86_400.0), (1e12, 1.0), (1e-12, 7.3), (0.01, 1.0 / 365.25)]
 
 
 def assert_units(seed, factor, step, transformation="none"):

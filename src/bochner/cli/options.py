@@ -29,8 +29,8 @@ def _option(text: str, panel: str | None = None, *names: str, **settings: Any) -
 TableFile = Annotated[
     Path,
     typer.Argument(
-        help="Table: CSV or TSV (also compressed), Parquet, Feather, Excel or SQLite; - reads CSV "
-        "from standard input.",
+        help="Table: CSV or TSV (also compressed), Excel, ODS, Parquet, Feather or SQLite; - reads "
+        "CSV from standard input.",
         allow_dash=True,
     ),
 ]
@@ -55,7 +55,8 @@ Header = Annotated[
     _option("Lines of column names: 0 if the first line is data, 2 for two lines.", _READING),
 ]
 TableName = Annotated[
-    str | None, _option("Table of an SQLite file, or sheet of an Excel file.", _READING)
+    str | None,
+    _option("Table of an SQLite file; sheet (name or number) or first cell, as Data!F3.", _READING),
 ]
 Missing = Annotated[
     list[str] | None,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._base.names import Remarks, refuse_repeated, shown
-from bochner.files.binary_tables import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.column_types import (
     Conventions,
     Guess,
@@ -28,6 +27,7 @@ from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
 from bochner.files.identifiers import is_index, leave_out
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
+from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.text_files import (
     TEXT_ENDINGS,
     content_of,
@@ -175,8 +175,8 @@ def read_table(
     ----------
     path : path-like or pandas.DataFrame
         A file of text (.csv, .tsv, .txt, perhaps with .gz, .bz2, .xz, .zst or .zip), or a
-        .parquet, .feather, .xlsx, .xls, .ods, .sqlite, .sqlite3 or .db file; or a data frame, whose
-        text is read by the same rules.
+        .parquet, .feather, .xlsx, .xlsm, .xls, .xlsb, .ods, .sqlite, .sqlite3 or .db file; or a
+        data frame, whose text is read by the same rules.
     text : collection of str, default=()
         Columns that are text even if their entries look like numbers or dates, such as the code
         007. Other names are ignored.
@@ -190,7 +190,8 @@ def read_table(
         which leaves the column out. "decimal point", "decimal comma", "dayfirst" and "monthfirst"
         are for columns that differ from the rest of the file.
     table : str, default=None
-        Table of an SQLite file, or sheet of an Excel file.
+        Table of an SQLite file; sheet of a spreadsheet by name or number, or the first cell of a
+        table, as in "Data!F3". None means the largest table of the first sheet with numbers.
     missing : sequence of str, default=()
         Entries that are missing in every column, such as "NA" among text, or "-99".
     skip : int, default=None
@@ -254,10 +255,8 @@ def _refuse_broken_names(names: Collection[str]) -> None:
 
 def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
     if options.table is not None and not options.recorded and ending not in WITH_TABLES:
-        raise InputError(
-            f"{place(path)} holds one table: table= (--table) is for Excel and SQLite. Leave it "
-            "out."
-        )
+        words = "holds one table: leave out table= (--table), which is for spreadsheets and SQLite."
+        raise InputError(f"{place(path)} {words}")
     if ending not in TEXT_ENDINGS:
         contents = read_frame(path, ending, options)
         columns = {str(name): series for name, series in contents.frame.items()}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BINARY_ENDINGS = (
-    ".parquet", ".feather", ".xlsx", ".xls", ".ods", ".sqlite", ".sqlite3", ".db",
+    ".parquet", ".feather", ".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", ".sqlite", ".sqlite3", ".db",
 )  # fmt: skip
 _ALL = (*TEXT_ENDINGS, *BINARY_ENDINGS)
 _STANDARD_INPUT = "-"

@@ -1,0 +1,100 @@
+"""Reading of tables from Parquet, Feather and SQLite files, and from spreadsheets."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bochner._base.names import refuse_repeated
+from bochner.files.errors import InputError
+from bochner.files.local_numbers import LARGEST_EXACT
+from bochner.files.read_options import ReadOptions
+from bochner.files.spreadsheets import Frame, chosen, listed, read_spreadsheet
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    import pandas as pd
+
+
+SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
+"""Endings of spreadsheets."""
+
+WITH_TABLES = (*SPREADSHEETS, ".sqlite", ".sqlite3", ".db")
+"""Endings of files that may have several tables."""
+
+
+def read_frame(path: Path, ending: str, options: ReadOptions) -> Frame:
+    """Return the unconverted table of a file, with column names as text.
+
+    With recorded options, a missing table is replaced by the default choice. Raises InputError for
+    a damaged file, a missing table, and an SQLite file with several tables of which none is chosen.
+    """
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty: expected a table.")
+    if ending in SPREADSHEETS:
+        contents = read_spreadsheet(path, options)
+    else:
+        contents = Frame(_sqlite(path, options) if ending in WITH_TABLES else _arrow(path, ending))
+    frame = contents.frame.set_axis([str(name).strip() for name in contents.frame.columns], axis=1)
+    refuse_repeated(list(frame.columns), str(path))
+    return replace(contents, frame=frame)
+
+
+def _arrow(path: Path, ending: str) -> pd.DataFrame:
+    """Return a table read by Arrow, without an unnamed index, which only numbers the rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import feather, parquet
+
+    try:
+        with path.open("rb") as file:
+            table = (parquet if ending == ".parquet" else feather).read_table(file)
+        for i, column in enumerate(table.columns):
+            ends = pc.min_max(column).as_py().values() if pa.types.is_integer(column.type) else ()
+            if any(abs(end or 0) > LARGEST_EXACT for end in ends):
+                table = table.set_column(i, table.field(i).name, column.cast(pa.string()))
+        # Without the metadata of pandas, an index with a name is a column like any other.
+        frame: pd.DataFrame = table.to_pandas(date_as_object=False, ignore_metadata=True)
+    except (pa.ArrowException, OSError) as error:
+        reason = f"{path} is a damaged {ending[1:].title()} file ({' '.join(str(error).split())})"
+        raise InputError(f"{reason}: copy or export it again.") from error
+    unnamed = [re.fullmatch(r"__index_level_\d+__", str(name)) is None for name in frame.columns]
+    return frame.loc[:, unnamed]
+
+
+def _sqlite(path: Path, options: ReadOptions) -> pd.DataFrame:
+    """Return the chosen or only table or view of an SQLite file."""
+    import sqlite3  # Some builds of Python lack sqlite3
+
+    import pandas as pd
+
+    try:
+        # Read-only: the file is neither changed nor created.
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            quoted = _sqlite_table(path, connection, options).replace('"', '""')
+            cursor = connection.execute(f'SELECT * FROM "{quoted}"')
+            rows, names = cursor.fetchall(), [str(column[0]) for column in cursor.description]
+    except sqlite3.Error as error:
+        raise InputError(f"{path} cannot be read as an SQLite file ({error}).") from error
+    frame = pd.DataFrame(rows, columns=range(len(names)), dtype=object)
+    # Integers that float64 would round become text.
+    frame = frame.map(lambda x: str(x) if isinstance(x, int) and abs(x) > LARGEST_EXACT else x)
+    return frame.set_axis(names, axis=1).infer_objects()
+
+
+def _sqlite_table(path: Path, connection: sqlite3.Connection, options: ReadOptions) -> str:
+    """Return the name of the chosen or only table; raise InputError if there are several."""
+    rows = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    )
+    names = [str(name) for (name,) in rows]
+    table = chosen(names, path, "table", options) or (names[0] if len(names) == 1 else None)
+    if table is None:
+        contents = f"{len(names)} tables ({listed(names)})" if names else "no tables"
+        raise InputError(f"{path} has {contents}: expected one. Choose it by table= (--table).")
+    return table

@@ -1,0 +1,60 @@
+"""Bugs in the reading of spreadsheets, each with a sheet that must show it."""
+
+from files.test_spreadsheets import check_durations, check_formats, check_sheet
+from mutants.registry import deferred, plant_edits
+
+from bochner.files import sheet_tables, spreadsheets
+
+sheet = deferred(check_sheet)
+formats = deferred(check_formats)
+durations = deferred(check_durations)
+
+plant_edits(
+    spreadsheets, "_choose",
+    sheet("a hidden first sheet", ".xlsx"), sheet("a hidden first sheet", ".ods"),
+    hidden_sheets_come_first=('not str(each.visible).endswith(".Visible")', "0"),
+)  # fmt: skip
+plant_edits(
+    spreadsheets, "_first_tables", sheet("a cover", ".xls"),
+    covers_are_tables=("names_row(table) is not None", "True"),
+)  # fmt: skip
+plant_edits(
+    spreadsheets, "_with_merged", sheet("merged rows", ".ods"), sheet("merged rows", ".xls"),
+    merged_ranges_stay_empty=("values[rows, columns] = values[top, left]", "pass"),
+)  # fmt: skip
+plant_edits(
+    spreadsheets, "_with_merged", sheet("a merged title", ".xlsx"), sheet("a merged title", ".ods"),
+    merged_titles_are_names=("filled[rows].sum() > filled[rows, columns].sum()", "True"),
+)  # fmt: skip
+plant_edits(
+    spreadsheets, "_choose", sheet("a small table first", ".xlsx"),
+    the_first_table_is_read=("(by_cell[each].values != \"\").sum()", "0"),
+)  # fmt: skip
+plant_edits(
+    spreadsheets, "_typed", formats(".xlsx"), formats(".ods"),
+    whole_numbers_are_decimal=(" if is_whole else", " if False else"),
+)  # fmt: skip
+plant_edits(
+    spreadsheets, "_typed", durations(".ods"),
+    long_durations_are_text=("_DURATION.fullmatch(cell)", "False"),
+)  # fmt: skip
+plant_edits(
+    spreadsheets, "_merged_ranges", sheet("merged rows and columns", ".ods"),
+    spans_are_lost=("if height * width > 1:", "if height * width > 9:"),
+)  # fmt: skip
+plant_edits(
+    sheet_tables, "_columns_of_tables", sheet("two tables next to each other", ".xls"),
+    empty_columns_lie_within_tables=("starts += [] if main is None else [run.start]", "pass"),
+)  # fmt: skip
+plant_edits(
+    sheet_tables, "_rows_of_tables", sheet("a title above the second table", ".xlsx"),
+    titles_belong_to_the_table_above=("run.start if title is None else title)", "run.start)"),
+)  # fmt: skip
+plant_edits(
+    sheet_tables, "_rows_of_tables", sheet("equal names below a title", ".ods"),
+    equal_names_continue_a_table=(" or place or title is not None", ""),
+)  # fmt: skip
+plant_edits(
+    sheet_tables, "names_row", sheet("an empty row within", ".xlsx"),
+    every_row_is_names=("not is_text[row][named].all()", "False"),
+)  # fmt: skip
