@@ -93,14 +93,14 @@ DECORATIONS: dict[str, tuple[Decoration, str]] = {
     "ends of all lines": (lambda p: text(p, end=";", names_end=";"), ""),
     "remarks below": (
         lambda p: text(p, below=[[], ["Source: the office"], ["* provisional"], ["Updated 2021"]]),
-        "are left out; skip=0"),
+        "3 lines are left out"),
     "a remark of full width": (
         lambda p: text(p, below=[wide(p, "Source: the office")]), "The last row (Source: the office)"),
     "many remarks": (lambda p: text(p, below=[[f"({i}) as in note {i}"] for i in range(20)]),
-                     "The last 20 rows"),
+                     "20 lines are left out"),
     "a comment within": (
         lambda p: text(p).replace("\n", "\n# pause\n", 3).replace("# pause\n", "", 2),
-        "1 comment line is left out"),
+        "1 line is left out"),
     "blank lines within": (lambda p: text(p).replace("\n", "\n\n", 5), ""),
     "lines of Macintosh": (lambda p: text(p).replace("\n", "\r"), ""),
     "all at once": (
@@ -220,7 +220,7 @@ def test_rows_of_another_length(tmp_path, bad, part):
     assert "--bad-lines drop" in message
     found = read_text(tmp_path, content, bad_lines="drop")
     assert len(found.frame) == 40
-    assert any("1 line of another length is left out" in note for note in found.notes)
+    assert any("1 line is left out" in note for note in found.notes)
     assert len(read_text(tmp_path, content, layout=found.layout).frame) == 40
     quoted = content.replace("t1", '5" pipe', 1)
     assert len(read_text(tmp_path, quoted, bad_lines="drop").frame) == 40

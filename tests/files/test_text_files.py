@@ -29,26 +29,28 @@ class TestEncodings:
         [
             ("utf-8", ""),
             ("utf-8-sig", ""),
-            ("utf-16", "UTF-16"),
-            ("utf-16-le", "UTF-16-LE"),
-            ("utf-16-be", "UTF-16-BE"),
-            ("utf-32", "UTF-32"),
-            ("utf-32-le", "UTF-32-LE"),
-            ("cp1252", "Windows-1252"),
-            ("latin-1", "Windows-1252"),
+            ("utf-16", "utf-16"),
+            ("utf-16-le", "utf-16-le"),
+            ("utf-16-be", "utf-16-be"),
+            ("utf-32", "utf-32"),
+            ("utf-32-le", "utf-32-le"),
+            ("cp1252", "cp1252"),
+            ("latin-1", "cp1252"),
         ],
     )
     def test_encodings_are_noted(self, tmp_path, encoding, note):
         found = read_text(tmp_path, NAMES.encode(encoding))
         assert_names(found)
         note = (
-            f"The file is encoded in {note}; encoding= (--encoding) names another." if note else ""
+            f"The encoding of the file is {note}; encoding= (--encoding) names another."
+            if note
+            else ""
         )
         assert found.notes == ((note,) if note else ())
 
     def test_damaged_utf_16(self, tmp_path):
         message = refusal(tmp_path, b"\xff\xfea\x00,\x00\x00\xd8")
-        assert "damaged UTF-16" in message
+        assert "damaged utf-16" in message
 
 
 class TestDelimiters:

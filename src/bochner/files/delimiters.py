@@ -25,6 +25,7 @@ _FEWEST_FIXED = 5
 """Fewest lines in which columns at fixed places are searched."""
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_OTHER = re.compile(r"[;\t|]|,.*[^\W\d]|[^\W\d].*,")
 _CROSSING = re.compile(r"\S\S")
 _BLANKS = re.compile(rb"[ \t]+")
 _MARGINS = re.compile(rb"(?m)^[ \t#%]+|[ \t]+(?=\r?$)")
@@ -87,8 +88,9 @@ def _agreement(rows: Records, *, needs_names: bool = False) -> tuple[float, int]
     alike = [row for row in filled if len(row) == width]
     if needs_names and any(kind(cell) != TEXT and not _YEAR.fullmatch(cell) for cell in alike[0]):
         return 0.0, width
-    kinds = Counter(kind(cell) for row in alike[:_TYPED_RECORDS] for cell in row)
-    typed = (kinds[NUMBER] + kinds[DATE]) / max(kinds.total() - kinds[EMPTY], 1)
+    cells = [cell for row in alike[:_TYPED_RECORDS] for cell in row]
+    kinds = Counter(kind(cell) for cell in cells if not _OTHER.search(cell))
+    typed = (kinds[NUMBER] + kinds[DATE]) / max(len(cells) - kinds[EMPTY], 1)
     return len(alike) / len(filled) * (0.75 + 0.25 * typed), width
 
 
@@ -103,7 +105,7 @@ def _cuts(lines: list[str]) -> list[int]:
         margin = is_filled.index(True)
         places = range(margin + gap.start() + 1, margin + gap.end() + 1)
         # Names may be wider than the entries below them; titles above the names matter less.
-        crossed = {j: sum(i for i, line in enumerate(filled) if _CROSSING.match(line, j - 1))
+        crossed = {j: sum(i for i, line in enumerate(filled, 1) if _CROSSING.match(line, j - 1))
                    for j in places}  # fmt: skip
         cuts.append(min(reversed(places), key=crossed.__getitem__))
     return cuts

@@ -26,38 +26,23 @@ def fill_down(
     filled = dict(columns)
     for name in options.fill_down:
         if name in columns:
-            is_series = hasattr(columns[name], "iloc")
-            filled[name] = columns[name].ffill() if is_series else _forward(columns[name], pc)
+            column = columns[name]
+            is_series = hasattr(column, "iloc")
+            filled[name] = column.ffill() if is_series else pc.fill_null_forward(column)
         elif not options.recorded:
             near = nearest(name, columns)
             hint = f" Did you mean {near!r}?" if near else ""
             raise InputError(
                 f"{name!r} is to be filled down, and is no column (--fill-down).{hint}"
             )
-    notes = []
-    for name, column in filled.items():
-        if not _has_labels_of_blocks(column, columns):
-            break  # Labels of blocks are in the first columns
-        notes.append(
-            f"{name!r} has entries in the first row of each block only "
-            f"({shown(column.drop_null()[0])}): fill_down=[{name!r}] (--fill-down {name!r}) "
-            "repeats them in the rows below."
-        )
-    return filled, tuple(notes)
-
-
-def _forward(column: Any, pc: Any) -> Any:
-    """Return an Arrow array of texts with the entry above in place of gaps."""
-    return pc.fill_null_forward(column.combine_chunks())
-
-
-def _has_labels_of_blocks(column: Any, columns: Mapping[str, Any]) -> bool:
-    """Return whether a column of text has a first entry, few others, and gaps below them."""
+    name, column = next(iter(filled.items()), ("", ()))
     if hasattr(column, "iloc") or len(column) < 4 or not column[0].is_valid:
-        return False
-    n_labels = len(column) - column.null_count
-    if n_labels < 2 or column.null_count < _GAPS * len(column):
-        return False
-    others = [each for each in columns.values() if not hasattr(each, "iloc")]
-    is_full = any(len(each) - each.null_count >= _FILLED * len(each) for each in others)
-    return is_full and len(column.unique()) - 1 >= _FILLED * n_labels
+        return filled, ()
+    n_gaps, n_labels = column.null_count, len(column) - column.null_count
+    is_full = any(len(each) - each.null_count >= _FILLED * len(each) for each in columns.values())
+    differ = n_labels > 1 and len(column.unique()) - 1 >= _FILLED * n_labels
+    note = (
+        f"{name!r} has entries in the first row of each block only ({shown(column[0])}): "
+        f"fill_down=[{name!r}] (--fill-down {name!r}) repeats them in the rows below."
+    )
+    return filled, (note,) if is_full and differ and n_gaps >= _GAPS * len(column) else ()

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -35,27 +36,19 @@ _TYPED = 0.6
 _FILLED = 0.75
 """Least share of columns that have a name, if only the number of names shows where they are."""
 
-_FEWEST_OF_TABLE = 4
-"""Fewest lines of a block that counts as a table: names, and three rows."""
-
-_MOST_NAMES = 3
-"""Most lines of names, such as a variable, a statistic and a unit."""
+_FEWEST_OF_TABLE, _MOST_NAMES = 4, 3
+"""Fewest lines of a table by itself, and most lines of names: variable, statistic and unit."""
 
 EMPTY, NUMBER, DATE, TEXT = range(4)
 """Kinds of cells, as coarse as they must be to tell names from rows."""
 
-_ABSENT = re.compile(r"[\W_]*|n/?a|nan|null|none", re.IGNORECASE)
+_ABSENT = re.compile(r"[\W_]*|#?n/?a|nan|null|none|#.*[!?]", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?[)%*$€£¥]?")
-_DATE = re.compile(
-    r"(?:[^\W\d_]{3,9}\.?,?[ -])?\d{1,4}(?:[-/.:,\sT年月日時时分년월일]+(?:\d{1,9}|[^\W\d_]{3,9}\.?))*"
-    r"[-/.:,\sT年月日時时分년월일]+(?:\d{1,9}|[^\W\d_]{3,9})?[秒日]?\s?(?:Z|[+-]\d\d:?\d\d|[AaPp]\.?[Mm]\.?)?"
-)
 _LETTER = re.compile(r"[^\W\d_]")
 _UNIT = re.compile(
-    r"[(\[].*[)\]]|.{0,4}[°%‰/µμ€$²³℃].{0,6}|[-–]|[khcdmµn]?(?:m|g|s|l|A|V|W|Pa|bar|Hz|J|Wh|mol)|"
-    r"m[0-9]|[kc]m[0-9]|min|h|hr?s?|hours?|days?|years?|deg ?[CFK]?|[CFKt]|kn|kt|mph|pp[mb]|"
-    r"USD|EUR|GBP|JPY|percent|number|index|text|date|yyyy.*|dd[./-].*",
+    r"[(\[].*[)\]]|.{0,4}[°%‰/µμ€$²³℃].{0,6}|[khcdmµn]?(?:[mgslAVWJ]|Pa|bar|Hz|Wh|mol)|[kc]?m[23]|-|"
+    r"min|h|hours?|days?|years?|deg ?[CFK]?|[CFKt]|kn|mph|pp[mb]|USD|EUR|GBP|JPY|percent|number|text",
     re.IGNORECASE,
 )
 """Units of measurement and types, as a line below the names states them."""
@@ -65,8 +58,7 @@ _UNIT = re.compile(
 class Heading:
     """Numbers of title and header records above the first data row, with column names and notes.
 
-    ``end`` is the record before which the table ends because another one begins, None if no such
-    record is among those that were searched.
+    ``end`` is the record with which another table begins, None if none was found.
     """
 
     n_titles: int
@@ -86,97 +78,85 @@ def find_heading(
 ) -> Heading:
     """Return the heading of the first records of a file; entries are texts, empty where missing.
 
-    Records without entries may be left in. ``n_titles`` and ``n_names`` are given, or None. If they
-    are those of an earlier file, the lines of names are as many unless the file shows that they are
+    Records without entries may stay. ``n_titles`` and ``n_names`` are given, or None. If they are
+    those of an earlier file, the lines of names are as many unless the file shows that they are
     not. ``lines`` are the numbers of lines up to each record, for messages.
     """
-    cells = _Cells(rows)
-    end = cells.end_of_table() if n_titles is None else None
-    above = list(rows[:end])
-    while len(above) > 1 and len(above[-1]) != cells.width:  # Remarks below the table
-        above.pop()
-    body = _Cells(above)
-    first, last = body.names_block(n_titles)
+    end = _end_of_table(rows) if n_titles is None else None
+    first, last = _Cells(rows[:end]).names_block(n_titles)
     if n_titles is None and n_names:
         first = max(min(first, last - n_names), 0)
     notes = _notes_above(rows[:first]) if n_titles is None else []
     if end is not None:
-        line = lines[end - 1] if lines else end
-        notes.append(
-            f"Another table begins at line {line + 1} ({shown(', '.join(filter(None, rows[end])))})"
-            f" and is left out; skip={line} (--skip {line}) reads it alone."
-        )
-    count = _count_names(rows[first:], last - first, n_names, is_recorded)
+        line, names = (lines[end - 1] if lines else end), ", ".join(filter(None, rows[end]))
+        notes.append(f"Another table begins at line {line + 1} ({shown(names)}) and is left out; "
+                     f"skip={line} (--skip {line}) reads it alone.")  # fmt: skip
     top = list(rows[first]) if len(rows) > first else []
+    count = _count_names(rows[first:], last - first, n_names, is_recorded)
     if count == 0:
+        names_of_columns = [f"column {i + 1}" for i in range(len(top))]
         if n_names is None or is_recorded:
             notes.append(
                 f"The first line holds data ({shown(', '.join(top))}), so that columns are named "
                 "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
             )
-        names = [f"column {i + 1}" for i in range(len(top))]
-        return Heading(first, 0, names, tuple(notes), end)
-    names, is_first = _joined([row for row in rows[first : first + count] if any(row)])
-    if count > 1 and is_first and n_names is None:
+        return Heading(first, 0, names_of_columns, tuple(notes), end)
+    joined = _joined(rows[first : first + count])
+    if count > 1 and n_names is None and joined == [name.strip() for name in top]:
         left = ", ".join(cell for row in rows[first + 1 : first + count] for cell in row if cell)
-        notes.append(
-            f"The line below the names ({shown(left)}) is left out; header=1 (--header 1) keeps it."
-        )
+        notes.append(f"The line below the names ({shown(left)}) is left out; "
+                     "header=1 (--header 1) keeps it.")  # fmt: skip
     elif count > 1 and n_names is None:
-        notes.append(f"The names of {count} lines are joined ({shown(', '.join(names))}).")
-    return Heading(first, count, names, tuple(notes), end)
+        notes.append(f"The names of {count} lines are joined ({shown(', '.join(joined))}).")
+    return Heading(first, count, joined, tuple(notes), end)
 
 
 def _notes_above(rows: Rows) -> list[str]:
     """Return a note on the lines above the names, if there are any."""
     filled = [" ".join(filter(None, row)) for row in rows if any(row)]
-    if not filled:
-        return []
-    count = len(filled)
-    what = "The first line is a title" if count == 1 else f"The first {count} lines are titles"
-    examples = shown(" / ".join(filled)) if count > 1 else shown(filled[0])
-    return [f"{what} and left out ({examples}); skip=0 (--skip 0) keeps all lines."]
+    some = f"The first {len(filled)} lines are titles"
+    what = "The first line is a title" if len(filled) == 1 else some
+    note = f"{what} and left out ({shown(' / '.join(filled))}); skip=0 (--skip 0) keeps all lines."
+    return [note] if filled else []
 
 
 def _count_names(rows: Rows, count: int, n_names: int | None, is_recorded: bool) -> int:
     """Return the number of lines of names of the first records, as given or as they look."""
     first, below = (list(rows[0]), rows[1:]) if rows else ([], [])
     if n_names is None:
-        return 0 if count <= 1 and _is_data(first, below) else max(count, 1)
-    if is_recorded:
-        positions = [f"column {i + 1}" for i in range(len(first))]
-        has_positions = n_names == 0 and [name.strip() for name in first] == positions
-        has_row = n_names > 1 and any(map(_is_number, rows[min(n_names, len(rows)) - 1]))
-        return 1 if has_positions or has_row else n_names
-    return n_names
+        return 0 if count == 1 and _is_data(first, below) else count
+    positions = [f"column {i + 1}" for i in range(len(first))]
+    has_positions = n_names == 0 and [name.strip() for name in first] == positions
+    has_row = n_names > 1 and any(map(_is_number, rows[min(n_names, len(rows)) - 1]))
+    return 1 if is_recorded and (has_positions or has_row) else n_names
 
 
 def kind(cell: str) -> int:
-    """Return the kind of a cell: empty or a sign of missing entries, number, date, or text."""
+    """Return the kind of a cell: empty or a sign of missing entries, number, date, or text.
+
+    Dates, and codes with as many digits as letters, are of one kind.
+    """
     cell = cell.strip()
-    if not cell or _ABSENT.fullmatch(cell):
+    if _ABSENT.fullmatch(cell):
         return EMPTY
-    if _AMOUNT.fullmatch(cell):
-        return NUMBER
-    return DATE if cell[-1:] != "-" and _DATE.fullmatch(cell) else TEXT
+    n_digits = sum(map(str.isdigit, cell))
+    is_date = n_digits > 1 and n_digits >= len(_LETTER.findall(cell))
+    return NUMBER if _AMOUNT.fullmatch(cell) else DATE if is_date else TEXT
 
 
 class _Cells:
-    """Kinds of the cells (n, width) of some records, and where their rows begin and end."""
+    """Kinds of the cells (n, width) of some records, and where their rows begin."""
 
     def __init__(self, rows: Rows) -> None:
+        widths = Counter(len(row) for row in rows if any(row))
+        self.width = max(widths, key=lambda n: (widths[n] * (n > 1), n), default=0)
+        while len(rows) > 1 and len(rows[-1]) != self.width:  # Remarks below the table
+            rows = rows[:-1]
         self.rows = rows
-        lengths = Counter(len(row) for row in rows if any(row))
-        self.width = max(lengths, key=lambda length: (lengths[length] * (length > 1), length),
-                         default=0)  # fmt: skip
-        self.kinds = np.zeros((len(rows), self.width), dtype=np.int8)
-        self.texts = np.zeros((len(rows), self.width), dtype=bool)  # Entries, missing or not
-        self.is_blank = np.array([not any(row) for row in rows], dtype=bool)
-        for i, row in enumerate(rows):
-            for j, cell in enumerate(row[: self.width]):
-                self.kinds[i, j], self.texts[i, j] = kind(cell), bool(cell.strip())
-        others = np.array([len(row) != self.width for row in rows], dtype=float)
-        self.misfit = np.where(self.is_blank, 0.0, others)
+        padded = [[*row, *[""] * self.width][: self.width] for row in rows]
+        self.kinds = np.array([[kind(cell) for cell in row] for row in padded], dtype=np.int8)
+        self.kinds = self.kinds.reshape(len(rows), self.width)
+        self.texts = np.array(padded, dtype=np.str_).reshape(self.kinds.shape) != ""
 
     def n_above(self) -> int:
         """Return the number of records above the rows: those after it have steady kinds.
@@ -186,91 +166,76 @@ class _Cells:
         """
         one_hot = self.kinds[:, :, None] == np.arange(NUMBER, TEXT + 1)  # (n, width, 3)
         counts = one_hot[::-1].cumsum(axis=0)[::-1]
-        differing = counts.sum(axis=2) - counts.max(axis=2)
-        costs = differing.sum(axis=1) / max(self.width, 1)
-        costs = costs + self.misfit[::-1].cumsum()[::-1]
-        above = np.concatenate([[0], (~self.is_blank).cumsum()])[:-1]
-        return int(np.argmin(costs + _COST_ABOVE * above)) if len(costs) else 0
-
-    def kinds_of_columns(self, start: int) -> np.ndarray[Any, Any]:
-        """Return the kind (width,) that shows rows from a record on, 0 in columns of text."""
-        body = self.kinds[start:]
-        n_filled = np.maximum((body > EMPTY).sum(axis=0), 1)
-        shares = [(body == kind).sum(axis=0) / n_filled for kind in (NUMBER, DATE)]
-        return np.where(shares[0] >= _TYPED, NUMBER, np.where(shares[1] >= _TYPED, DATE, EMPTY))
-
-    def is_names(self, i: int, typed: np.ndarray[Any, Any]) -> bool:
-        """Return whether a record may be names: half of the cells, few as those of typed columns.
-
-        Years may be names of columns, next to text.
-        """
-        row, filled = self.kinds[i], self.texts[i]
-        if (
-            filled.sum() < max(min(2, self.width), self.width / 2)
-            or abs(len(self.rows[i]) - self.width) > 1
-        ):
-            return False
-        both = (typed > 0) & (row > EMPTY)
-        differs = both.any() and (row == typed)[both].mean() <= 0.5
-        return bool(differs and (row == TEXT).sum() * 2 >= filled.sum())
+        costs = (counts.sum(axis=2) - counts.max(axis=2)).sum(axis=1) / max(self.width, 1)
+        is_record = np.array([any(row) for row in self.rows], dtype=float)
+        has_other_width = np.array([len(row) != self.width for row in self.rows], dtype=float)
+        costs += (is_record * has_other_width)[::-1].cumsum()[::-1]
+        costs += _COST_ABOVE * (is_record.cumsum() - is_record)
+        return int(np.argmin(costs)) if len(costs) else 0
 
     def names_block(self, n_titles: int | None) -> tuple[int, int]:
         """Return the first record of names, and the first one below them."""
         start = n_titles or 0
         n_above = max(self.n_above(), start)
-        typed = self.kinds_of_columns(n_above)
-        found = [i for i in range(start, n_above) if typed.any() and self.is_names(i, typed)]
+        n_filled = np.maximum((self.kinds[n_above:] > EMPTY).sum(axis=0), 1)
+        shares = [(self.kinds[n_above:] == kind).sum(axis=0) / n_filled for kind in (NUMBER, DATE)]
+        typed = np.select([shares[0] >= _TYPED, shares[1] >= _TYPED], [NUMBER, DATE], EMPTY)
+        found = [i for i in range(start, n_above) if self._are_names(i, typed)]
         if not found or (n_titles is not None and found[0] != start):
             enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
-            filled = [i for i in range(start, len(self.rows)) if self.texts[i].sum() >= enough
-                      and abs(len(self.rows[i]) - self.width) <= 1]  # fmt: skip
+            filled = [i for i, row in enumerate(self.rows) if self.texts[i].sum() >= enough
+                      and abs(len(row) - self.width) <= 1]  # fmt: skip
             first = start if n_titles is not None or not filled else filled[0]
             return first, first + 1
         first, last = found[-1], found[-1] + 1
         while first > start and last - first < _MOST_NAMES and self._is_above(first, last):
             first -= 1
-        while last < n_above and self._is_units(last):
+        while last < n_above and self.texts[last].any() and all(
+            _UNIT.fullmatch(cell.strip()) for cell in self.rows[last] if cell.strip()
+        ):  # fmt: skip
             last += 1
         return (start, last) if n_titles is not None else (first, last)
+
+    def _are_names(self, i: int, typed: np.ndarray[Any, Any]) -> bool:
+        """Return whether a record may be names: half of the cells, few as those of typed columns.
+
+        Years may be names of columns, next to text.
+        """
+        row, n_filled = self.kinds[i], self.texts[i].sum()
+        both = (typed > EMPTY) & (row > EMPTY)
+        is_full = n_filled >= max(min(2, self.width), self.width / 2)
+        differs = both.any() and (row == typed)[both].mean() < 0.5
+        is_wide = abs(len(self.rows[i]) - self.width) <= 1
+        return bool(is_full and is_wide and differs and 2 * (row == NUMBER).sum() <= n_filled)
 
     def _is_above(self, first: int, last: int) -> bool:
         """Return whether the record above some names is a part of them.
 
         It is if it has names of groups, for names that are empty or repeated, or all names.
         """
-        above, below = self.rows[first - 1], [cell.strip() for cell in self.rows[first]]
+        above, below = self.rows[first - 1], self.rows[first][: self.width]
         filled = [j for j, cell in enumerate(above) if cell.strip()]
-        names = [below[j] for j in range(min(len(below), self.width))
-                 if self.texts[last:, j].any()]  # fmt: skip
+        names = [cell.strip() for j, cell in enumerate(below) if self.texts[last:, j].any()]
         if not filled or len(names) < 2 or max(filled) < 2 <= len(names) - 2:
             return False
-        if len(above) == self.width > 2 and len({above[j] for j in filled}) == len(above):
+        if len(filled) == self.width > 2 and len(set(above)) == len(above):
             return bool((self.kinds[first - 1] != NUMBER).all())
         return not all(names[1:]) or len(set(names)) < len(names)
 
-    def _is_units(self, i: int) -> bool:
-        cells = [cell.strip() for cell in self.rows[i] if cell.strip()]
-        return bool(cells) and all(_UNIT.fullmatch(cell) for cell in cells)
 
-    def end_of_table(self) -> int | None:
-        """Return the record with which another table begins after a blank one, or None."""
-        starts = [i for i in range(len(self.rows)) if not self.is_blank[i]
-                  and (i == 0 or self.is_blank[i - 1])]  # fmt: skip
-        blocks = [_Cells(self.rows[i:j]) for i, j in zip(starts, [*starts[1:], None], strict=True)]
-        tables = [k for k, block in enumerate(blocks) if block.is_table()]
-        if len(tables) < 2 or blocks[tables[0]].width <= 2 < blocks[tables[1]].width:
-            return None
-        return starts[tables[1]]
+def _end_of_table(rows: Rows) -> int | None:
+    """Return the record with which a table of another width begins, after a blank one, or None.
 
-    def is_table(self) -> bool:
-        """Return whether the records are a table by themselves: names, then rows of typed cells."""
-        n_above = self.n_above()
-        typed = self.kinds_of_columns(n_above)
-        rows = ~self.is_blank[n_above:]
-        if self.width < 2 or rows.sum() + 1 < _FEWEST_OF_TABLE or not typed.any():
-            return False
-        is_steady = self.misfit[n_above:].sum() == 0.0
-        return is_steady and any(self.is_names(i, typed) for i in range(n_above))
+    A table has rows of one width with a number or a date; pairs of a name and a value are none.
+    """
+    runs = [list(run) for _, run in groupby(range(len(rows)), key=lambda i: any(rows[i]))]
+    tables = [run for run in runs if len(run) >= _FEWEST_OF_TABLE and len(rows[run[-1]]) > 1
+              and len({len(rows[i]) for i in run[1:]}) == 1
+              and {NUMBER, DATE} & set(map(kind, rows[run[-1]]))]  # fmt: skip
+    if len(tables) < 2 or len(rows[tables[0][-1]]) == 2 < len(rows[tables[1][-1]]):
+        return None
+    is_other = [kind(cell) for cell in rows[tables[0][-1]]] != list(map(kind, rows[tables[1][0]]))
+    return tables[1][0] if is_other else None
 
 
 def _is_number(text: str) -> bool:
@@ -321,16 +286,11 @@ def _value(number: str) -> float:
     return float(f"{head}.{''.join(rest)}" if rest else head)
 
 
-def _joined(rows: Rows) -> tuple[list[str], bool]:
-    """Return column names, and whether they are those of the first line, which has them all.
-
-    Otherwise all lines are joined.
-    """
+def _joined(rows: Rows) -> list[str]:
+    """Return column names: the first header line, or all lines joined if it has gaps or repeats."""
     first = [name.strip() for name in rows[0]] if rows else []
-    if len(rows) == 1:
-        return list(rows[0]), True
-    if all(first) and len(set(first)) == len(first):
-        return list(rows[0]), True
+    if len(rows) < 2 or (all(first) and len(set(first)) == len(first)):
+        return first
     lines = []
     for row in rows[:-1]:
         line: list[str] = []
@@ -338,16 +298,12 @@ def _joined(rows: Rows) -> tuple[list[str], bool]:
             line.append(cell.strip() or (line[-1] if line else ""))
         lines.append(line)
     lines.append([cell.strip() for cell in rows[-1]])
-    width = max(map(len, rows))
-    parts = ([line[i] for line in lines if i < len(line)] for i in range(width))
-    return [" ".join(dict.fromkeys(filter(None, some))) for some in parts], False
+    parts = ([line[i] for line in lines if i < len(line)] for i in range(max(map(len, rows))))
+    return [" ".join(dict.fromkeys(filter(None, some))) for some in parts]
 
 
 _MOST_SUMMARIES, _FEWEST_ABOVE = 4, 3
 """Most rows of sums and means below each other, and fewest rows above them."""
-
-MOST_BELOW = 100
-"""Most lines below a table that are searched for remarks and sums."""
 
 _SUMMARY = re.compile(
     r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|totaux|somme|totale|average|avg|mean|"
@@ -357,58 +313,11 @@ _SUMMARY = re.compile(
 """Labels of a row of sums or means."""
 
 _REMARK = re.compile(
-    r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|bron|last updated?|updated|"
-    r"data (?:from|source)|footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[*†‡©#%¹²].+",
+    r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|(?:last )?updated?|data from|"
+    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[*†‡©#%¹²].+",
     re.IGNORECASE | re.DOTALL,
 )
 """Remarks below a table."""
-
-
-def count_below(rows: Rows, width: int) -> int:
-    """Return the number of last records that are not rows: remarks, and labelled sums or means.
-
-    A label occurs nowhere above.
-    """
-    count = n_summaries = 0
-    for i in range(len(rows) - 1, 0, -1):
-        filled = [(j, cell) for j, cell in enumerate(rows[i]) if cell]
-        above = rows[max(i - LOOKED_AT, 0) : i]
-        labels = [cell for j, cell in filled if _SUMMARY.fullmatch(cell)
-                  and cell not in _column(above, j)]  # fmt: skip
-        if labels and i >= _FEWEST_ABOVE and n_summaries < _MOST_SUMMARIES:
-            n_summaries += 1
-        elif filled and not _is_remark(filled, len(rows[i]) != width, above):
-            break
-        if filled:
-            count = len(rows) - i
-    return count
-
-
-def _is_remark(filled: Sequence[tuple[int, str]], has_other_width: bool, above: Rows) -> bool:
-    """Return whether the cells of a record that are filled are a remark, given records above."""
-    text = filled[0][1]
-    typical = sum(sum(map(bool, row)) for row in above) / len(above)
-    if len(filled) > typical / 2 + has_other_width or kind(text) != TEXT:
-        return False
-    if has_other_width or _REMARK.fullmatch(text):
-        return typical > 1.0
-    if len(above) < _FEWEST_ABOVE or typical <= 1.5:
-        return False
-    for place, cell in filled:
-        kinds = [kind(entry) for entry in _column(above, place)]
-        if kind(cell) != TEXT or kinds.count(TEXT) > (1.0 - _NUMERIC) * len(kinds):
-            return False
-    return True
-
-
-def note_below(rows: Rows) -> str:
-    """Return a note on records below the rows of a table."""
-    labels = [next((cell for cell in row if _SUMMARY.fullmatch(cell)), next(filter(None, row)))
-              for row in rows if any(row)]  # fmt: skip
-    what = "row" if len(rows) == 1 else f"{len(rows)} rows"
-    verb = "is" if len(rows) == 1 else "are"
-    listed = shown(", ".join(labels))
-    return f"The last {what} ({listed}) {verb} left out; skip=0 (--skip 0) keeps all lines."
 
 
 def without_summaries(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -417,17 +326,49 @@ def without_summaries(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     Columns are Arrow arrays of texts, or pandas Series.
     """
     length = len(next(iter(columns.values()), ()))
-    start = max(length - LOOKED_AT - MOST_BELOW, 0)
-    texts = [_texts_below(column, start) for column in columns.values()]
-    rows = [list(row) for row in zip(*texts, strict=True)]
-    count = count_below(rows, len(columns)) if len(columns) > 1 else 0
+    texts = [_last_texts(column, max(length - 2 * LOOKED_AT, 0)) for column in columns.values()]
+    rows = list(zip(*texts, strict=True))
+    count = _count_below(rows) if len(columns) > 1 else 0
     if not count:
         return dict(columns), ""
-    kept = {name: _above(column, length - count) for name, column in columns.items()}
-    return kept, note_below(rows[-count:])
+    labels = [next((cell for cell in row if _SUMMARY.fullmatch(cell)), next(filter(None, row)))
+              for row in rows[-count:] if any(row)]  # fmt: skip
+    what = "row" if count == 1 else f"{count} rows"
+    verb, listed = "is" if count == 1 else "are", shown(", ".join(labels))
+    note = f"The last {what} ({listed}) {verb} left out; skip=0 (--skip 0) keeps all lines."
+    return {name: _above(column, length - count) for name, column in columns.items()}, note
 
 
-def _texts_below(column: Any, start: int) -> list[str]:
+def _count_below(rows: Rows) -> int:
+    """Return the number of last records that are remarks, or sums and means.
+
+    The label of a sum occurs nowhere above.
+    """
+    count = n_summaries = 0
+    for i in range(len(rows) - 1, _FEWEST_ABOVE - 1, -1):
+        filled = [(j, cell) for j, cell in enumerate(rows[i]) if cell]
+        above = rows[max(i - LOOKED_AT, 0) : i]
+        if any(_SUMMARY.fullmatch(cell) and cell not in _column(above, j) for j, cell in filled):
+            n_summaries += 1
+            if n_summaries > _MOST_SUMMARIES:
+                return 0
+        elif filled and not _is_remark(filled, above):
+            break
+        count = len(rows) - i if filled else count
+    return count
+
+
+def _is_remark(filled: Sequence[tuple[int, str]], above: Rows) -> bool:
+    """Return whether the cells of a record that are filled are a remark, given records above."""
+    typical = sum(sum(map(bool, row)) for row in above) / len(above)
+    if typical <= 1.5 or len(filled) > typical / 2 or {kind(cell) for _, cell in filled} != {TEXT}:
+        return False
+    kinds = [[kind(entry) for entry in _column(above, place)] for place, _ in filled]
+    are_typed = all(some.count(TEXT) <= (1.0 - _NUMERIC) * len(some) for some in kinds)
+    return are_typed or _REMARK.fullmatch(filled[0][1]) is not None
+
+
+def _last_texts(column: Any, start: int) -> list[str]:
     """Return the last entries of an Arrow array or a pandas Series as texts."""
     entries = column.iloc[start:] if hasattr(column, "iloc") else column.slice(start).to_pylist()
     return ["" if entry is None or entry != entry else str(entry) for entry in entries]

@@ -264,7 +264,7 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
     content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
     layout = find_layout(place(path), content, preferred, options)
     del content
-    columns, left = read_columns(place(path), layout, drops_bad=options.bad_lines == "drop")
+    columns, left = read_columns(place(path), layout, options)
     notes = (*layout.notes, *left)
     if options.skip is None:
         columns, note = without_repeated_names(columns)

@@ -223,9 +223,6 @@ def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions
     start = _after_lines(text, first, n_lines)
     end = len(text) if heading.end is None else _after_lines(text, first, lines[heading.end - 1])
     names, note = fitted(heading.names, rows[n_head : heading.end])
-    if options.skip is None and len(names) > 1:
-        end, below = _end_of_rows(text, start, end, delimiter, len(names))
-        note += below
     return DelimitedText(text, delimiter, names, (*notes, *heading.notes, *note), start, end,
                          n_lines + n_skipped, heading.n_names, encoding)  # fmt: skip
 
@@ -242,24 +239,8 @@ def _sample(text: bytes, start: int) -> str:
     return text[start : match.end() if match else len(text)].decode()
 
 
-def _end_of_rows(
-    text: bytes, start: int, end: int, delimiter: str, width: int
-) -> tuple[int, tuple[str, ...]]:
-    """Return the offset after the last row, above remarks and sums, and a note on these."""
-    from bochner.files.headings import count_below, note_below
-
-    match = _LINE_END.search(text, end - _SAMPLE_LENGTH) if end - start > _SAMPLE_LENGTH else None
-    first = match.end() if match else start
-    tail = text[first:end].decode()
-    rows, lines = records(tail, delimiter) if tail.count('"') % 2 == 0 else ([], [])
-    count = count_below(rows, width)
-    if not 0 < count < len(rows):
-        return end, ()
-    return _after_lines(text, first, lines[-count - 1]), (note_below(rows[-count:]),)
-
-
 def read_columns(
-    path: Path, layout: DelimitedText, *, drops_bad: bool = False
+    path: Path, layout: DelimitedText, options: ReadOptions
 ) -> tuple[dict[str, pa.ChunkedArray], tuple[str, ...]]:
     """Return the texts of each column, null where missing, by name, and notes on lines left out.
 
@@ -270,10 +251,11 @@ def read_columns(
     named = [name for name in layout.names if name]
     refuse_repeated(named, f"the first line of {path}", looks_like_numbers(named))
     names = [name or _unnamed(i, named) for i, name in enumerate(layout.names)]
-    left = _LeftOut(drops_bad)
+    new = partial(_LeftOut, layout, options.skip is not None, options.bad_lines == "drop")
+    left = new()
     columns = _parse(layout, len(names), left)
     if columns is None:  # Arrow refuses the text, or may misread it
-        left = _LeftOut(drops_bad)
+        left = new()
         columns = _batches(_checked_rows(path, layout, len(names), left), len(names))
     if not len(columns[0]):
         raise InputError(
@@ -295,26 +277,34 @@ def _unnamed(position: int, names: Sequence[str]) -> str:
 
 
 class _LeftOut:
-    """Lines among the rows that are left out: comments, and rows of another length if dropped."""
+    """Lines among the rows that are left out: comments, remarks, and rows that are dropped."""
 
-    def __init__(self, drops_bad: bool) -> None:
-        self.drops_bad = drops_bad
-        self.lines: dict[str, list[str]] = {"comment line": [], "line of another length": []}
+    def __init__(self, layout: DelimitedText, keeps_remarks: bool, drops_bad: bool) -> None:
+        self.delimiter, self.width = layout.delimiter, len(layout.names)
+        self.keeps_remarks, self.drops_bad = keeps_remarks, drops_bad
+        self.lines: list[str] = []
 
     def takes(self, text: str) -> bool:
-        """Return whether a line of another length than the names is left out, and record it."""
-        text = text.strip()
-        is_comment = text[:1] in "#%"  # Or blank
-        if text and (is_comment or self.drops_bad):
-            self.lines["comment line" if is_comment else "line of another length"].append(text)
-        return is_comment or self.drops_bad
+        """Return whether a line of another length than the names is left out, and record it.
+
+        Comments begin with # or %, and remarks have fewer fields than rows, all of them text.
+        """
+        from bochner.files.headings import EMPTY, TEXT, kind
+
+        text = text.strip().strip(self.delimiter)
+        fields = text.split(self.delimiter)
+        is_remark = len(fields) <= self.width / 2 and {*map(kind, fields)} <= {EMPTY, TEXT}
+        is_left = self.drops_bad or text[:1] in "#%" or (is_remark and not self.keeps_remarks)
+        if is_left and text:
+            self.lines.append(text)
+        return is_left
 
     def notes(self) -> tuple[str, ...]:
-        """Return notes on the lines that were left out."""
-        return tuple(
-            f"{len(lines)} {noun}{'s are' if len(lines) > 1 else ' is'} left out "
-            f"({shown(lines[0])})." for noun, lines in self.lines.items() if lines
-        )  # fmt: skip
+        """Return a note on the lines that were left out."""
+        verb, count = ("s are" if len(self.lines) > 1 else " is"), len(self.lines)
+        first = shown(min(self.lines, key=len, default=""))
+        return (f"{count} line{verb} left out: comments, remarks, or of another length than the "
+                f"names ({first}).",) if count else ()  # fmt: skip
 
 
 def _parse(layout: DelimitedText, width: int, left: _LeftOut) -> list[pa.ChunkedArray] | None:
