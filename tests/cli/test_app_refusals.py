@@ -128,7 +128,7 @@ FEATURES = table(3).drop(columns="y")
 TABLES = {
     "missing": (FEATURES.drop(columns="b"), "Missing column 'b'"),
     "only the target": (table(3)[["y"]], "Missing columns 'a', 'b' and 'colour'"),
-    "text for numbers": (FEATURES.assign(a="x"), "'a' (numbers at fit, now text, row 1: 'x')"),
+    "text for numbers": (FEATURES.assign(a="x"), "Column 'a' should hold numbers, but 3 of 3"),
     "no rows": (FEATURES.head(0), "has a header but no rows"),
 }
 

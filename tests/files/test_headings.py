@@ -73,9 +73,10 @@ PAIRS = [["Account:", "DE00 / current"], [], ["From:", "01.01.2023"], ["To:", "2
 
 DECORATIONS: dict[str, tuple[Decoration, str]] = {
     "a title": (lambda p: text(p, above=[["Report of 2020"]]), "The first line is a title"),
-    "a title of full width": (lambda p: text(p, above=[wide(p, "Report")]), "first line is a title"),
+    "a title of full width": (
+        lambda p: text(p, above=[wide(p, "Report")]), "first line is a title"),
     "titles and a blank line": (
-        lambda p: text(p, above=[["Report"], ["of all stations, by day"], []]), "2 lines are titles"),
+        lambda p: text(p, above=[["Report"], ["of all stations, by day"], []]), "2 lines are"),
     "scattered cells": (
         lambda p: text(p, above=[wide(p, "Report", "", "draft"), wide(p, "", "", "by hand")]),
         "2 lines are titles"),
@@ -83,19 +84,20 @@ DECORATIONS: dict[str, tuple[Decoration, str]] = {
     "pairs of full width": (
         lambda p: text(p, above=[wide(p, *pair) for pair in PAIRS]), "4 lines are titles"),
     "pairs with ends": (
-        lambda p: text(p, above=[[*pair, ""] for pair in PAIRS], end=";", names_end=";"), "4 lines"),
+        lambda p: text(p, above=[[*pair, ""] for pair in PAIRS], end=";", names_end=";"),
+        "4 lines"),
     "comments above": (
-        lambda p: text(p, above=[["# station 7; height 33 m"], ["# by hand"]]), "2 lines are titles"),
+        lambda p: text(p, above=[["# station 7; height 33 m"], ["# by hand"]]), "2 lines are"),
     "comments of another sign": (lambda p: text(p, above=[["% relation"]]), "line is a title"),
     "blank lines above": (lambda p: "\n\n" + text(p), ""),
     "ends of rows": (lambda p: text(p, end=";"), "Rows end with a delimiter"),
     "ends of names": (lambda p: text(p, names_end=";"), "Names end with a delimiter"),
     "ends of all lines": (lambda p: text(p, end=";", names_end=";"), ""),
     "remarks below": (
-        lambda p: text(p, below=[[], ["Source: the office"], ["* provisional"], ["Updated 2021"]]),
+        lambda p: text(p, below=[[], ["Source: the office"], ["* provisional"], ["Updated"]]),
         "3 lines are left out"),
     "a remark of full width": (
-        lambda p: text(p, below=[wide(p, "Source: the office")]), "The last row (Source: the office)"),
+        lambda p: text(p, below=[wide(p, "Source: the office")]), "The last row (Source: the"),
     "many remarks": (lambda p: text(p, below=[[f"({i}) as in note {i}"] for i in range(20)]),
                      "20 lines are left out"),
     "a comment within": (
@@ -104,7 +106,7 @@ DECORATIONS: dict[str, tuple[Decoration, str]] = {
     "blank lines within": (lambda p: text(p).replace("\n", "\n\n", 5), ""),
     "lines of Macintosh": (lambda p: text(p).replace("\n", "\r"), ""),
     "all at once": (
-        lambda p: text(p, above=[["Report"], *PAIRS], below=[[], ["Source: x"]], end=";"), "5 lines"),
+        lambda p: text(p, above=[["Report"], *PAIRS], below=[[], ["Source: x"]], end=";"), "5 li"),
 }  # fmt: skip
 """What people write around a table, and words of the note on it."""
 

@@ -71,7 +71,8 @@ def test_columns_are_those_of_a_text_file(tmp_path, ending):
     pd.testing.assert_frame_equal(found.frame, expected.frame, check_dtype=False)
     assert found.frame.dtypes.map(lambda dtype: dtype.kind).tolist() == list("fiOMfM")
     assert found.notes == expected.notes
-    assert found.layout.types == {"price": "number", "seen": "date"}
+    assert found.layout.decisions["price"] == {"rule": "number", "decimal": ","}
+    assert found.layout.decisions["seen"] == {"rule": "date", "order": "dayfirst"}
     assert (found.layout.decimal, found.layout.dates) == (",", "dayfirst")
     assert path.read_bytes() == before
 

@@ -9,9 +9,8 @@ from mutants.registry import changes, edit, plant_edits, planted
 
 from bochner.files import (
     clocks,
-    column_types,
-    column_values,
     columns,
+    date_rule,
     local_dates,
     table_reading,
 )
@@ -56,12 +55,12 @@ plant_edits(
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="texts_of_iso_dates_lose_their_clock"
-)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", column_types))
+)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", date_rule))
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL),
     name="one_offset_stands_for_several",
-)(edit(column_values, "_zoned", "len(distinct) == 1", "True"))
+)(edit(date_rule, "_zoned", "len(distinct) == 1", "True"))
 
 
 @changes(

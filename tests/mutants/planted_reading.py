@@ -14,7 +14,8 @@ from files.test_local_numbers import test_groups_of_three_digits_follow_the_othe
 from files.written import column
 from mutants.registry import changes, edit, planted
 
-from bochner.files import column_types, identifiers, local_dates, table_reading
+from bochner.files import date_rule, identifiers, local_dates
+from bochner.files.number_rule import NumberRule
 
 
 def in_folder(test, *arguments):
@@ -49,14 +50,14 @@ planted(
         test_groups_of_three_digits_follow_the_other_columns, "0,5", 1.234, "decimals are assumed"
     ),
     name="other_columns_do_not_vote_on_the_decimal_mark",
-)(edit(column_types, "decide_conventions", 'votes[",",] > votes[".",]', "False", table_reading))
+)(edit(NumberRule, "settle", 'counts[","] > counts["."]', "False"))
 
 planted(
     in_folder(
         test_an_order_that_no_entry_shows, column(*RISING, delimiter=","), "day", "rise from row"
     ),
     name="the_order_of_rows_is_no_evidence",
-)(edit(column_types, "_open_order", "len(rising) == 1", "False"))
+)(edit(date_rule, "_open_order", "len(rising) == 1", "False"))
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, ["2021-12-31 01:00-0130", "2021-12-31 2:30"]),

@@ -42,7 +42,9 @@ def fit_table(options: SimpleNamespace) -> None:
     with noting_warnings() as notes, reporting(limit=options.time_limit) as progress:
         progress(f"reading {path}")
         table = read(path, layout, keep={*roles.target, *roles.drop, *roles.names.values()})
-        ignored = [name for name, kind in table.layout.types.items() if kind == "ignore"]
+        ignored = [
+            name for name, some in table.layout.decisions.items() if some["rule"] == "ignore"
+        ]
         split = split_table(
             table.frame,
             roles,

@@ -35,7 +35,9 @@ def fill_down(
             raise InputError(
                 f"{name!r} is to be filled down, and is no column (--fill-down).{hint}"
             )
-    name, column = next(iter(filled.items()), ("", ()))
+    if not filled:
+        return filled, ()
+    name, column = next(iter(filled.items()))
     if hasattr(column, "iloc") or len(column) < 4 or not column[0].is_valid:
         return filled, ()
     n_gaps, n_labels = column.null_count, len(column) - column.null_count

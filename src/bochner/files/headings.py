@@ -48,7 +48,7 @@ _AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?[)%*$€£¥]?")
 _LETTER = re.compile(r"[^\W\d_]")
 _UNIT = re.compile(
     r"[(\[].*[)\]]|.{0,4}[°%‰/µμ€$²³℃].{0,6}|[khcdmµn]?(?:[mgslAVWJ]|Pa|bar|Hz|Wh|mol)|[kc]?m[23]|-|"
-    r"min|h|hours?|days?|years?|deg ?[CFK]?|[CFKt]|kn|mph|pp[mb]|USD|EUR|GBP|JPY|percent|number|text",
+    r"min|h|hours?|days?|years?|deg ?[CFK]?|[CFKt]|kn|mph|pp[mb]|USD|EUR|GBP|JPY|percent|number",
     re.IGNORECASE,
 )
 """Units of measurement and types, as a line below the names states them."""
@@ -154,9 +154,9 @@ class _Cells:
             rows = rows[:-1]
         self.rows = rows
         padded = [[*row, *[""] * self.width][: self.width] for row in rows]
-        self.kinds = np.array([[kind(cell) for cell in row] for row in padded], dtype=np.int8)
-        self.kinds = self.kinds.reshape(len(rows), self.width)
-        self.texts = np.array(padded, dtype=np.str_).reshape(self.kinds.shape) != ""
+        self.cells = np.array(padded, dtype=object).reshape(len(rows), self.width)
+        self.kinds = np.vectorize(kind, otypes=[np.int8])(self.cells)
+        self.texts = self.cells != ""
 
     def n_above(self) -> int:
         """Return the number of records above the rows: those after it have steady kinds.
@@ -187,7 +187,11 @@ class _Cells:
                       and abs(len(row) - self.width) <= 1]  # fmt: skip
             first = start if n_titles is not None or not filled else filled[0]
             return first, first + 1
-        first, last = found[-1], found[-1] + 1
+        # Entries such as "9.5 bhp" have digits, names above them have none.
+        plain = [i for i in found if self.texts[i, typed > EMPTY].all()
+                 and not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))]  # fmt: skip
+        first = plain[-1] if plain else found[-1]
+        last = first + 1
         while first > start and last - first < _MOST_NAMES and self._is_above(first, last):
             first -= 1
         while last < n_above and self.texts[last].any() and all(

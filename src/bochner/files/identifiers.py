@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.names import Remarks, shown
-from bochner.files.column_types import MARKERS
+from bochner.files.rules import MARKERS
 
 if TYPE_CHECKING:
     import pandas as pd

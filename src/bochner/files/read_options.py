@@ -38,9 +38,8 @@ class ReadOptions:
     """Formats of the numbers and dates of a file, and the kinds of its columns.
 
     Options are those of :func:`bochner.read_table`. A layout that is ``recorded`` by an earlier
-    reading also has the units of columns, the entries that are missing in a column because nearly
-    all others were numbers or dates (``words``), and the delimiter. Its columns in ``types`` may be
-    missing, and no column is left out as an identifier.
+    reading also has the delimiter, and for each column the rule that has read it, with its settings
+    (``decisions``). Such columns may be missing, and none is left out as an identifier.
     """
 
     decimal: str = "auto"
@@ -51,8 +50,7 @@ class ReadOptions:
     missing: Sequence[str] = ()
     skip: int | None = None
     header: int | None = None
-    units: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    decisions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     delimiter: str | None = None
     encoding: str | None = None
     fill_down: Sequence[str] = ()
@@ -83,16 +81,14 @@ class ReadOptions:
         object.__setattr__(self, "types", dict(self.types))
         object.__setattr__(self, "missing", tuple(map(str, self.missing)))
         object.__setattr__(self, "fill_down", tuple(map(str, self.fill_down)))
-        object.__setattr__(self, "units", dict(self.units))
-        object.__setattr__(self, "words", {name: tuple(some) for name, some in self.words.items()})
+        object.__setattr__(self, "decisions", {n: dict(some) for n, some in self.decisions.items()})
 
     def to_record(self) -> dict[str, object]:
         """Return the options as plain JSON."""
         record = {each.name: getattr(self, each.name) for each in fields(self)}
         del record["recorded"]
-        words = {name: list(some) for name, some in self.words.items()}
         lists = {"missing": list(self.missing), "fill_down": list(self.fill_down)}
-        return {**record, **lists, "words": words}
+        return {**record, **lists}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:

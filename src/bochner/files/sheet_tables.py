@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.files.headings import LOOKED_AT
+
 _MOST_TITLES = 5
 """Most rows of titles above the names of a second table: more rows of text are remarks."""
 
@@ -93,8 +95,7 @@ def _rows_of_tables(area: SheetTable) -> list[int]:
         if ((part.values != "").sum(axis=1) <= 1).all():  # Titles or remarks
             title = run.start if title is None else title
             continue
-        place = names_row(part)
-        if place is not None:
+        if (place := names_row(part)) is not None:
             names = part.values[place].tolist()
             if above is not None and (names != above or place or title is not None):
                 starts.append(run.start if title is None else title)
@@ -105,7 +106,8 @@ def _rows_of_tables(area: SheetTable) -> list[int]:
 
 def names_row(area: SheetTable) -> int | None:
     """Return the place of a row of texts above a column of numbers or dates, None without one."""
-    is_text, is_filled = _are_texts(area.values), area.values != ""
+    values = area.values[:LOOKED_AT]
+    is_text, is_filled = _are_texts(values), values != ""
     for row in range(min(_MOST_TITLES + 1, len(is_text) - 2)):
         named, below = is_filled[row], is_filled[row + 1 :]
         if named.sum() < min(2, len(named)) or not is_text[row][named].all():

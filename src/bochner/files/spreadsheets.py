@@ -16,10 +16,10 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import Remarks, nearest, refuse_repeated
+from bochner._base.names import MOST_NAMED, Remarks, nearest, refuse_repeated
 from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, find_heading
-from bochner.files.local_numbers import LARGEST_EXACT
+from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
 from bochner.files.sheet_tables import SheetTable, cell_name, column_letters, find_tables, names_row
 
@@ -34,9 +34,6 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 _DURATION = re.compile(r"-?PT\d+H\d+M[\d.]+S")
 """Durations of a day or more in OpenDocument files, which calamine returns as text."""
-
-_MOST_LISTED = 8
-"""Names of tables or sheets that a message lists."""
 
 _ODS = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _FORMULA = re.compile(rb'<c r="([A-Z]+)(\d+)"([^>]*)>\s*<f\b[^>]*(?:/>|>[^<]*</f>)\s*(<v>[^<])?')
@@ -55,7 +52,7 @@ class Frame:
 
 def listed(names: Sequence[str]) -> str:
     """Return the first few names of tables or sheets as text for a message."""
-    return ", ".join(map(repr, names[:_MOST_LISTED])) + ", ..." * (len(names) > _MOST_LISTED)
+    return ", ".join(map(repr, names[:MOST_NAMED])) + ", ..." * (len(names) > MOST_NAMED)
 
 
 def chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) -> str | None:
@@ -78,7 +75,7 @@ def read_spreadsheet(path: Path, options: ReadOptions) -> Frame:
 
     book = _open(path)
     sheet, table, notes = _choose(book, path, options)
-    ranges = _merged_ranges(path, book.get_sheet_by_name(sheet))
+    ranges = _merged_ranges(path, sheet)
     values = _with_merged(table, ranges)
     rows = np.flatnonzero((values != "").any(axis=1) | (values.shape[1] == 1))
     heading = find_heading(
@@ -96,7 +93,7 @@ def read_spreadsheet(path: Path, options: ReadOptions) -> Frame:
         notes += (f"Each row of a merged range has the value of the range ({first} is the first).",)
     if (values[rows] == "").any():
         columns = {column_letters(table.left + i): name for i, name in enumerate(names)}
-        notes += _formula_notes(path, sheet, columns, in_sheet)
+        notes += _formula_notes(path, sheet.name, columns, in_sheet)
     series = [_typed(values[rows, i]) for i in range(len(names))]
     frame = pd.concat(series, axis=1, keys=range(len(names))).set_axis(names, axis=1)
     return Frame(frame, notes + heading.notes, heading.n_names)
@@ -125,8 +122,8 @@ def _open(path: Path) -> Any:
         ) from error
 
 
-def _choose(book: Any, path: Path, options: ReadOptions) -> tuple[str, SheetTable, tuple[str, ...]]:
-    """Return the name of a sheet, one of its tables, and notes on the choice of both."""
+def _choose(book: Any, path: Path, options: ReadOptions) -> tuple[Any, SheetTable, tuple[str, ...]]:
+    """Return a sheet, one of its tables, and notes on the choice of both."""
     sheets = [each for each in book.sheets_metadata if str(each.typ).endswith("WorkSheet")]
     names = [each.name for each in sheets]
     name, cell, notes = options.table or "", "", []
@@ -139,35 +136,35 @@ def _choose(book: Any, path: Path, options: ReadOptions) -> tuple[str, SheetTabl
     if not tables:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
     if wanted is None and len(names) > 1:
-        place = "The first" if sheet == names[0] else f"Sheet {sheet!r}"
+        place = "The first" if sheet.name == names[0] else f"Sheet {sheet.name!r}"
         note = f"{place} of {len(names)} sheets is read ({listed(names)}); table= (--table) chooses"
         notes.append(f"{note} another.")
-    by_cell = {f"{sheet}!{cell_name(each.top, each.left)}": each for each in tables}
-    cell = cell and f"{sheet}!{cell.upper()}"
+    by_cell = {f"{sheet.name}!{cell_name(each.top, each.left)}": each for each in tables}
+    cell = cell and f"{sheet.name}!{cell.upper()}"
     place = chosen(list(by_cell), path, "table", replace(options, table=cell)) or max(
         by_cell, key=lambda each: (by_cell[each].values != "").sum()
     )
     if len(tables) > 1 and not cell:
         notes.append(
-            f"Sheet {sheet!r} has {len(tables)} tables, of which the largest is read; table= "
+            f"Sheet {sheet.name!r} has {len(tables)} tables, of which the largest is read; table= "
             f"(--table) chooses one by its first cell ({listed(list(by_cell))})."
         )
     return sheet, by_cell[place], tuple(notes)
 
 
-def _first_tables(book: Any, names: list[str], skip: int | None) -> tuple[str, list[SheetTable]]:
+def _first_tables(book: Any, names: list[str], skip: int | None) -> tuple[Any, list[SheetTable]]:
     """Return the first sheet with names above numbers or dates, else that with most columns."""
-    tables: dict[str, list[SheetTable]] = {"": []}
+    best, most = (None, list[SheetTable]()), 0
     for name in names:
-        sheet = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-        cells = np.array(sheet or [[""]], dtype=object)
-        is_blank = np.vectorize(lambda x: isinstance(x, str) and not x.strip(), otypes=[bool])
-        cells[is_blank(cells)] = ""
-        tables[name] = find_tables(cells, skip)
-        if any(names_row(table) is not None for table in tables[name]):
-            return name, tables[name]
-    name = max(tables, key=lambda x: max((t.values.shape[1] for t in tables[x]), default=0))
-    return name, tables[name]
+        sheet = book.get_sheet_by_name(name)
+        rows = sheet.to_python(skip_empty_area=False) or [[""]]
+        rows = [["" if isinstance(x, str) and x.isspace() else x for x in row] for row in rows]
+        tables = find_tables(np.array(rows, dtype=object), skip)
+        if any(names_row(table) is not None for table in tables):
+            return sheet, tables
+        if (width := max((table.values.shape[1] for table in tables), default=0)) > most:
+            best, most = (sheet, tables), width
+    return best
 
 
 def _merged_ranges(path: Path, sheet: Any) -> list[Range]:
@@ -269,4 +266,4 @@ def _typed(cells: NDArray[np.object_]) -> Any:
     texts = (_DURATION.fullmatch(cell) for cell in present if isinstance(cell, str))
     if types != {time} and types <= {str, time, timedelta} and all(texts):
         return pd.to_timedelta(series.map(str, na_action="ignore"))
-    return series.map(_whole).infer_objects()
+    return series if types <= {str} else series.map(_whole).infer_objects()

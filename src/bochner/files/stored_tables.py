@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bochner._base.names import refuse_repeated
 from bochner.files.errors import InputError
-from bochner.files.local_numbers import LARGEST_EXACT
+from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
 from bochner.files.spreadsheets import Frame, chosen, listed, read_spreadsheet
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,20 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._base.names import Remarks, refuse_repeated, shown
-from bochner.files.column_types import (
-    Conventions,
-    Guess,
-    PlainNumbers,
-    decide_conventions,
-    guess,
-)
-from bochner.files.column_values import column_values
 from bochner.files.columns import kind_of, labels
+from bochner.files.date_rule import DateRule
 from bochner.files.errors import InputError
 from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
-from bochner.files.identifiers import is_index, leave_out
+from bochner.files.identifiers import leave_out
+from bochner.files.missing_codes import without_codes
+from bochner.files.number_rule import NumberRule
+from bochner.files.plain_numbers import is_number
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
+from bochner.files.rule_reading import TableByRules, read_by_rules
+from bochner.files.rules import Rule
 from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.text_files import (
     TEXT_ENDINGS,
@@ -39,6 +36,11 @@ from bochner.files.text_files import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+from bochner.files.word_rules import TextRule, TruthRule  # isort
+
+RULES: tuple[Rule, ...] = (NumberRule(), TruthRule(), DateRule(), TextRule())
+"""The rules by which columns are read, in their order."""
 
 _AUTOMATIC = ReadOptions()
 
@@ -74,12 +76,14 @@ def read(
     options: ReadOptions = _AUTOMATIC,
     text: Collection[str] = (),
     keep: Collection[str] = (),
+    optional: Collection[str] = (),
 ) -> TableRead:
     r"""Read a table from a file as `read_table` does, and return its notes and layout as well.
 
     ``path`` may also be "-", for CSV from standard input. ``options`` may be the layout of an
     earlier reading. Columns of ``keep``, such as the target, stay even if they seem to be
-    identifiers.
+    identifiers. Columns of ``optional``, such as the target of rows to predict, become text where
+    they cannot be read by the layout.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -118,33 +122,28 @@ def read(
         notes = (*notes, note) if note else notes
     columns, gaps = fill_down(columns, options)
     notes += gaps
-    table = _convert(columns, raw.delimiter, options, text, remarks)
-    keep_names = {*text, *options.types, *table.mixed, *keep}
+    table = _by_rules(raw, columns, options, text, RULES, remarks, optional)
+    decided = options.decisions if options.recorded else ()
+    keep_names = {*text, *options.types, *table.mixed, *keep, *decided}
     left = leave_out(table.columns, keep_names, remarks, options.recorded)
     frame = pd.DataFrame({n: column for n, column in table.columns.items() if n not in left})
     if frame.empty:
         raise InputError(f"{source} has no rows or no columns: expected at least one of each.")
     if index is not None:
         frame.index = index
-    # A recorded kind keeps a column with the name of an index when later files are read.
-    stay = {name: "number" for name, column in table.columns.items()
-            if is_index(name) and column.dtype.kind in "iuf"}  # fmt: skip
-    order = "none" if options.dates == "none" else table.conventions.order or "iso"
-    layout = ReadOptions(
-        decimal=table.conventions.decimal,
-        dates=order,
-        types={**stay, **table.kinds, **dict.fromkeys(left, "ignore"), **options.types},
-        table=options.table,
+    decisions = {**options.decisions, **table.decisions}
+    ignored = [name for name, kind in options.types.items() if kind == "ignore"]
+    decisions |= {name: {"rule": "ignore"} for name in (*left, *ignored)}
+    layout = replace(
+        options,
+        decimal=table.decimal or "." if options.decimal == "auto" else options.decimal,
+        dates="none" if options.dates == "none" else table.order or "iso",
+        types={},
+        decisions=decisions,
         recorded=True,
-        missing=options.missing,
-        skip=options.skip,
         header=raw.n_names if options.header is None else options.header,
-        units={**options.units, **table.units},
-        words={**options.words, **table.words},
         delimiter=raw.delimiter or options.delimiter,
         encoding=raw.encoding or options.encoding,
-        fill_down=options.fill_down,
-        bad_lines=options.bad_lines,
     )
     return TableRead(frame, (*notes, *remarks.sentences()), layout)
 
@@ -272,73 +271,66 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
     return _RawColumns(columns, notes, layout.delimiter, layout.n_names, layout.encoding)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Converted:
-    """Converted columns, with the kinds, units and missing words to record, by column name.
-
-    ``mixed`` has the names of columns of text that seem to hold numbers or dates with errors.
-    """
-
-    columns: dict[str, pd.Series]
-    conventions: Conventions
-    kinds: dict[str, str]
-    units: dict[str, str]
-    words: dict[str, tuple[str, ...]]
-    mixed: list[str]
-
-
-def _convert(
-    raw: Mapping[str, Any],
-    delimiter: str,
+def _by_rules(
+    raw: _RawColumns,
+    columns: Mapping[str, Any],
     options: ReadOptions,
     text: Collection[str],
+    rules: Sequence[Rule],
     remarks: Remarks,
-) -> _Converted:
-    """Convert the columns of a file by its decimal mark and date order."""
-    if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
+    optional: Collection[str],
+) -> TableByRules:
+    """Read the columns of a file by rules; columns of a typed table keep their types."""
+    if options.recorded and raw.delimiter in {options.decimal, ";"} - {options.delimiter}:
         # Commas between fields exclude decimal commas; semicolons often accompany decimal commas.
         options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
-    columns, guesses = {}, []
-    for name, column in raw.items():
-        kind = requested.get(name)
-        if kind == "ignore":
+    kinds = {name: record["rule"] for name, record in options.decisions.items()} | requested
+    prepared = {}
+    for name, column in columns.items():
+        if kinds.get(name) == "ignore":
             continue
         is_typed = hasattr(column, "iloc")
-        prepared = _prepared(name, column, kind, options) if is_typed else column
-        columns[name] = prepared
-        if not hasattr(prepared, "iloc"):
-            guesses.append(guess(name, prepared, kind, options))
-    guesses, conventions = decide_conventions(guesses, options, has_semicolons=delimiter == ";")
-    table = _Converted(columns, conventions, {}, {}, {}, [])
-    for some in guesses:
-        values = column_values(some, conventions, options, remarks)
-        columns[some.name] = values.series
-        if values.kind is not None:
-            table.kinds[some.name] = values.kind
-        if values.unit is not None:
-            table.units[some.name] = values.unit
-        if values.words:
-            table.words[some.name] = values.words
-        if values.is_mixed:
-            table.mixed.append(some.name)
-        if isinstance(some.type, PlainNumbers) and hasattr(raw[some.name], "iloc"):
-            _remark_on_stored_text(some, values.series, remarks)
-    numbers = []
-    for word in options.missing:  # A missing number may be written in several ways
-        with suppress(ValueError):
-            numbers.append(float(word))
-    for name, series in columns.items() if numbers else ():
+        prepared[name] = _prepared(name, column, kinds.get(name), options) if is_typed else column
+    texts = {name: column for name, column in prepared.items() if not hasattr(column, "iloc")}
+    has_semicolons = raw.delimiter == ";"
+    table = read_by_rules(
+        texts,
+        options,
+        rules,
+        remarks,
+        requested=requested,
+        optional=optional,
+        has_semicolons=has_semicolons,
+    )
+    for name, column in prepared.items():
+        if name not in texts:
+            kind = {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind)
+            table.decisions.update({name: {"rule": kind}} if kind else {})
+        elif hasattr(columns[name], "iloc") and name not in kinds:
+            _remark_on_stored_text(name, texts[name], table, remarks)
+    read_columns = {name: table.columns.get(name, prepared[name]) for name in prepared}
+    numbers = [float(word) for word in options.missing if is_number(word)]
+    for name, series in read_columns.items() if numbers else ():
+        # A missing number may be written in several ways
         if series.dtype.kind in "iuf" and (is_missing := series.isin(numbers)).any():
-            columns[name] = series.mask(is_missing)
-    return table
+            read_columns[name] = series.mask(is_missing)
+    recorded = {n: some["code"] for n, some in options.decisions.items() if "code" in some}
+    free = {n: s for n, s in read_columns.items() if n not in requested and not options.recorded}
+    free |= {name: read_columns[name] for name in recorded if name in read_columns}
+    without, codes = without_codes(free, recorded, remarks)
+    for name, code in codes.items():
+        table.decisions[name] = {**table.decisions.get(name, {"rule": "number"}), "code": code}
+    return replace(table, columns={**read_columns, **without})
 
 
-def _remark_on_stored_text(some: Guess, series: pd.Series, remarks: Remarks) -> None:
-    """Add a remark on numbers that a spreadsheet or other typed table stores as text."""
-    if series.dtype.kind in "iuf" and some.kind is None and not series.isna().all():
+def _remark_on_stored_text(name: str, texts: Any, table: TableByRules, remarks: Remarks) -> None:
+    """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
+    series, is_plain = table.columns[name], table.decisions[name].get("decimal", ".") == "."
+    if series.dtype.kind in "iuf" and is_plain and not series.isna().all():
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
-        remarks.add(some.name, f"{words} keeps them", shown(some.cleaned.drop_null()[0]))
+        row = int(np.argmax(series.notna().to_numpy()))
+        remarks.add(name, f"{words} keeps them", shown(texts[row]))
 
 
 def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:

@@ -15,7 +15,7 @@ from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import looks_like_numbers, nearest
 from bochner.files.columns import KIND_NAMES, Column, Kind, read_column
 from bochner.files.errors import InputError
-from bochner.files.local_numbers import written_numbers
+from bochner.files.written_amounts import written_numbers
 from bochner.tables.encoder import TableEncoder, read_part
 from bochner.tables.observations import Keys
 from bochner.tables.table_errors import refuse_mixed

@@ -11,7 +11,7 @@ from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.files.columns import Column, kind_of
 from bochner.files.local_dates import are_dates
-from bochner.files.local_numbers import are_decimals, find_numbers
+from bochner.files.written_amounts import are_decimals, are_quantities
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
@@ -161,8 +161,7 @@ def _are_quantities(texts: Sequence[str]) -> bool:
         entries = pa.array(texts, pa.string())
     except (ImportError, UnicodeEncodeError):  # Without the extra, files cannot be read either
         return False
-    numbers = find_numbers(entries, (".", ","))
-    return numbers is not None and bool(numbers.unit)
+    return are_quantities(entries)
 
 
 def _foreign_type(column: Column) -> str:

@@ -1,0 +1,95 @@
+"""Numbers that stand for missing entries, such as -999, in the columns of a file."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._base.names import Remarks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CODE = re.compile(r"-?(?:9{2,}|[789]{2,}|[1-9]00+)(?:\.9+|\.0)?|-[1-9](?:\.0)?")
+"""Numbers that people use for missing entries: repeated nines, sevens and eights, full hundreds,
+and small negative numbers."""
+
+_FEWEST_ROWS = 20
+"""Fewest rows in which a code is looked for: two of ten rows may be equal by chance."""
+
+_FEWEST_TIMES = 2
+"""Fewest rows with a code."""
+
+_MOST_DISTINCT = 5
+"""Distinct other values below which a column holds levels, of which one may well be apart."""
+
+
+def missing_codes(columns: Mapping[str, pd.Series]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the codes of columns for missing entries: those that are certain, and possible ones.
+
+    A code is the smallest or the largest number of a column, occurs more often than once, and is
+    farther from all others than these are from each other, or the only one of its sign. It is
+    certain if several columns share it and at least one of them has it far from its other numbers.
+    """
+    found: dict[float, list[tuple[str, bool]]] = defaultdict(list)
+    for name, series in columns.items():
+        if series.dtype.kind in "iuf" and len(series) >= _FEWEST_ROWS:
+            for code, is_far in _candidates(series.to_numpy()):
+                found[code].append((name, is_far))
+    certain: dict[str, float] = {}
+    possible: dict[str, float] = {}
+    for code, names in found.items():
+        shared = len(names) > 1 and any(is_far for _, is_far in names)
+        for name, is_far in names:
+            if shared:
+                certain[name] = code
+            elif is_far:
+                possible.setdefault(name, code)
+    return certain, {name: code for name, code in possible.items() if name not in certain}
+
+
+def _candidates(values: NDArray[np.generic]) -> list[tuple[float, bool]]:
+    """Return numbers at either end that may be codes, and whether they are far from the others."""
+    present = values[np.isfinite(values)]
+    if not present.size:
+        return []
+    found = []
+    for code, others_of in ((present.min(), np.greater), (present.max(), np.less)):
+        if not _CODE.fullmatch(str(float(code))) and not _CODE.fullmatch(str(code)):
+            continue
+        others = present[others_of(present, code)]
+        if others.size in (0, present.size - 1) or present.size - others.size < _FEWEST_TIMES:
+            continue
+        low, high = float(others.min()), float(others.max())
+        gap = low - float(code) if code < low else float(code) - high
+        is_far = gap > high - low and len(np.unique(others)) >= _MOST_DISTINCT
+        if is_far or code < 0.0 <= low:
+            found.append((float(code), is_far))
+    return found
+
+
+def without_codes(
+    columns: Mapping[str, pd.Series], recorded: Mapping[str, float], remarks: Remarks
+) -> tuple[dict[str, pd.Series], dict[str, float]]:
+    """Return columns in which certain codes are missing, and these codes, with remarks on them.
+
+    Columns with ``recorded`` codes of an earlier file have no others.
+    """
+    certain, possible = missing_codes({n: s for n, s in columns.items() if n not in recorded})
+    for name, code in certain.items():
+        words = f"has {code:g} far from all other numbers, as other columns do: these are missing"
+        count = int((columns[name] == code).sum())
+        remarks.add(
+            name, words, f"{count} of {len(columns[name])}; a type number, --types, keeps them"
+        )
+    for name, code in possible.items():
+        words = f"has {code:g} far from all other numbers: if these are missing, name the code by"
+        remarks.add(name, f"{words} missing= (--missing {code:g})", "")
+    codes = {**recorded, **certain}
+    kept = {name: s.mask(s == codes[name]) if name in codes else s for name, s in columns.items()}
+    return kept, codes

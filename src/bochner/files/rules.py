@@ -1,0 +1,174 @@
+"""Rules by which the columns of a file become numbers, dates, truth values or text.
+
+A rule is a transformer of one column that may decline it. The order of the rules, and what each of
+them has decided for a column, are all that a later file needs to be read as the first one was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bochner._base.names import shown
+from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+MISSING = (
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+)  # fmt: skip
+"""Words for missing entries in columns of numbers or dates, as for `pandas.read_csv`. In text
+columns they are text, such as a class None or the country code NA."""
+
+MARKERS = (
+    *dict.fromkeys(map(str.lower, MISSING)), "n.a.", "missing", "-", "--", "---", "\u2013",
+    "\u2014", "?", ".", "..", ":", "0000-00-00", "0000-00-00 00:00:00",
+    "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!",
+)  # fmt: skip
+"""Lower-case markers of missing numbers or dates, in addition to the general markers: dashes, marks
+of statistical offices, dates of MySQL, and errors of Excel."""
+
+SAMPLE_SIZE = 1000
+"""Entries that are tested first, because most columns of another kind fail within them."""
+
+SHARE_READ = 0.9
+"""Smallest share of entries that a rule must read; the others are missing."""
+
+MARKED = frozenset(MARKERS)
+"""The markers, to look them up."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextColumn:
+    """A column of texts (n,), an Arrow array with null where missing.
+
+    ``requested`` is the kind that the user asks for, None if any rule may read the column.
+    """
+
+    name: str
+    texts: Any
+    options: ReadOptions
+    requested: str | None = None
+
+    def is_for(self, rule: str) -> bool:
+        """Return whether the column may be read by a rule: none, or this one, is asked for."""
+        return self.requested is None or rule_of(self.requested) == rule
+
+    @property
+    def n_present(self) -> int:
+        """Number of entries that are not missing."""
+        return len(self.texts) - int(self.texts.null_count)
+
+    def present(self) -> NDArray[np.bool_]:
+        """Return the mask (n,) of entries that are not missing."""
+        return np.array(self.texts.is_valid())
+
+    def sample(self) -> pa.Array:
+        """Return the first present texts (k,); copies all rows only if many are missing."""
+        head = self.texts.slice(0, 10 * SAMPLE_SIZE).drop_null()
+        return (head if len(head) else self.texts.drop_null()).slice(0, SAMPLE_SIZE)
+
+    def entry(self, row: int = -1) -> str:
+        """Return an entry as shown in a note, by default the first one that is present."""
+        row = int(np.argmax(self.present())) if row < 0 else row
+        return shown(self.texts[row]) if self.n_present else "no entry"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """What a rule has decided for a column: the rule's name and its settings, as plain JSON.
+
+    ``choices`` are values of a setting with which the rule reads the column equally well. They are
+    settled by the other columns of the file. ``notes`` are pairs of words and an example, as
+    `Remarks.add` takes them.
+    """
+
+    rule: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: Sequence[tuple[str, str]] = ()
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the rule and its settings as one dictionary."""
+        return {"rule": self.rule, **self.settings}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """Values (n,) of a column, the mask (n,) of present entries that could not be read, and notes.
+
+    ``is_mixed`` is for text that seems to hold numbers or dates with errors.
+    """
+
+    values: pd.Series
+    unread: NDArray[np.bool_] | None = None
+    notes: Sequence[tuple[str, str]] = ()
+    is_mixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What is known of a file when the choices of a column are settled.
+
+    ``decided`` has the values of a setting, by the names of the columns that decide it.
+    """
+
+    has_semicolons: bool
+    decided: Mapping[str, str]
+    decimal: str = "."
+
+
+class Rule(Protocol):
+    """A transformer of one column of texts, which may decline the column.
+
+    Its ``name`` is the kind of the columns that it reads, and ``noun`` what they hold.
+    """
+
+    name: str
+    noun: str
+
+    def decide(self, column: TextColumn) -> Decision | None:
+        """Return how the column is read, or None if the rule declines it.
+
+        A rule declines a column of which it reads less than half, unless it is asked for. The
+        column is then offered to the next rule if less than `SHARE_READ` is read.
+        """
+
+    def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
+        """Return a decision without choices."""
+
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
+        """Return the values of the column."""
+
+
+def rule_of(kind: str) -> str:
+    """Return the name of the rule that reads a kind of columns."""
+    if kind in NUMBER_KINDS:
+        return "number"
+    return "date" if kind in DATE_KINDS else kind
+
+
+def bare_texts(texts: pa.Array, words: Sequence[str] = ()) -> pa.Array:
+    """Return texts (n,) without white space around them, null where they are `MARKERS` or words."""
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(texts)
+    return without(trimmed, ("", *MARKERS, *map(str.lower, words)), pc.utf8_lower(trimmed))
+
+
+def without(texts: pa.Array, words: Sequence[str], keys: pa.Array | None = None) -> pa.Array:
+    """Return texts with null where the key, by default the text itself, is one of the words."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not words:
+        return texts
+    is_word = pc.is_in(texts if keys is None else keys, value_set=pa.array(words))
+    return pc.if_else(is_word, pa.scalar(None, pa.string()), texts)
