@@ -8,6 +8,8 @@ import pytest
 from files.written import read_text, refusal
 
 from bochner.files.headings import find_heading
+from bochner.files.read_options import ReadOptions
+from bochner.files.table_reading import read
 
 Rows = list[list[str]]
 
@@ -143,6 +145,9 @@ def columns(plain: Plain, justify: Callable[[str, int], str], gap: str) -> str:
     return "\n".join(line.rstrip() for line in padded) + "\n"
 
 
+TITLE = "Station 7 (height 33 m), Lat 51.4\nby day\n"
+
+
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("justify", [str.ljust, str.rjust])
 @pytest.mark.parametrize("gap", [" ", "   "])
@@ -165,11 +170,14 @@ def test_units_below_the_names_are_noted(tmp_path, name, above):
     assert any("The line below the names" in note and "--header 1" in note for note in found.notes)
 
 
+GROUPS = ([",Temp,,Rain,", "day,min,max,min,max"],
+          ["day", "Temp min", "Temp max", "Rain min", "Rain max"])  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("lines_of_names", "names"),
     [
-        ([",Temp,,Rain,", "day,min,max,min,max"],
-         ["day", "Temp min", "Temp max", "Rain min", "Rain max"]),
+        GROUPS,
         ([",Temp,Temp,Rain,Rain", "day,min,max,min,max"],
          ["day", "Temp min", "Temp max", "Rain min", "Rain max"]),
         (["day,Temp,,Rain,", ",min,max,min,max"],
@@ -240,3 +248,42 @@ def test_blank_records_of_spreadsheets_may_stay():
     heading = find_heading(rows)
     assert (heading.n_titles, heading.n_names, heading.names) == (2, 1, ["a", "b", "c"])
     assert find_heading([rows[0], *rows[2:]]).n_titles == 1
+
+
+def test_totals_are_left_out(tmp_path):
+    plain = PLAIN["numbers"]
+    total = Plain(plain.names, [*plain.rows, ["Total", "99", "-9"], ["Mean", "3", "-1"]], [])
+    found = read_text(tmp_path, text(total), keep=plain.names)
+    pd.testing.assert_frame_equal(found.frame, plain_frame(tmp_path, plain))
+    assert any("The last 2 rows (Total, Mean) are left out" in note for note in found.notes)
+    assert len(read_text(tmp_path, text(total), skip=0).frame) == len(plain.rows) + 2
+
+
+def test_levels_are_no_totals(tmp_path):
+    rows = [[("small", "average", "large", "average")[i % 4], f"{i}.5"] for i in range(24)]
+    assert len(read_text(tmp_path, text(Plain(["size", "x"], rows, []))).frame) == 24
+
+
+@pytest.mark.parametrize("names", ["a;b", "a, in m;b", "a, in m, or so;b"])
+def test_a_decimal_comma_is_no_delimiter(tmp_path, names):
+    content = names + "\n" + "".join(f"{i},5;{i},25\n" for i in range(30))
+    assert list(read_text(tmp_path, content, keep=["b"]).frame["b"]) == [
+        i + 0.25 for i in range(30)
+    ]
+
+
+def test_labels_of_blocks_are_filled_down(tmp_path):
+    rows = [["" if i % 5 else f"r{i // 5}", f"s{i % 5}", str(i * i)] for i in range(20)]
+    content = text(Plain(["region", "store", "sales"], rows, []))
+    found = read_text(tmp_path, content)
+    assert any("(--fill-down 'region') repeats them" in note for note in found.notes)
+    filled = read_text(tmp_path, content, fill_down=["region"])
+    assert filled.frame["region"].tolist() == [f"r{i // 5}" for i in range(20)]
+    assert not any("--fill-down" in note for note in filled.notes)
+    assert read_text(tmp_path, content, layout=filled.layout).frame["region"].notna().all()
+    frame = read(pd.DataFrame(rows, columns=["region", "store", "sales"]).replace("", None),
+                 ReadOptions(fill_down=["region"])).frame  # fmt: skip
+    assert frame["region"].tolist() == [f"r{i // 5}" for i in range(20)]
+    message = refusal(tmp_path, content, fill_down=["regoin"])
+    assert "'regoin' is to be filled down" in message
+    assert "Did you mean 'region'?" in message

@@ -162,14 +162,12 @@ class _Cells:
         """Return the number of records above the rows: those after it have steady kinds.
 
         Each record above costs `_COST_ABOVE`, and each row the share of its cells whose kind is not
-        the most frequent one of the column, or 1 if it has another number of cells.
+        the most frequent one of the column.
         """
         one_hot = self.kinds[:, :, None] == np.arange(NUMBER, TEXT + 1)  # (n, width, 3)
         counts = one_hot[::-1].cumsum(axis=0)[::-1]
         costs = (counts.sum(axis=2) - counts.max(axis=2)).sum(axis=1) / max(self.width, 1)
         is_record = np.array([any(row) for row in self.rows], dtype=float)
-        has_other_width = np.array([len(row) != self.width for row in self.rows], dtype=float)
-        costs += (is_record * has_other_width)[::-1].cumsum()[::-1]
         costs += _COST_ABOVE * (is_record.cumsum() - is_record)
         return int(np.argmin(costs)) if len(costs) else 0
 

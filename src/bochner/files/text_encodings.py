@@ -42,11 +42,11 @@ _LETTERS = {"cp1252": _WEST, "cp1250": _EAST, "cp1251": _CYRILLIC, "koi8_r": _CY
 charset-normalizer takes one of these encodings for another in a third of short tables.
 """
 
-_OTHERS = ("cp932", "euc_jp", "gb18030", "cp949", "big5", "cp1256", "cp874")
-"""Encodings of other scripts, which charset-normalizer tells apart."""
+_OTHERS = ("cp932", "euc_jp", "gb18030", "cp949", "big5")
+"""Encodings of several bytes a character, which charset-normalizer tells apart."""
 
-_N_WIDE, _SURE = 5, 0.7
-"""Number of these with several bytes a character, and a sure score of letters of a language."""
+_SURE = 0.62
+"""Score of sure letters of a language; those of other scripts reach 0.5, read as such letters."""
 
 _LESS = {"cp1252": 0.0, "cp1254": 0.2}
 """Scores by which encodings are less expected than Windows-1252, 0.05 if they are not listed."""
@@ -152,10 +152,10 @@ def _recognised(content: bytes) -> str:
     words = _words(content)[:_WORDS]
     scores = {name: round(_score(words, name), 2) for name in _LETTERS}
     best = max(scores, key=scores.__getitem__)
-    match = from_bytes(content, cp_isolation=[*_OTHERS, *_LETTERS], threshold=0.9).best()
-    is_sure = match is not None and match.encoding in _OTHERS[:_N_WIDE]
-    if match is not None and (is_sure or (match.encoding in _OTHERS and scores[best] < _SURE)):
-        return str(match.encoding)
+    if scores[best] < _SURE:
+        match = from_bytes(content, cp_isolation=[*_OTHERS, *_LETTERS], threshold=0.9).best()
+        if match is not None and match.encoding in _OTHERS:
+            return str(match.encoding)
     return best if scores[best] > -math.inf else "latin_1"
 
 
