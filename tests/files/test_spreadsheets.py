@@ -51,6 +51,10 @@ SECOND = [OTHER_NAMES, *OTHER]
 EMPTY_CELLS = [[None if i % 4 else region, *rest] for i, (region, *rest) in enumerate(ROWS)]
 COVER = [["Sales of stores"], GAP, ["Published by the office of stores"], ["in March"]]
 
+YEARS = ["store", 2019, 2020, 2021]
+BY_YEAR = [[f"s{i}", i + 7, 7 * i % 5, i + 0.5] for i in range(N)]
+WIDE = [[*NAMES, "length", "width"], *([*row, i + 1, i + 0.25] for i, row in enumerate(ROWS))]
+
 SHEETS = {
     "one table": ({"a": TABLE}, {}, ROWS, ""),
     "empty rows and columns around it": ({"a": padded(TABLE)}, {}, ROWS, ""),
@@ -85,6 +89,18 @@ SHEETS = {
     "equal names below a title": (
         {"a": [*TABLE, GAP, ["Others"], *TABLE[:5]]}, {}, ROWS, "('a!A1', 'a!A11')"
     ),
+    "years as names": (
+        {"a": [["Sales"], YEARS, *BY_YEAR, GAP, ["Costs"], YEARS, *BY_YEAR[:5]]}, {}, BY_YEAR,
+        "('a!A1', 'a!A12')",
+    ),
+    "a short list next to the table": (
+        {"a": beside(TABLE, [["Mean", 2.5], ["Sum", None], ["Most", 4]])}, {}, ROWS,
+        "('a!A1', 'a!F1')",
+    ),
+    "an empty column within": (
+        {"a": [[*row[:4], None, *row[4:]] for row in WIDE]}, {}, WIDE[1:],
+        "'Unnamed: 4' has no name and no entries and is left out",
+    ),
 }  # fmt: skip
 """Sheets, how they are written, the rows of their table, and words of the note."""
 
@@ -99,9 +115,10 @@ def check_sheet(name, ending):
         except ValueError as error:  # A refusal is as wrong as another reading
             raise AssertionError from error
         again = read(path, found.layout)
-    assert list(found.frame.columns) == NAMES
+    names = list(map(str, YEARS if rows is BY_YEAR else WIDE[0][: len(rows[0])]))
+    assert list(found.frame.columns) == names
     assert found.frame.to_numpy(dtype=object).tolist() == rows
-    assert found.frame.dtypes.map(lambda dtype: dtype.kind).tolist()[2:] == ["i", "f"]
+    assert found.frame.dtypes.map(lambda dtype: dtype.kind).tolist()[2:4] == ["i", "f"]
     assert (words in " ".join(found.notes)) if words else found.notes == ()
     pd.testing.assert_frame_equal(found.frame, again.frame)
 
@@ -170,6 +187,23 @@ def test_errors_are_missing_with_a_note(tmp_path, ending):
     found = read(write_book(tmp_path / f"t{ending}", {"x": rows}))
     np.testing.assert_array_equal(found.frame["a"], [1, np.nan, 3, 4])
     assert any("'a' has entries '#DIV/0!', which count as missing (1 of" in n for n in found.notes)
+
+
+def check_stored_text(ending=".xlsx"):
+    """Only numbers in cells of text are noted, not the word next to numbers."""
+    rows = [["a", "b", "c"], *([i + 0.5, str(i + 0.5), i] for i in range(20)), ["n/k", None, "7"]]
+    with TemporaryDirectory() as folder:
+        found = read(write_book(Path(folder, f"t{ending}"), {"x": rows}))
+    notes = [note for note in found.notes if "stored as text" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("'b' and 'c' have numbers that are stored as text")
+    assert notes[0].endswith("('b': 0.5).")
+    np.testing.assert_array_equal(found.frame["c"], [*range(20), 7])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_numbers_in_cells_of_text_are_noted(ending):
+    check_stored_text(ending)
 
 
 class TestChoice:

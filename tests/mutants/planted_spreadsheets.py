@@ -1,9 +1,9 @@
 """Bugs in the reading of spreadsheets, each with a sheet that must show it."""
 
-from files.test_spreadsheets import check_durations, check_formats, check_sheet
+from files.test_spreadsheets import check_durations, check_formats, check_sheet, check_stored_text
 from mutants.registry import deferred, plant_edits
 
-from bochner.files import sheet_tables, spreadsheets
+from bochner.files import sheet_tables, spreadsheets, table_reading
 
 sheet = deferred(check_sheet)
 formats = deferred(check_formats)
@@ -48,7 +48,7 @@ plant_edits(
 )  # fmt: skip
 plant_edits(
     sheet_tables, "_rows_of_tables", sheet("a title above the second table", ".xlsx"),
-    titles_belong_to_the_table_above=("run.start if title is None else title)", "run.start)"),
+    titles_belong_to_the_table_above=("starts.append(first)", "starts.append(run.start)"),
 )  # fmt: skip
 plant_edits(
     sheet_tables, "_rows_of_tables", sheet("equal names below a title", ".ods"),
@@ -56,5 +56,21 @@ plant_edits(
 )  # fmt: skip
 plant_edits(
     sheet_tables, "names_row", sheet("an empty row within", ".xlsx"),
-    every_row_is_names=("not is_text[row][named].all()", "False"),
+    every_row_is_names=("not _are_names(values[row][named].tolist())", "False"),
+)  # fmt: skip
+plant_edits(
+    sheet_tables, "_are_names", sheet("years as names", ".xls"), sheet("years as names", ".ods"),
+    years_are_no_names=("len(set(np.diff(numbers))) == 1", "False"),
+)  # fmt: skip
+plant_edits(
+    sheet_tables, "_continues", sheet("a short list next to the table", ".xlsx"),
+    short_lists_are_columns=("2 * shorter >= longer", "True"),
+)  # fmt: skip
+plant_edits(
+    sheet_tables, "_continues", sheet("an empty column within", ".ods"),
+    numbers_are_tables=("return not is_apart and", "return False and"),
+)  # fmt: skip
+plant_edits(
+    table_reading, "_remark_on_stored_text", check_stored_text,
+    numbers_next_to_words_are_text=("is_text & series.notna()", "series.notna()"),
 )  # fmt: skip

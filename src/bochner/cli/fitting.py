@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner._base.amounts import as_bytes
+from bochner._base.names import naming
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
@@ -75,6 +76,8 @@ def fit_table(options: SimpleNamespace) -> None:
 
             progress("writing the report")
             page.write(studies, options.report)
+    if names := [(s["name"], "") for s in model.encoder_.columns_ if "parts" in s]:
+        notes.append(f"Free text is read by parts of its words: {naming(names)}.")
     if options.as_json:
         write_json(fit_record(studies, notes, options.out, options.report, left_out))
         return

@@ -39,12 +39,7 @@ from bochner.comparison.forecast_errors import (
     mean_mase,
     model_facts,
 )
-from bochner.comparison.forecast_fits import (
-    Request,
-    SeriesFits,
-    forecast_each,
-    past_scores,
-)
+from bochner.comparison.forecast_fits import Request, SeriesFits, forecast_each, past_scores
 from bochner.files.errors import InputError
 from bochner.files.model_file import save
 from bochner.files.series_table import (

@@ -11,11 +11,7 @@ from sklearn.base import clone
 
 from bochner._base.number_texts import counted
 from bochner._base.progress import Progress
-from bochner.comparison.forecast_errors import (
-    OriginScores,
-    SeriesForecast,
-    origin_scores,
-)
+from bochner.comparison.forecast_errors import OriginScores, SeriesForecast, origin_scores
 from bochner.files.errors import InputError
 from bochner.files.series_table import ONE, SeriesColumns, TableSeries
 from bochner.series.calendars import holiday_inputs

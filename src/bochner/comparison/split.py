@@ -105,7 +105,7 @@ def split_table(
     for name in roles.target:
         features, targets[name] = split_target(features, name, left_out)
     task = _task(targets, task)
-    check_table(features)
+    check_table(features, next(iter(targets.values())))
     target: Any = next(iter(targets.values()))
     if len(targets) > 1:
         import pandas as pd

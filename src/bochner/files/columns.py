@@ -6,7 +6,7 @@ import datetime
 import math
 import numbers
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,12 +22,12 @@ from bochner.files.clocks import (
     clock_times,
     entry_clock,
     entry_in_utc,
+    hours_of,
     is_fixed,
     series_in_utc,
     series_zone,
     zone_name,
 )
-from bochner.files.local_dates import hours_of
 
 _MICROSECONDS = 3600e6
 """Microseconds of an hour, the unit of times of day."""
@@ -67,7 +67,7 @@ class Column:
     durations as days. ``present`` is False where entries are missing. ``values`` holds numbers, and
     dates as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds). All
     arrays have the shape (n,). ``is_category`` is True for categories of pandas or polars, which
-    are text.
+    are text. ``memo`` holds what several encoders compute from the entries.
 
     Times of day are numbers, hours since midnight. Together with dates that have zones or offsets
     from UTC they have a ``clock`` (n,): the local time, of 1 January 1970 for times of day, NaT
@@ -83,11 +83,18 @@ class Column:
     is_category: bool = False
     clock: Stamps | None = None
     zone: str | None = None
+    memo: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_time_of_day(self) -> bool:
         """Whether the entries are times of day, in hours since midnight."""
         return self.kind == "numeric" and self.clock is not None
+
+    def at_rows(self, rows: npt.NDArray[np.intp]) -> Column:
+        """Return some rows of the column."""
+        clock = None if self.clock is None else self.clock[rows]
+        arrays = (self.raw[rows], self.present[rows], self.values[rows])
+        return Column(self.name, self.kind, *arrays, self.is_category, clock, self.zone)
 
     def at(self, row: int | np.intp) -> str:
         """Return the text "row i: entry", with rows counted from 1."""

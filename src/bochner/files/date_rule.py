@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.names import shown
+from bochner.files.date_patterns import Family
 from bochner.files.local_dates import (
     ORDERS,
-    Family,
     LocalDates,
     Order,
     find_dates,
@@ -21,20 +21,17 @@ from bochner.files.local_dates import (
     other_order,
 )
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Conventions, Decision, Reading, TextColumn
+from bochner.files.rules import Conventions, Decision, Reading, Rule, TextColumn
 
-_COMMON_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named")
+_ALL_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named", "compact")
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": ()}
 """Patterns of dates that are tried, by `ReadOptions.dates`."""
-
-_FORCED_FAMILIES: tuple[Family, ...] = (*_COMMON_FAMILIES, "compact")
-"""Patterns in a column whose requested kind is dates: 20211231 is a number in other columns."""
 
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
 
-class DateRule:
+class DateRule(Rule):
     """Reads dates; the setting ``order`` is that of days and months that are both numbers."""
 
     name = "date"
@@ -98,22 +95,24 @@ class DateRule:
 
 def _found(column: TextColumn) -> LocalDates | tuple[Any, Any] | None:
     """Return the dates of a column, or times in UTC and on the clock for texts of ISO 8601."""
-    families: Sequence[Family] = _FORCED_FAMILIES
+    families: Sequence[Family] = _ALL_FAMILIES
     if column.requested is None:
-        families = _FAMILIES.get(column.options.dates, _COMMON_FAMILIES)
+        families = _FAMILIES.get(column.options.dates, _ALL_FAMILIES)
     if not families or not column.n_present:
         return None
     return iso_times(column.texts) or find_dates(column.texts, families)
 
 
 def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
-    """Return notes on months and quarters, and on years of two digits."""
+    """Return notes on spans of several days, on languages, and on years of two digits."""
     notes = []
     times = dates.times()
-    if dates.span and (dates.family == "named" or dates.span == "quarter"):
+    if dates.span and (dates.family == "named" or dates.span != "month"):
         day = str(times[~np.isnat(times)][0]).split("T")[0]
         words = f"holds {dates.span}s, which are read as their first day"
         notes.append((words, f"{column.entry()} is read as {day}"))
+    if dates.language != "English":
+        notes.append((f"has names of months in {dates.language}", column.entry()))
     if dates.has_short_years:
         notes.append(("has years of two digits, which are taken for 1969 to 2068", ""))
     return notes

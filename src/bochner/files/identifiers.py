@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,6 +68,13 @@ _SAMPLE_SIZE = 1000
 _FEWEST_DISTINCT = 0.4
 """Share of distinct texts in the sample below which the table cannot have half: in a sample of
 1,000 of a table with half, the share is larger, and its standard error is below 0.02."""
+
+_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{3,}(?![^\W_])")
+"""A word of at least three letters, without digits next to it, unlike most groups of a UUID."""
+
+_SHARE_WITH_WORDS = 0.5
+"""Share of texts with a repeated word from which text is read by its parts. A word in more texts,
+such as the beginning of an invoice number, does not distinguish them."""
 
 
 def is_index(name: str) -> bool:
@@ -150,6 +159,7 @@ def _reason(name: str, series: pd.Series, remaining: int, *, only_index: bool) -
     if only_index or len(series) < _FEWEST_ROWS:
         return ""
     is_text = not values.size and _is_text(series) and _is_nearly_unique(series)
+    is_text = is_text and not has_words(_without_words(series).drop_duplicates().tolist())
     why = _reason_of_numbers(name, values, remaining) if values.size else ""
     why = "differs in nearly every row" if is_text else why
     return why and f"{why} and is left out; a type given for a column (types=, --types) keeps it"
@@ -178,6 +188,19 @@ def _is_text(series: pd.Series) -> bool:
     from pandas.api.types import infer_dtype
 
     return infer_dtype(series.head(_SAMPLE_SIZE), skipna=True) in ("string", "categorical")
+
+
+def has_words(texts: Sequence[str]) -> bool:
+    """Return whether distinct texts consist of words that other texts have, so that parts may tell.
+
+    Addresses of mail do not count, because their common words are names of providers.
+    """
+    some = [texts[i] for i in range(0, len(texts), -(-len(texts) // _SAMPLE_SIZE))] if texts else []
+    words = [set(_WORD.findall(text.lower())) for text in some if "@" not in text]
+    counts = Counter(chain.from_iterable(words))
+    most = _SHARE_WITH_WORDS * len(some)
+    repeated = {word for word, count in counts.items() if 1 < count <= most}
+    return sum(not repeated.isdisjoint(of_text) for of_text in words) >= max(most, 1)
 
 
 def _without_words(series: pd.Series) -> pd.Series:

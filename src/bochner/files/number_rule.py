@@ -20,7 +20,7 @@ from bochner.files.plain_numbers import (
     plain_numbers,
 )
 from bochner.files.read_options import NUMBER_KINDS
-from bochner.files.rules import Conventions, Decision, Reading, TextColumn
+from bochner.files.rules import Conventions, Decision, Reading, Rule, TextColumn
 from bochner.files.written_amounts import (
     MARKS,
     NO_UNIT,
@@ -42,7 +42,7 @@ _MIXED = 0.5
 """Share of numbers below which the rule declines a column."""
 
 
-class NumberRule:
+class NumberRule(Rule):
     """Reads numbers with either decimal mark, thousands, one unit or currency, factors and flags.
 
     Its settings are the decimal mark, if an entry has one, the unit and the factor.
@@ -172,7 +172,6 @@ def _notes_of_marks(
 
 def _notes_of_amounts(column: TextColumn, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     unit, factor = settings.get("unit", ""), settings.get("factor")
-    row = int(np.argmax(column.present()))
     if unit == NO_UNIT or not (unit or factor is not None):
         return []
     if unit == "%":
@@ -181,7 +180,9 @@ def _notes_of_amounts(column: TextColumn, settings: Mapping[str, Any]) -> list[t
         words = "has factors such as k and M, which are multiplied"
     else:
         words = f"holds amounts in {unit}{' ' * bool(unit and factor)}{factor or ''}"
-    return [(words, _example(column, settings, row))]
+    read = NumberRule().read(replace(column, texts=column.sample()), settings).values
+    row = int(np.argmax(read.notna()))
+    return [(words, f"{shown(column.sample()[row])} is read as {read[row]}")]
 
 
 def _refuse_other_unit(column: TextColumn, amounts: Amounts, parts: Parts) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
@@ -117,17 +118,21 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     r"""Return the kinds of columns listed in a small file, by column name.
 
     The file is CSV with the lines "column,type", or a JSON object, in UTF-8. If there is no such
-    file, a text such as "zip,text;size,number" lists them.
+    file, a text such as "zip=text;size=number" lists them.
 
-    >>> read_types("zip,text;size,number")
+    >>> read_types("zip=text;size=number")
     {'zip': 'text', 'size': 'number'}
     """
     path = as_path(path)
-    if not path.exists() and "," not in str(path):
+    if not path.exists() and not re.search("[,=]", str(path)):
         raise FileNotFoundError(f"There is no file {path} of types. Check the name and the folder.")
     try:
         is_file = path.exists()
-        text = path.read_text(encoding="utf-8-sig") if is_file else str(path).replace(";", "\n")
+        text = (
+            path.read_text(encoding="utf-8-sig")
+            if is_file
+            else re.sub("=(?=[^=;]*(;|$))", ",", str(path)).replace(";", "\n")
+        )
         is_json = text.lstrip()[:1] in ("{", "[")
         rows = json.loads(text, object_pairs_hook=list) if is_json else _rows(text)
         pairs = [(name, kind) for name, kind in rows]

@@ -6,9 +6,10 @@ them has decided for a column, are all that a later file needs to be read as the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +126,7 @@ class Conventions:
     decimal: str = "."
 
 
-class Rule(Protocol):
+class Rule(ABC):
     """A transformer of one column of texts, which may decline the column.
 
     Its ``name`` is the kind of the columns that it reads, and ``noun`` what they hold.
@@ -134,6 +135,7 @@ class Rule(Protocol):
     name: str
     noun: str
 
+    @abstractmethod
     def decide(self, column: TextColumn) -> Decision | None:
         """Return how the column is read, or None if the rule declines it.
 
@@ -142,8 +144,10 @@ class Rule(Protocol):
         """
 
     def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
-        """Return a decision without choices."""
+        """Return a decision without choices, which the rule must override if it has any."""
+        return decision
 
+    @abstractmethod
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
         """Return the values of the column."""
 

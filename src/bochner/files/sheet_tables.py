@@ -31,15 +31,13 @@ class SheetTable:
         return SheetTable(values, self.top + int(top), self.left + int(left))
 
 
-def column_letters(column: int) -> str:
-    """Return the name of a column in the notation of spreadsheets: B for column 1."""
-    before = column_letters(column // 26 - 1) if column >= 26 else ""
-    return before + chr(ord("A") + column % 26)
-
-
 def cell_name(row: int, column: int) -> str:
-    """Return the name of a cell: B3 for row 2 and column 1."""
-    return f"{column_letters(column)}{row + 1}"
+    """Return the name of a cell in the notation of spreadsheets: B3 for row 2 and column 1."""
+    letters = chr(ord("A") + column % 26)
+    while column := column // 26:
+        column -= 1
+        letters = chr(ord("A") + column % 26) + letters
+    return f"{letters}{row + 1}"
 
 
 def find_tables(cells: NDArray[np.object_], n_skipped: int | None = None) -> list[SheetTable]:
@@ -73,8 +71,7 @@ def _columns_of_tables(area: SheetTable) -> list[int]:
     starts, main = [0], None
     for run in _runs(area, axis=1):
         part = area.part(columns=run)
-        is_table = part.values.shape[1] > 1 and names_row(part) is not None
-        if is_table and (main is None or not _continues(part, main)):
+        if len(part.values) > 1 and not (main is not None and _continues(part, main)):
             starts += [] if main is None else [run.start]
             main = part
     return starts
@@ -82,9 +79,13 @@ def _columns_of_tables(area: SheetTable) -> list[int]:
 
 def _continues(part: SheetTable, main: SheetTable) -> bool:
     """Return whether a part right of a table belongs to it: equal rows, other names, numbers."""
-    names, others = (set(each.values[names_row(each) or 0]) - {""} for each in (part, main))
-    is_level = (part.top, len(part.values)) == (main.top, len(main.values))
-    return is_level and not names & others and not _are_texts(part.values[-1:, :1]).any()
+    shorter, longer = sorted((len(part.values), len(main.values)))
+    places = [names_row(each) for each in (part, main)]
+    if None in places or 1 in (part.values.shape[1], main.values.shape[1]):
+        return 2 * shorter >= longer
+    names, others = (set(x.values[y]) - {""} for x, y in zip((part, main), places, strict=True))
+    is_apart = names & others or part.top != main.top or shorter < longer
+    return not is_apart and not _are_texts(part.values[-1:, :1]).any()
 
 
 def _rows_of_tables(area: SheetTable) -> list[int]:
@@ -92,13 +93,14 @@ def _rows_of_tables(area: SheetTable) -> list[int]:
     starts, above, title = [0], None, None
     for run in _runs(area, axis=0):
         part = SheetTable(area.values[run])
+        first = run.start if title is None else title
         if ((part.values != "").sum(axis=1) <= 1).all():  # Titles or remarks
-            title = run.start if title is None else title
+            title = first
             continue
         if (place := names_row(part)) is not None:
             names = part.values[place].tolist()
             if above is not None and (names != above or place or title is not None):
-                starts.append(run.start if title is None else title)
+                starts.append(first)
             above = names
         title = None
     return starts
@@ -110,12 +112,20 @@ def names_row(area: SheetTable) -> int | None:
     is_text, is_filled = _are_texts(values), values != ""
     for row in range(min(_MOST_TITLES + 1, len(is_text) - 2)):
         named, below = is_filled[row], is_filled[row + 1 :]
-        if named.sum() < min(2, len(named)) or not is_text[row][named].all():
+        if named.sum() < min(2, len(named)) or not _are_names(values[row][named].tolist()):
             continue
         n_numbers = (below & ~is_text[row + 1 :]).sum(axis=0)[named]
         if (2 * n_numbers > below.sum(axis=0)[named]).any():
             return row
     return None
+
+
+def _are_names(cells: list[Any]) -> bool:
+    """Return whether cells are texts, or texts and three equally spaced numbers such as years."""
+    numbers = [cell for cell in cells if not isinstance(cell, str)]
+    if not numbers or not 2 < len(numbers) < len(cells):
+        return not numbers
+    return {int, float} >= set(map(type, numbers)) and len(set(np.diff(numbers))) == 1
 
 
 def _are_texts(cells: NDArray[np.object_]) -> Any:

@@ -16,21 +16,15 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import MOST_NAMED, Remarks, nearest, refuse_repeated
+from bochner._base.names import MOST_NAMED, Remarks, nearest
 from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, find_heading
 from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
-from bochner.files.sheet_tables import SheetTable, cell_name, column_letters, find_tables, names_row
+from bochner.files.sheet_tables import SheetTable, cell_name, find_tables, names_row
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Range = tuple[tuple[int, int], tuple[int, int]]
-"""Row and column of the first and of the last cell of a merged range."""
-
-_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-"""Name of the part of an Excel file that a password protects."""
 
 _DURATION = re.compile(r"-?PT\d+H\d+M[\d.]+S")
 """Durations of a day or more in OpenDocument files, which calamine returns as text."""
@@ -85,18 +79,18 @@ def read_spreadsheet(path: Path, options: ReadOptions) -> Frame:
         is_recorded=options.recorded,
     )
     rows = rows[heading.n_titles + heading.n_names :]
+    notes += heading.notes
     names = [name.strip() or f"Unnamed: {i}" for i, name in enumerate(heading.names)]
-    refuse_repeated(names, str(path))
     in_sheet = range(table.top + rows[0], table.top + rows[-1] + 1) if len(rows) else range(0)
     if tall := [some for some in ranges if some[0][0] in in_sheet and some[1][0] > some[0][0]]:
         first = ":".join(cell_name(*corner) for corner in min(tall))
         notes += (f"Each row of a merged range has the value of the range ({first} is the first).",)
     if (values[rows] == "").any():
-        columns = {column_letters(table.left + i): name for i, name in enumerate(names)}
-        notes += _formula_notes(path, sheet.name, columns, in_sheet)
+        columns = {cell_name(0, table.left + i)[:-1]: name for i, name in enumerate(names)}
+        notes += _formulas(path, sheet.name, columns, in_sheet)
     series = [_typed(values[rows, i]) for i in range(len(names))]
     frame = pd.concat(series, axis=1, keys=range(len(names))).set_axis(names, axis=1)
-    return Frame(frame, notes + heading.notes, heading.n_names)
+    return Frame(frame, notes, heading.n_names)
 
 
 def _open(path: Path) -> Any:
@@ -111,7 +105,7 @@ def _open(path: Path) -> Any:
         return CalamineWorkbook.from_filelike(BytesIO(content))
     except Exception as error:  # The error type depends on the damage and on the format
         reason = " ".join(str(error).split())
-        if _ENCRYPTED in content or "password" in reason.lower():
+        if "EncryptedPackage".encode("utf-16-le") in content or "password" in reason.lower():
             reason = "it is protected by a password: save it without one"
         elif b"\0" not in content:
             kind = "a web page" if b"<html" in content.lower() else "text"
@@ -167,9 +161,9 @@ def _first_tables(book: Any, names: list[str], skip: int | None) -> tuple[Any, l
     return best
 
 
-def _merged_ranges(path: Path, sheet: Any) -> list[Range]:
-    """Return the merged ranges of a sheet, which calamine has for Excel files only."""
-    ranges: list[Range] = sheet.merged_cell_ranges or []
+def _merged_ranges(path: Path, sheet: Any) -> list[Any]:
+    """Return the first and last cells of merged ranges; calamine has those of Excel files."""
+    ranges: list[Any] = sheet.merged_cell_ranges or []
     if b"-spanned=" not in (content := _member(path, "content.xml")):
         return ranges
     tables = ElementTree.fromstring(content).iter(f"{_ODS}table")
@@ -186,7 +180,7 @@ def _merged_ranges(path: Path, sheet: Any) -> list[Range]:
     return ranges
 
 
-def _with_merged(table: SheetTable, ranges: Sequence[Range]) -> NDArray[np.object_]:
+def _with_merged(table: SheetTable, ranges: Sequence[Any]) -> NDArray[np.object_]:
     """Return the cells of a table with the value of each merged range in all of its cells.
 
     A range that is alone in its rows is a title or a remark, and stays in its first cell.
@@ -201,7 +195,7 @@ def _with_merged(table: SheetTable, ranges: Sequence[Range]) -> NDArray[np.objec
     return values
 
 
-def _formula_notes(path: Path, sheet: str, names: dict[str, str], rows: range) -> tuple[str, ...]:
+def _formulas(path: Path, sheet: str, names: dict[str, str], rows: range) -> tuple[str, ...]:
     """Return notes on errors, for which calamine returns empty cells, in the rows of a table.
 
     ``names`` has the names of columns by their letters. Raises InputError for columns whose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ from bochner.files.text_files import (
 if TYPE_CHECKING:
     import pandas as pd
 
-from bochner.files.word_rules import TextRule, TruthRule  # isort
+from bochner.files.word_rules import FunctionRule, TextRule, TruthRule  # isort
 
 RULES: tuple[Rule, ...] = (NumberRule(), TruthRule(), DateRule(), TextRule())
 """The rules by which columns are read, in their order."""
@@ -77,6 +77,7 @@ def read(
     text: Collection[str] = (),
     keep: Collection[str] = (),
     optional: Collection[str] = (),
+    rules: Sequence[Rule] = RULES,
 ) -> TableRead:
     r"""Read a table from a file as `read_table` does, and return its notes and layout as well.
 
@@ -122,7 +123,7 @@ def read(
         notes = (*notes, note) if note else notes
     columns, gaps = fill_down(columns, options)
     notes += gaps
-    table = _by_rules(raw, columns, options, text, RULES, remarks, optional)
+    table = _by_rules(raw, columns, options, text, rules, remarks, optional)
     decided = options.decisions if options.recorded else ()
     keep_names = {*text, *options.types, *table.mixed, *keep, *decided}
     left = leave_out(table.columns, keep_names, remarks, options.recorded)
@@ -162,6 +163,7 @@ def read_table(
     encoding: str | None = None,
     fill_down: Sequence[str] = (),
     bad_lines: str = "error",
+    rules: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> pd.DataFrame:
     r"""Return the table of a file or data frame; a warning lists oddities and guesses.
 
@@ -204,6 +206,10 @@ def read_table(
         Columns of labels that only the first row of each block has: gaps have the entry above.
     bad_lines : {"error", "drop"}, default="error"
         What is done with rows of another length than the names.
+    rules : mapping of str to callable, default=None
+        Rules of your own by name, tried before the others. Each is a function that takes the texts
+        of a column as a pandas Series and returns a Series of values, missing where it cannot read
+        an entry, or None to decline the column.
 
     Returns
     -------
@@ -236,7 +242,8 @@ def read_table(
         decimal, dates, types or {}, table, missing=missing, skip=skip, header=header,
         encoding=encoding, fill_down=fill_down, bad_lines=bad_lines,
     )  # fmt: skip
-    table_read = read(path, options, text)
+    own = [FunctionRule(name, function) for name, function in (rules or {}).items()]
+    table_read = read(path, options, text, rules=(*own, *RULES))
     if table_read.notes:
         source = "the table" if hasattr(path, "columns") else path
         warnings.warn(f"Read {source}: {' '.join(table_read.notes)}", stacklevel=2)
@@ -308,7 +315,7 @@ def _by_rules(
             kind = {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind)
             table.decisions.update({name: {"rule": kind}} if kind else {})
         elif hasattr(columns[name], "iloc") and name not in kinds:
-            _remark_on_stored_text(name, texts[name], table, remarks)
+            _remark_on_stored_text(name, columns[name], table, remarks)
     read_columns = {name: table.columns.get(name, prepared[name]) for name in prepared}
     numbers = [float(word) for word in options.missing if is_number(word)]
     for name, series in read_columns.items() if numbers else ():
@@ -324,13 +331,14 @@ def _by_rules(
     return replace(table, columns={**read_columns, **without})
 
 
-def _remark_on_stored_text(name: str, texts: Any, table: TableByRules, remarks: Remarks) -> None:
+def _remark_on_stored_text(name: str, cells: Any, table: TableByRules, remarks: Remarks) -> None:
     """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
     series, is_plain = table.columns[name], table.decisions[name].get("decimal", ".") == "."
-    if series.dtype.kind in "iuf" and is_plain and not series.isna().all():
+    is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
+    rows = np.flatnonzero(is_text & series.notna().to_numpy())
+    if series.dtype.kind in "iuf" and is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
-        row = int(np.argmax(series.notna().to_numpy()))
-        remarks.add(name, f"{words} keeps them", shown(texts[row]))
+        remarks.add(name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
 
 def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:

@@ -1,13 +1,13 @@
-"""The rules for truth values and for text."""
+"""The rules for truth values and for text, and rules that are functions of the user."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from bochner.files.rules import Conventions, Decision, Reading, TextColumn
+from bochner.files.rules import Decision, Reading, Rule, TextColumn
 
 _TRUTHS: Mapping[str, bool] = {
     "True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False,
@@ -15,7 +15,7 @@ _TRUTHS: Mapping[str, bool] = {
 """Truth values, as `pandas.read_csv` reads them."""
 
 
-class TruthRule:
+class TruthRule(Rule):
     """Reads the truth values that programs write, in columns without other words."""
 
     name = "truth"
@@ -31,10 +31,6 @@ class TruthRule:
                 return None
         return Decision(self.name) if column.n_present else None
 
-    def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
-        """Return the decision, which has no choices."""
-        return decision
-
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
         """Return the truth values, None where missing."""
         import pandas as pd
@@ -46,7 +42,7 @@ class TruthRule:
         return Reading(pd.Series(np.array(values, dtype=kind)), unread if unread.any() else None)
 
 
-class TextRule:
+class TextRule(Rule):
     """Reads any entries as text, without white space around them."""
 
     name = "text"
@@ -55,10 +51,6 @@ class TextRule:
     def decide(self, column: TextColumn) -> Decision:
         """Return a decision for any column."""
         return Decision(self.name)
-
-    def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
-        """Return the decision, which has no choices."""
-        return decision
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
         """Return the texts, as categories if they would be read otherwise later on."""
@@ -75,3 +67,35 @@ class TextRule:
         return Reading(
             series.astype("category") if settings.get("is_category") else series, None, notes
         )
+
+
+class FunctionRule(Rule):
+    """Reads a column by a function of the user, where it reads nearly all entries.
+
+    The function takes the texts as a pandas Series, and returns a Series of values, missing where
+    it cannot read an entry, or None to decline the column.
+    """
+
+    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
+        self.name = self.noun = name
+        self.function = function
+
+    def decide(self, column: TextColumn) -> Decision | None:
+        """Return a decision unless the function declines a sample of the column."""
+        sample = self.function(column.sample().to_pandas())
+        return None if sample is None or not sample.notna().any() else Decision(self.name)
+
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
+        """Return what the function returns, without an entry where it declines the column."""
+        import pandas as pd
+
+        texts = pd.Series(column.texts.to_pandas())
+        values = self.function(texts)
+        values = pd.Series(np.nan, texts.index) if values is None else pd.Series(values)
+        if len(values) != len(texts):
+            raise ValueError(
+                f"The rule {self.name!r} returned {len(values)} values for {len(texts)} entries of "
+                f"column {column.name!r}: expected one value for each entry."
+            )
+        unread = values.isna().to_numpy() & column.present()
+        return Reading(values.reset_index(drop=True), unread if unread.any() else None)

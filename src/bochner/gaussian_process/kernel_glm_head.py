@@ -23,10 +23,7 @@ from bochner._base.arrays import (
 from bochner._base.checks import generators, refuse_masked, validated
 from bochner._base.limits import LARGEST_WEIGHT, MEBIBYTE
 from bochner.features.chunks import Chunk
-from bochner.features.landmarks import (
-    LandmarkFeatures,
-    residual_variance,
-)
+from bochner.features.landmarks import LandmarkFeatures, residual_variance
 from bochner.features.parameters import (
     KERNEL_CHECKS,
     AnyKernel,

@@ -176,11 +176,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         self.sums_, self.posterior_, self.checks_ = sums, posterior, checks
 
     def _chosen_kernel(
-        self,
-        description: SimpleNamespace,
-        rows: Chunk,
-        targets: Targets,
-        rng: np.random.Generator,
+        self, description: SimpleNamespace, rows: Chunk, targets: Targets, rng: np.random.Generator
     ) -> AnyKernel:
         """Return the kernel with its length scale, or with learned parameters."""
         unresolved, length_scale = description.kernel, description.length_scale

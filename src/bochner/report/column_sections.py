@@ -16,6 +16,7 @@ from bochner.plot.rankings import SharesDisplay
 from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Figure, Section, Table, drawn
 from bochner.report.name_texts import joined, listed, quoted, short
 from bochner.report.subject import Subject
+from bochner.tables.encodings import is_free_text
 from bochner.tables.sensitivity import Effect, VarianceShares
 
 _MOST_BARS = 15
@@ -122,10 +123,16 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
         return None
     names = [name for name in _above(study.importance, most) if name in subject.columns]
     cyclic = [name for name in names if _has_cycles(study.model, name)]
-    smooth = [name for name in names if name not in cyclic]
+    states = {state["name"]: state for state in study.model.encoder_.columns_}
+    free = [name for name in names if is_free_text(states[name])]
+    smooth = [name for name in names if name not in cyclic + free]
     figures = [_figure(subject, study.model.effect(name, n_values=_VALUES)) for name in smooth]
     strongest_pairs = [] if study.interactions is None else _above(study.interactions, most_pairs)
-    pairs = [pair for pair in strongest_pairs if not {*pair}.intersection(cyclic)]
+    pairs = [
+        pair
+        for pair in strongest_pairs
+        if not {*pair}.intersection(cyclic) and not any(is_free_text(states[n]) for n in pair)
+    ]
     effects = [study.model.effect(*pair, n_values=_PAIR_VALUES) for pair in pairs]
     figures += [_figure(subject, effect) for effect in effects]
     if not figures:
@@ -143,6 +150,9 @@ def effects_section(subject: Subject, most: int, most_pairs: int) -> Section | N
     if cyclic:
         names = [quoted(name) for name in cyclic]
         text += f" Effects of dates with hours or weekdays, {listed(names)}, are not drawn."
+    if free:
+        names = [quoted(name) for name in free]
+        text += f" Free text, {listed(names)}, has no curve: its parts have effects together."
     return Section("effects", "Effects of columns", [text, figures])
 
 

@@ -31,6 +31,7 @@ from bochner.tables.encodings import (
     refuse_changed_kinds,
     standard_knots,
     tail_state,
+    with_parts,
 )
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.level_means import target_columns
@@ -44,6 +45,7 @@ from bochner.tables.table_errors import (
     warn_of_identifiers,
     warn_of_written_values,
 )
+from bochner.tables.text_parts import MANY_LEVELS, TextParts, some_rows, telling
 
 _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
 """Knots of the map of numbers, by the value of ``numeric``."""
@@ -162,16 +164,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self.fit_training_rows(X, y, Removal())
 
-    def fit_training_rows(self, X: object, y: object, removal: Removal) -> Array:
+    def fit_training_rows(
+        self, X: object, y: object, removal: Removal, other: TableEncoder | None = None
+    ) -> Array:
         """Learn the encoding; return features (n, d_out) of training rows with out-of-fold means.
 
-        Means of the target at a row are computed without the rows that are removed with it. A
-        failure may leave the encoder in between two fits.
+        Means of the target at a row are computed without the rows that are removed with it. The
+        parts of text are those of the ``other`` encoder of the table. A failure may leave the
+        encoder in between two fits.
         """
-        columns, out_of_fold = self._learn(X, y, removal)
+        columns, out_of_fold = self._learn(X, y, removal, other)
         return _features(self.columns_, columns, out_of_fold)
 
-    def _learn(self, X: Any, y: object, removal: Removal) -> tuple[list[Column], dict[str, Array]]:
+    def _learn(
+        self, X: Any, y: object, removal: Removal, other: TableEncoder | None = None
+    ) -> tuple[list[Column], dict[str, Array]]:
         """Learn the states of the columns; return the columns and their out-of-fold means."""
         self._check_parameters()
         unfit(self)
@@ -184,28 +191,42 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             _KNOTS[self.numeric], clip=float(self.clip), n_quantiles=self.n_quantiles
         )
         states = [fit_state(column, knots_of, self.max_levels) for column in columns]
+        out_of_fold = {}
+        if y is not None:
+            check_consistent_length(columns[0].raw, y)
+            for state, column in zip(states, columns, strict=True):
+                if state["kind"] == "text" and len(state["levels"]) == self.max_levels:
+                    targets = target_columns(y)
+                    means = add_means(state, column, targets, float(self.clip), removal)
+                    out_of_fold[column.name] = means
+            if other is None:
+                states = _with_parts(states, columns, out_of_fold, y, removal)
+            else:
+                states = [
+                    with_parts(state, column, known["parts"])
+                    if known["kind"] == "text" and "parts" in known
+                    else state
+                    for state, column, known in zip(states, columns, other.columns_, strict=True)
+                ]
         if not any(map(output_names, states)):
             raise ValueError(
                 f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
                 ". Expected at least one with two values; add a column that differs between rows."
             )
-        read = list(zip(states, columns, strict=True))
+        self._warn(states, columns)
+        self.columns_ = states
+        return columns, out_of_fold
+
+    @staticmethod
+    def _warn(states: Sequence[State], columns: Sequence[Column]) -> None:
+        """Warn of text that holds numbers or dates, and of identifiers, which are left out."""
         not_numeric = columns
         if any(map(_has_digits, columns)):
             not_numeric = warn_of_written_values(columns)
+        read = zip(states, columns, strict=True)
         identifiers = [c for s, c in read if s["kind"] == "identifier" and c in not_numeric]
         if identifiers:
             warn_of_identifiers(identifiers)
-        out_of_fold = {}
-        if y is not None:
-            check_consistent_length(columns[0].raw, y)
-            for state, column in read:
-                if state["kind"] == "text" and len(state["levels"]) == self.max_levels:
-                    targets = target_columns(y)
-                    means = add_means(state, column, targets, float(self.clip), removal)
-                    out_of_fold[column.name] = means
-        self.columns_ = states
-        return columns, out_of_fold
 
     def transform(self, X: object) -> Array:
         """Return the features (n, d_out) of a table (n, d) with the columns of the training table.
@@ -354,6 +375,35 @@ def _features(
             features[:, first : first + width] = encode(state, column, means.get(column.name))
         first += width
     return features
+
+
+def _with_parts(
+    states: list[State],
+    columns: Sequence[Column],
+    means: Mapping[str, Array],
+    y: object,
+    removal: Removal,
+) -> list[State]:
+    """Return the states, with the parts of text that predict left-out targets."""
+    parts: dict[int, TextParts] = {}
+    for number, (state, column) in enumerate(zip(states, columns, strict=True)):
+        if state["kind"] == "identifier" or (
+            state["kind"] == "text" and len(state["levels"]) > MANY_LEVELS
+        ):
+            found = TextParts.of(column)
+            if found is not None:
+                parts[number] = found
+    if not parts:
+        return states
+    rows = some_rows(len(columns[0].raw))
+    part = [column.at_rows(rows) for column in columns]
+    base = _features(states, part, {name: of_rows[rows] for name, of_rows in means.items()})
+    scores = {number: text(part[number])[0] for number, text in parts.items()}
+    chosen = telling(scores, base, target_columns(y)[rows], removal.part(rows).labels(len(rows)))
+    return [
+        with_parts(state, columns[number], parts[number]) if number in chosen else state
+        for number, state in enumerate(states)
+    ]
 
 
 def side_by_side(encoders: Sequence[TableEncoder], X: object) -> Array:

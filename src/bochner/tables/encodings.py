@@ -18,8 +18,12 @@ from bochner.files.columns import KIND_NAMES, Column, labels
 from bochner.tables.cycles import CycleName, cycle_names, encode_cycles, varying_cycles
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.level_means import level_scores
+from bochner.tables.text_parts import TextParts
 
 Knots = tuple[Array, Array]
+
+_FEWEST_OF_LEVEL = 5
+"""Fewest rows of a level that has a feature of its own if the parts of the text have features."""
 
 _IDENTIFIER_SHARE = 0.5
 """Share of distinct entries above which text of many levels is an identifier, because most levels
@@ -47,7 +51,10 @@ class NumericState(TypedDict):
 
 
 class TextState(TypedDict):
-    """One feature per level, and one for rare, unknown and missing entries."""
+    """One feature per level, and one for rare, unknown and missing entries.
+
+    Components of the `parts` of text have features that share a length scale.
+    """
 
     name: str
     kind: Literal["text"]
@@ -55,6 +62,7 @@ class TextState(TypedDict):
     n_missing: int
     n_rare: int
     means: NotRequired[dict[str, list[float]]]
+    parts: NotRequired[TextParts]
 
 
 class DroppedState(TypedDict):
@@ -182,13 +190,36 @@ def add_means(
     return out_of_fold
 
 
+def with_parts(state: State, column: Column, parts: TextParts) -> TextState:
+    """Return the state of a text column or identifier with the features of its parts.
+
+    Levels of few rows have no feature, so that new texts are encoded like them.
+    """
+    if state["kind"] == "text" and state["n_rare"]:
+        return TextState(**{**state, "parts": parts})
+    texts = labels(column.raw, column.present)[column.present].tolist()
+    counts = Counter(texts)
+    known = state["levels"] if state["kind"] == "text" else []
+    levels = [level for level in known if counts[level] >= _FEWEST_OF_LEVEL]
+    n_rare = len(texts) - sum(counts[level] for level in levels)
+    return TextState(
+        name=column.name,
+        kind="text",
+        levels=levels,
+        n_missing=len(column.raw) - len(texts),
+        n_rare=n_rare,
+        parts=parts,
+    )
+
+
 def output_names(state: State, name: str | None = None) -> list[str]:
     """Return the names of a column's features."""
     name = state["name"] if name is None else name
     if state["kind"] == "text":
         width = len(next(iter(state.get("means", {}).values()), []))
         means = [f"<target {i}>" for i in range(width)]
-        return [f"{name}_{level}" for level in [*state["levels"], "<unknown>", *means]]
+        parts = [f"<part {i}>" for i in range(n_parts(state))]
+        return [f"{name}_{level}" for level in [*state["levels"], "<unknown>", *means, *parts]]
     if state["kind"] == "numeric" or state["kind"] == "date":
         number = [name] * bool(state["points"])
         cycles = state.get("cycles")
@@ -197,10 +228,25 @@ def output_names(state: State, name: str | None = None) -> list[str]:
     return []
 
 
+def is_free_text(state: State) -> bool:
+    """Return whether a column is text of which only the parts have features."""
+    return state["kind"] == "text" and "parts" in state and not state["levels"]
+
+
+def n_parts(state: State) -> int:
+    """Return the number of features of the parts of text, which are the last of the column."""
+    return len(state["parts"].centre) if state["kind"] == "text" and "parts" in state else 0
+
+
 def scale_numbers(state: State) -> NDArray[np.intp]:
-    """Return the length-scale index of each feature of a column; levels share one index."""
+    """Return the length-scale index of each feature of a column; levels share one index.
+
+    The parts of a text share a negative index, because they are numbers and not levels.
+    """
     n_shared = len(state["levels"]) + 1 if state["kind"] == "text" else 1
-    return np.maximum(np.arange(len(output_names(state))) - n_shared + 1, 0)
+    features = np.arange(len(output_names(state)))
+    numbers = np.maximum(features - n_shared + 1, 0)
+    return np.where(features < len(features) - n_parts(state), numbers, -1)
 
 
 def cycle_places(state: State) -> NDArray[np.intp]:
@@ -236,24 +282,29 @@ def encode(state: State, column: Column, out_of_fold: Array | None = None) -> Ar
     """
     if state["kind"] == "text":
         levels = np.eye(len(state["levels"]) + 1)[values_of(state, column).astype(np.intp)]
+        parts = np.empty((len(levels), 0))
+        if "parts" in state:
+            parts, is_known = state["parts"](column)
+            if not state["levels"]:
+                levels = np.where(is_known, 0.0, 1.0)[:, None]
         if "means" not in state:
-            return levels
+            return np.hstack([levels, parts])
         if out_of_fold is None:
             learned_means = as_array(list(state["means"].values()))
             means = np.vstack([learned_means, np.zeros(learned_means.shape[1])])
             text = labels(column.raw, column.present)
             out_of_fold = means[codes_of(text, list(state["means"]))]
-        return np.hstack([levels, out_of_fold])
-    parts = [np.empty((column.raw.shape[0], 0))]
+        return np.hstack([levels, out_of_fold, parts])
+    features = [np.empty((column.raw.shape[0], 0))]
     if state["kind"] == "numeric" or state["kind"] == "date":
         if (number := number_feature(state, values_of(state, column))) is not None:
-            parts.append(number[:, None])
+            features.append(number[:, None])
         if cycles := state.get("cycles"):
             times = column.wall_times(state["zone"]) if "zone" in state else column.times()
-            parts.append(encode_cycles(cycles, times, column.present))
+            features.append(encode_cycles(cycles, times, column.present))
         if state["indicator"]:
-            parts.append(np.where(column.present, 0.0, 1.0)[:, None])
-    return np.hstack(parts)
+            features.append(np.where(column.present, 0.0, 1.0)[:, None])
+    return np.hstack(features)
 
 
 def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
@@ -274,6 +325,8 @@ def grid(
     if state.get("indicator"):
         is_missing = features[:, len(output_names(state)) - 1]
         values = np.where(is_missing == 1.0, np.nan, values)
+    if state["kind"] == "text" and "parts" in state:
+        values = as_array(features[:, : len(state["levels"]) + 1].argmax(axis=1))
     entries, rows, counts = np.unique(values, return_index=True, return_counts=True)
     if state["kind"] == "text":
         chosen = np.sort(np.argsort(-counts, kind="stable")[:most])
@@ -361,7 +414,7 @@ def filled_values(states: Sequence[State], values: Array) -> Array:
     filled = values.copy()
     for j, state in enumerate(states):
         fill = 0.0
-        if state["kind"] == "text":
+        if state["kind"] == "text" and "parts" not in state:
             fill = float(len(state["levels"]))
         elif state["kind"] == "numeric" or state["kind"] == "date":
             fill = state["fill"]
@@ -370,10 +423,16 @@ def filled_values(states: Sequence[State], values: Array) -> Array:
 
 
 def _levels(state: State, column: Column) -> tuple[Array, NDArray[np.bool_]]:
-    """Return level codes (n,), and a mask (n,) of levels that did not occur in the fit."""
+    """Return level codes (n,), and a mask (n,) of levels that did not occur in the fit.
+
+    Free text has scores of its parts in place of codes, and is new if it has none of the fit.
+    """
     assert state["kind"] == "text"
     text, levels = labels(column.raw, column.present), state["levels"]
     codes = codes_of(text, levels)
+    if "parts" in state:
+        scores, is_known = state["parts"](column)
+        return scores[:, 0], column.present & ~is_known & (codes == len(levels))
     # Without stored means, rare levels are unknown: a new text may be a rare level.
     if state["n_rare"] and "means" not in state:
         return as_array(codes), np.zeros(len(codes), dtype=bool)

@@ -163,15 +163,21 @@ class RowKnowledge:
         ``trends`` are the signs of columns that grow or fall with the time of the rows, by name.
         """
         share = min(1.0, MOST_SCORED / n_rows)
-        n_levels = [len(s["levels"]) + 1 if s["kind"] == "text" else 0 for s in states]
+        n_levels = [
+            len(s["levels"]) + 1 if s["kind"] == "text" and "parts" not in s else 0 for s in states
+        ]
         n_gaps = [
             s["n_missing"]
             if s["kind"] == "text" or s["kind"] == "numeric" or s["kind"] == "date"
             else 0
             for s in states
         ]
-        # With target means, rare levels are stored, so that a new level differs from them.
-        n_rare = [s["n_rare"] if s["kind"] == "text" and "means" not in s else 0 for s in states]
+        # With target means, rare levels are stored, so that a new level differs from them. New text
+        # has no part in common with the rare levels.
+        n_rare = [
+            s["n_rare"] if s["kind"] == "text" and not {"means", "parts"} & s.keys() else 0
+            for s in states
+        ]
         return cls(
             Donors(
                 np.nan_to_num(known.values),

@@ -12,7 +12,7 @@ from bochner._base.arrays import Array, steps
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.encodings import grid, output_names
+from bochner.tables.encodings import grid, is_free_text, output_names
 
 _BATCH = 250
 """Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models
@@ -323,6 +323,12 @@ def grids_of(
         used = ", ".join(repr(name) for name, group in dependence.groups.items() if len(group))
         reason = "had no features at fit" if unknown[0] in states else "is not in the table"
         raise ValueError(f"Column {unknown[0]!r} {reason}. Columns with effects are {used}.")
+    free = [name for name in columns if is_free_text(states[name])]
+    if free:
+        raise ValueError(
+            f"Column {free[0]!r} is free text without levels, along which there is no effect. Use "
+            "contributions(X) for the texts of some rows, or importance() for all."
+        )
     values = dict(zip(states, background_values.T, strict=True))
     return {
         name: grid(states[name], values[name], dependence.X[:, dependence.groups[name]], most)
@@ -345,6 +351,7 @@ def check_background(
     for state, entries in zip(states, values.T, strict=True):
         if (
             state["kind"] == "text"
+            and "parts" not in state
             and not np.isin(entries, np.arange(len(state["levels"]) + 1)).all()
         ):
             raise ValueError(f"the rows kept for importance have no levels of {state['name']}")

@@ -136,11 +136,11 @@ def check_target(target: pd.Series, task: Task) -> None:
         )
 
 
-def check_table(features: pd.DataFrame) -> None:
-    """Raise an error for columns that models should not be fitted to."""
+def check_table(features: pd.DataFrame, target: pd.Series | None = None) -> None:
+    """Raise an error for columns that models of a target should not be fitted to."""
     examples = [(name, _mixed_text(features[name])) for name in _text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
-    TableEncoder().fit(features)
+    TableEncoder().fit(features, target)
 
 
 def _mixed_text(series: pd.Series) -> str:

@@ -72,7 +72,10 @@ def fitted_laws(
     encoders = [TableEncoder(numeric=numeric) for numeric in _ENCODINGS]
     if labels is None and rows.others is None:  # Trees are fitted to rows in memory
         encoders.append(TableEncoder(numeric="tails"))
-    tables = [encoder.fit_training_rows(rows.X, scaled, rows.removal) for encoder in encoders]
+    tables: list[Array] = []
+    for encoder in encoders:
+        other = encoders[0] if tables else None
+        tables.append(encoder.fit_training_rows(rows.X, scaled, rows.removal, other))
     ends = np.cumsum([0] + [table.shape[1] for table in tables])
     first, second, *tails = (np.arange(*pair) for pair in pairwise(ends))
     with single_threaded_blas() as n_threads:
@@ -119,7 +122,8 @@ def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
     """Return the index of the length scale of each column of several encoded tables."""
     of_columns = [scale_numbers(state) for encoder in encoders for state in encoder.columns_]
     ends = np.cumsum([0] + [len(numbers) for numbers in of_columns])
-    return np.concatenate([end + numbers for end, numbers in zip(ends, of_columns, strict=False)])
+    pairs = zip(ends, of_columns, strict=False)
+    return np.concatenate([np.where(index < 0, index - end, index + end) for end, index in pairs])
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:

@@ -48,6 +48,8 @@ class TreeInputs:
     ) -> "TreeInputs":
         """Return the inputs for columns; columns that share a length scale form a one-hot block.
 
+        Columns that share a negative index are numbers.
+
         ``cycles`` (c, 2) are the first column and the number of wave columns of each cycle; the
         fundamental wave is first. The wave columns remain inputs if ``has_waves``.
         """
@@ -57,13 +59,12 @@ class TreeInputs:
             return replace(inputs, cycles=cycles[np.isin(cycles[:, 0], columns), 0])
         numbers = np.arange(len(columns)) if shared is None else shared[columns]
         edges = np.flatnonzero(np.diff(numbers)) + 1
-        runs = np.split(columns, edges)
-        blocks = [run for run in runs if len(run) > 1]
-        single = [run[0] for run in runs if len(run) == 1]
+        runs = np.split(np.arange(len(columns)), edges)
+        blocks = [columns[run] for run in runs if len(run) > 1 and numbers[run[0]] >= 0]
         return cls(
             np.array([run[0] for run in blocks], dtype=np.int64),
             np.array([len(run) for run in blocks], dtype=np.int64),
-            np.array(single, dtype=np.int64),
+            columns[~np.isin(columns, np.concatenate([none(), *blocks]))].astype(np.int64),
         )
 
     def __call__(self, X: Array) -> Array:
