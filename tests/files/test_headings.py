@@ -287,3 +287,12 @@ def test_labels_of_blocks_are_filled_down(tmp_path):
     message = refusal(tmp_path, content, fill_down=["regoin"])
     assert "'regoin' is to be filled down" in message
     assert "Did you mean 'region'?" in message
+
+
+@pytest.mark.parametrize("word", ["N.A.", "Varies with device", "10,000+", "<0.5", "9.5 bhp"])
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_rows_with_words_among_numbers_are_no_names(tmp_path, word, place):
+    rows = [[f"{i}.5", f"t{i % 3}"] for i in range(6)]
+    rows[place][0] = word
+    assert find_heading([["a", "b"], *rows]).names == ["a", "b"]
+    assert len(read_text(tmp_path, text(Plain(["a", "b"], rows, [])), keep=["a"]).frame) == 6

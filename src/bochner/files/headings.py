@@ -178,17 +178,29 @@ class _Cells:
         n_filled = np.maximum((self.kinds[n_above:] > EMPTY).sum(axis=0), 1)
         shares = [(self.kinds[n_above:] == kind).sum(axis=0) / n_filled for kind in (NUMBER, DATE)]
         typed = np.select([shares[0] >= _TYPED, shares[1] >= _TYPED], [NUMBER, DATE], EMPTY)
-        found = [i for i in range(start, n_above) if self._are_names(i, typed)]
+        both = (typed > EMPTY) & (self.kinds > EMPTY)
+        alike = ((self.kinds == typed) & both).sum(axis=1) / np.maximum(both.sum(axis=1), 1)
+        found, is_row_above = [], False
+        for i in range(start, n_above):
+            if both[i].any() and alike[i] < 0.5 and not is_row_above and self._are_names(i):
+                found.append(i)
+            is_row = alike[i] > 0.5 and 2 * self.texts[i].sum() >= self.width
+            is_row_above = self.texts[i].any() and (is_row_above or is_row)
         if not found or (n_titles is not None and found[0] != start):
             enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
             filled = [i for i, row in enumerate(self.rows) if self.texts[i].sum() >= enough
                       and abs(len(row) - self.width) <= 1]  # fmt: skip
             first = start if n_titles is not None or not filled else filled[0]
             return first, first + 1
-        # Entries such as "9.5 bhp" have digits, names above them have none.
+        # Entries such as "9.5 bhp" have digits, or texts next to them repeat below.
+        others = self.cells[n_above:].T.tolist()
         plain = [i for i in found if self.texts[i, typed > EMPTY].all()
-                 and not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))]  # fmt: skip
-        first = plain[-1] if plain else found[-1]
+                 and not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))
+                 and not any(self.cells[i, j] in others[j] for j in np.flatnonzero(self.texts[i]))
+        ]  # fmt: skip
+        first = (plain or found)[-1]
+        if len(self.rows) - first <= _FEWEST_BELOW:  # Too few rows to tell names from words
+            first = found[0]
         last = first + 1
         while first > start and last - first < _MOST_NAMES and self._is_above(first, last):
             first -= 1
@@ -198,17 +210,15 @@ class _Cells:
             last += 1
         return (start, last) if n_titles is not None else (first, last)
 
-    def _are_names(self, i: int, typed: np.ndarray[Any, Any]) -> bool:
-        """Return whether a record may be names: half of the cells, few as those of typed columns.
+    def _are_names(self, i: int) -> bool:
+        """Return whether half of a record is filled, and half of that is no number.
 
         Years may be names of columns, next to text.
         """
-        row, n_filled = self.kinds[i], self.texts[i].sum()
-        both = (typed > EMPTY) & (row > EMPTY)
+        n_filled = self.texts[i].sum()
         is_full = n_filled >= max(min(2, self.width), self.width / 2)
-        differs = both.any() and (row == typed)[both].mean() < 0.5
         is_wide = abs(len(self.rows[i]) - self.width) <= 1
-        return bool(is_full and is_wide and differs and 2 * (row == NUMBER).sum() <= n_filled)
+        return bool(is_full and is_wide and 2 * (self.kinds[i] == NUMBER).sum() <= n_filled)
 
     def _is_above(self, first: int, last: int) -> bool:
         """Return whether the record above some names is a part of them.
