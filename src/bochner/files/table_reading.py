@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +50,15 @@ _WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """A table read from a file, notes on guesses, and the layout for reading later files."""
+    """A table read from a file, notes on guesses, and the layout for reading later files.
+
+    ``left_out`` has the columns that seem to be identifiers and are not in the frame.
+    """
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
+    left_out: Mapping[str, pd.Series] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +150,8 @@ def read(
         delimiter=raw.delimiter or options.delimiter,
         encoding=raw.encoding or options.encoding,
     )
-    return TableRead(frame, (*notes, *remarks.sentences()), layout)
+    identifiers = {name: table.columns[name] for name in left}
+    return TableRead(frame, (*notes, *remarks.sentences()), layout, identifiers)
 
 
 def read_table(
@@ -333,10 +338,11 @@ def _by_rules(
 
 def _remark_on_stored_text(name: str, cells: Any, table: TableByRules, remarks: Remarks) -> None:
     """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
-    series, is_plain = table.columns[name], table.decisions[name].get("decimal", ".") == "."
+    series, decision = table.columns[name], table.decisions[name]
+    is_plain = decision["rule"] == "number" and decision.get("decimal", ".") == "."
     is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
     rows = np.flatnonzero(is_text & series.notna().to_numpy())
-    if series.dtype.kind in "iuf" and is_plain and len(rows):
+    if is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
         remarks.add(name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
