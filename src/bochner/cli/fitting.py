@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from rich.console import Console
 from rich.text import Text
 
-from bochner._base.amounts import as_bytes
 from bochner._base.names import naming
+from bochner._base.number_texts import as_bytes
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json

@@ -19,7 +19,7 @@ from bochner.comparison.outcomes import (
 )
 from bochner.comparison.verdict import calibration, difference, scope
 from bochner.plot import comparison
-from bochner.plot.calibration_curves import CalibrationDisplay
+from bochner.plot.class_errors import CalibrationDisplay
 from bochner.plot.regression_errors import PredictionsDisplay
 from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.subject import Subject
