@@ -15,8 +15,9 @@ from bochner.cli.model_files import (
     read_for,
     target_names,
 )
-from bochner.cli.output import check_report, plain, reporting, write_json
+from bochner.cli.output import check_report, plain, write_json
 from bochner.cli.predicting import of_new_rows
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import (
     confusion_table,
     groups_table,

@@ -21,10 +21,10 @@ from bochner.cli.output import (
     facts_table,
     is_standard_output,
     plain,
-    reporting,
     write_csv,
     write_json,
 )
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_shares
 from bochner.comparison.forecast_fits import model_facts, shown_times
 from bochner.comparison.outcomes import METRICS

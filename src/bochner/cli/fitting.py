@@ -17,9 +17,9 @@ from bochner.cli.output import (
     check_report,
     noting_warnings,
     plain,
-    reporting,
     write_json,
 )
+from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Roles, split_table
 from bochner.comparison.study import (

@@ -26,10 +26,10 @@ from bochner.cli.output import (
     is_standard_output,
     noting_warnings,
     plain,
-    reporting,
     write_csv,
     write_json,
 )
+from bochner.cli.progress_line import reporting
 from bochner.comparison.contenders import OURS
 from bochner.comparison.forecast_fits import (
     OriginScores,
