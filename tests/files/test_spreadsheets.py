@@ -189,6 +189,23 @@ def test_errors_are_missing_with_a_note(tmp_path, ending):
     assert any("'a' has entries '#DIV/0!', which count as missing (1 of" in n for n in found.notes)
 
 
+def check_stored_text(ending=".xlsx"):
+    """Only numbers in cells of text are noted, not the word next to numbers."""
+    rows = [["a", "b", "c"], *([i + 0.5, str(i + 0.5), i] for i in range(20)), ["n/k", None, "7"]]
+    with TemporaryDirectory() as folder:
+        found = read(write_book(Path(folder, f"t{ending}"), {"x": rows}))
+    notes = [note for note in found.notes if "stored as text" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("'b' and 'c' have numbers that are stored as text")
+    assert notes[0].endswith("('b': 0.5).")
+    np.testing.assert_array_equal(found.frame["c"], [*range(20), 7])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_numbers_in_cells_of_text_are_noted(ending):
+    check_stored_text(ending)
+
+
 class TestChoice:
     @pytest.fixture
     def path(self, tmp_path):
@@ -254,6 +271,20 @@ class TestDamage:
     def test_other_contents(self, tmp_path, content, words):
         for ending in (*ENDINGS, ".xlsm", ".xlsb"):
             assert words in refusal(write(tmp_path, f"t{ending}", content))
+
+    @pytest.mark.parametrize(
+        ("ending", "part"), [(".xlsx", "xl/worksheets/sheet1.xml"), (".ods", "content.xml")]
+    )
+    def test_cut_parts_of_archives(self, tmp_path, ending, part):
+        path = write_book(tmp_path / f"t{ending}", {"a": TABLE})
+        with zipfile.ZipFile(path) as old:
+            parts = {name: old.read(name) for name in old.namelist()}
+        for length in range(0, len(parts[part]) - 40, 97):
+            with zipfile.ZipFile(path, "w") as new:
+                for name, content in parts.items():
+                    new.writestr(name, content[:length] if name == part else content)
+            with suppress(InputError):
+                read(path)
 
     def test_the_ending_of_another_format(self, tmp_path):
         path = write_book(tmp_path / "t.ods", {"a": TABLE})

@@ -1,9 +1,9 @@
 """Bugs in the reading of spreadsheets, each with a sheet that must show it."""
 
-from files.test_spreadsheets import check_durations, check_formats, check_sheet
+from files.test_spreadsheets import check_durations, check_formats, check_sheet, check_stored_text
 from mutants.registry import deferred, plant_edits
 
-from bochner.files import sheet_tables, spreadsheets
+from bochner.files import sheet_tables, spreadsheets, table_reading
 
 sheet = deferred(check_sheet)
 formats = deferred(check_formats)
@@ -69,4 +69,8 @@ plant_edits(
 plant_edits(
     sheet_tables, "_continues", sheet("an empty column within", ".ods"),
     numbers_are_tables=("return not is_apart and", "return False and"),
+)  # fmt: skip
+plant_edits(
+    table_reading, "_remark_on_stored_text", check_stored_text,
+    numbers_next_to_words_are_text=("is_text & series.notna()", "series.notna()"),
 )  # fmt: skip

@@ -31,21 +31,20 @@ from bochner.cli.output import (
 )
 from bochner.cli.progress_line import reporting
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_errors import (
+from bochner.comparison.forecast_fits import (
     OriginScores,
+    Request,
+    SeriesFits,
     SeriesForecast,
     forecast_coverage,
+    forecast_each,
     forecast_verdict,
     mean_mase,
     model_facts,
-)
-from bochner.comparison.forecast_fits import (
-    Request,
-    SeriesFits,
-    forecast_each,
     past_scores,
 )
 from bochner.files.errors import InputError
+from bochner.files.joined_dates import join_dates
 from bochner.files.model_file import save
 from bochner.files.series_table import (
     SeriesColumns,
@@ -164,11 +163,15 @@ def _read(
     text = [options.series] if options.series else []
     table = read(options.file, read_options(options), keep=keep, text=text)
     frame, first = table.frame, options.target[0]
-    columns = series_columns(frame, first, options.time, options.series, known)
     notes, later = list(table.notes), None
     if options.future is not None:
         more = read(options.future, table.layout, keep=keep, text=text)
         later, notes = more.frame, [*notes, *more.notes]
+    if options.time is None:
+        frame, note = join_dates(frame, keep)
+        notes += [note] if note else []
+        later = join_dates(later, keep)[0] if note and later is not None else later
+    columns = series_columns(frame, first, options.time, options.series, known)
     if len(options.target) > 1:
         frame, columns = stacked(frame, options.target, columns, later)
         later = None

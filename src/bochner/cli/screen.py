@@ -45,11 +45,7 @@ _SHARES = ("r2", "coverage")
 """Metrics that are shown in per cent."""
 
 
-def print_studies(
-    console: Console,
-    studies: Sequence[Study],
-    warned: Sequence[str] = (),
-) -> None:
+def print_studies(console: Console, studies: Sequence[Study], warned: Sequence[str] = ()) -> None:
     """Print the table facts, the results of each target, and the importance of columns."""
     first = studies[0]
     _print_table_facts(console, first, warned)

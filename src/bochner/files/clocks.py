@@ -105,3 +105,16 @@ def series_in_utc(series: pd.Series) -> Stamps:
     if hasattr(series, "dt") and hasattr(series.dt, "convert_time_zone"):  # Polars
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
     return np.asarray(series, dtype="datetime64[us]")
+
+
+_MINUTES = 60.0
+"""Minutes of an hour, and seconds of a minute."""
+
+
+def hours_of(entries: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Convert times of day (k,), `datetime.time` each, to hours since midnight."""
+    seconds = [
+        (time.hour * _MINUTES + time.minute) * _MINUTES + time.second + 1e-6 * time.microsecond
+        for time in entries
+    ]
+    return np.array(seconds, dtype=np.float64) / _MINUTES**2

@@ -22,12 +22,12 @@ from bochner.files.clocks import (
     clock_times,
     entry_clock,
     entry_in_utc,
+    hours_of,
     is_fixed,
     series_in_utc,
     series_zone,
     zone_name,
 )
-from bochner.files.local_dates import hours_of
 
 _MICROSECONDS = 3600e6
 """Microseconds of an hour, the unit of times of day."""

@@ -11,24 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.names import shown
+from bochner.files.date_patterns import Family
 from bochner.files.local_dates import (
     ORDERS,
-    Family,
     LocalDates,
     Order,
     find_dates,
     iso_times,
     other_order,
 )
+from bochner.files.number_dates import FORMS, number_dates
+from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
 from bochner.files.rules import Conventions, Decision, Reading, Rule, TextColumn
 
-_COMMON_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named")
+_ALL_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named", "compact")
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": ()}
 """Patterns of dates that are tried, by `ReadOptions.dates`."""
 
-_FORCED_FAMILIES: tuple[Family, ...] = (*_COMMON_FAMILIES, "compact")
-"""Patterns in a column whose requested kind is dates: 20211231 is a number in other columns."""
+_FEW = 8
+"""First entries that tell numbers from other notations."""
 
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
@@ -42,6 +44,9 @@ class DateRule(Rule):
 
     def decide(self, column: TextColumn) -> Decision | None:
         """Return the order of days and months, or None if less than half of the texts are dates."""
+        if plain_numbers(column.sample().slice(0, _FEW)) is not None:
+            numbers = _numbers(column)
+            return None if numbers is None else self._decide_numbers(column, numbers)
         dates = _found(column)
         if dates is None:
             return None
@@ -67,6 +72,18 @@ class DateRule(Rule):
         example = (f"holds {ORDERS[possible[0]]}", shown(column.texts[row]))
         return Decision(self.name, {"order": possible[0]}, notes=[example, *notes])
 
+    def _decide_numbers(self, column: TextColumn, numbers: NDArray[np.float64]) -> Decision | None:
+        """Return the form of numbers that are dates, or None for other numbers."""
+        dates = number_dates(column.name, numbers, requested=column.requested is not None)
+        if dates is None or not dates.is_sure:
+            return None
+        notes = []
+        if column.requested is None:
+            words = f"holds {FORMS[dates.form].noun} as numbers, which are read as dates"
+            advice = "a type number (types=, --types) keeps numbers"
+            notes = [(words, f"{dates.example(numbers)}; {advice}")]
+        return Decision(self.name, {"form": dates.form}, notes=notes)
+
     def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
         """Return the order of the other columns, or the likeliest one."""
         dates = _found(column)
@@ -83,6 +100,12 @@ class DateRule(Rule):
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
         """Return the times, in UTC or in local time with its offset."""
+        import pandas as pd
+
+        if "form" in settings:
+            numbers = _as_floats(column)
+            times = FORMS[settings["form"]].times(numbers)
+            return Reading(pd.Series(times), np.isnat(times) & column.present())
         forced = replace(column, requested=column.requested or self.name)
         dates = _found(forced if column.options.recorded else column)
         if isinstance(dates, LocalDates):
@@ -96,24 +119,49 @@ class DateRule(Rule):
         return Reading(_zoned(times, clock), unread if unread.any() else None)
 
 
+def _numbers(column: TextColumn) -> NDArray[np.float64] | None:
+    """Return the numbers (n,) of a column that may be dates, None for other columns."""
+    if column.requested is None and column.options.dates in _FAMILIES:
+        return None
+    sample = plain_numbers(column.sample())
+    if sample is None or not len(sample):
+        return None
+    is_asked = column.requested is not None
+    if number_dates(column.name, np.array(sample, dtype=float), requested=is_asked) is None:
+        return None
+    return None if plain_numbers(column.texts) is None else _as_floats(column)
+
+
+def _as_floats(column: TextColumn) -> NDArray[np.float64]:
+    """Return the entries (n,) of a column as numbers, NaN for other entries."""
+    import pandas as pd
+
+    numbers = plain_numbers(column.texts)
+    if numbers is None:
+        numbers = pd.to_numeric(column.texts.to_pandas(), errors="coerce")
+    return np.array(numbers, dtype=float)
+
+
 def _found(column: TextColumn) -> LocalDates | tuple[Any, Any] | None:
     """Return the dates of a column, or times in UTC and on the clock for texts of ISO 8601."""
-    families: Sequence[Family] = _FORCED_FAMILIES
+    families: Sequence[Family] = _ALL_FAMILIES
     if column.requested is None:
-        families = _FAMILIES.get(column.options.dates, _COMMON_FAMILIES)
+        families = _FAMILIES.get(column.options.dates, _ALL_FAMILIES)
     if not families or not column.n_present:
         return None
     return iso_times(column.texts) or find_dates(column.texts, families)
 
 
 def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
-    """Return notes on months and quarters, and on years of two digits."""
+    """Return notes on spans of several days, on languages, and on years of two digits."""
     notes = []
     times = dates.times()
-    if dates.span and (dates.family == "named" or dates.span == "quarter"):
+    if dates.span and (dates.family == "named" or dates.span != "month"):
         day = str(times[~np.isnat(times)][0]).split("T")[0]
         words = f"holds {dates.span}s, which are read as their first day"
         notes.append((words, f"{column.entry()} is read as {day}"))
+    if dates.language != "English":
+        notes.append((f"has names of months in {dates.language}", column.entry()))
     if dates.has_short_years:
         notes.append(("has years of two digits, which are taken for 1969 to 2068", ""))
     return notes

@@ -135,11 +135,14 @@ def _is_constant(series: pd.Series) -> bool:
 
     Tables of a few rows are often rows to predict, which are equal by chance.
     """
-    if len(series) < _FEWEST_ROWS or series.isna().any():
+    if len(series) < _FEWEST_ROWS or series.head(_FEWEST_ROWS).map(str).nunique() > 1:
         return False
-    if series.dtype.kind == "O" and any(kind.__hash__ is None for kind in set(map(type, series))):
-        return False  # Lists of a Parquet file cannot be counted
-    return series.nunique() == 1
+    if series.isna().any():
+        return False
+    head = series.head(_SAMPLE_SIZE)
+    if series.dtype == object and any(kind.__hash__ is None for kind in set(map(type, head))):
+        return False  # Lists of a Parquet file cannot be compared
+    return all(bool((some == series.iloc[0]).all()) for some in (head, series))
 
 
 def _reason(name: str, series: pd.Series, remaining: int, *, only_index: bool) -> str:

@@ -1,81 +1,65 @@
-"""Dates and times in local notation: day or month first, names of months, AM and PM."""
+"""Dates and times in local notation: day or month first, names of months, weeks, fiscal years."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bochner.files.date_parts import time_of
+from bochner.files.date_patterns import (
+    DatePattern,
+    Family,
+    best_pattern,
+    compiled,
+    rewrites_for,
+    rewritten,
+)
+from bochner.files.date_words import ENGLISH, DateWords, find_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Order = Literal["dayfirst", "monthfirst"]
 Times = NDArray[np.datetime64]
-Family = Literal["iso", "month", "compact", "numeric", "named"]
+Integers = NDArray[np.int64]
 
 ORDERS: Mapping[Order, str] = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH_NAMES = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-)
-_TIME = (
-    r"(?:(?:T|,? +)(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})"
-    r"(?::(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
-    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?)?"
-)
-_DAY = "(?P<day>[0-9]{1,2})"
-_NAME = rf"(?P<name>(?i:{_MONTH_NAMES}))\.?"
-_YEAR = "(?P<year>[0-9]{4})"
-_SHORT_YEAR = "(?P<year>[0-9]{2})"
-_MARKS = "(?P<mark>[-/.]) ?", "(?P<mark_2>[-/.]) ?"
-
-_PATTERNS: Mapping[str, tuple[Family, str]] = {
-    "2021-12-31": ("iso", rf"^{_YEAR}{_MARKS[0]}(?P<month>[0-9]{{1,2}}){_MARKS[1]}{_DAY}{_TIME}$"),
-    "2021-12": ("month", r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})$"),
-    "31/12/2021": (
-        "numeric",
-        rf"^{_DAY}{_MARKS[0]}(?P<month>[0-9]{{1,2}}){_MARKS[1]}{_YEAR}{_TIME}$",
-    ),
-    "31/12/21": ("numeric", rf"^{_DAY}/(?P<month>[0-9]{{1,2}})/{_SHORT_YEAR}{_TIME}$"),
-    # Versions such as 1.2.10 are no dates.
-    "31.12.21": (
-        "numeric",
-        r"^(?P<day>[0-9]{2})(?P<mark>[-.])(?P<month>[0-9]{2})(?P<mark_2>[-.])"
-        rf"{_SHORT_YEAR}{_TIME}$",
-    ),
-    "31 Dec 2021": ("named", rf"^{_DAY}(?:st|nd|rd|th)?[ .-]*{_NAME}[ ,-]*{_YEAR}{_TIME}$"),
-    "31-Dec-21": ("named", rf"^{_DAY}[ -]{_NAME}[ -]{_SHORT_YEAR}{_TIME}$"),
-    "Dec 31, 2021": ("named", rf"^{_NAME} +{_DAY}(?:st|nd|rd|th)?,? +{_YEAR}{_TIME}$"),
-    "Jan-21": ("named", rf"^{_NAME}(?:-| ?'){_SHORT_YEAR}$"),
-    "Jan 2021": ("named", rf"^{_NAME}[ ,-]+{_YEAR}$"),
-    "2021-Jan": ("named", rf"^{_YEAR}[ -]{_NAME}$"),
-    "2021Q1": ("month", rf"^{_YEAR}[ -]?[Qq](?P<quarter>[1-4])$"),
-    "Q1 2021": ("month", rf"^[Qq](?P<quarter>[1-4])[ /-]?{_YEAR}$"),
-    "20211231": ("compact", rf"^{_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}}){_TIME}$"),
-}
-"""Patterns of dates, for `re` and for Arrow, by an example. Numeric ones have days first here."""
-
 _ISO_OFFSET = r"^(.{10}[T ].*?)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 """An ISO 8601 time with its offset from UTC last; the date before it has ten characters."""
 
-_SAMPLE_SIZE = 1000
-"""Number of first entries from which the pattern is chosen."""
+_SAMPLE_SIZE, _MOST_TESTED, _FEW = 1000, 40, 8
+"""Entries from which the pattern is chosen, those of them that are tested, and those tested first:
+most columns of other text fail with a few entries."""
 
-_FIRST_YEAR_OF_TWO_DIGITS = 69
-"""Two-digit years from 69 on are in the twentieth century, as in POSIX."""
+_MONTHS = 12
+"""Months of a year."""
 
-_LEAST_SHARE = 0.5
-"""Share of the sample that must match a pattern for a column of dates; some may be wrong."""
+_LIKE_FISCAL_YEARS = ("2021-12", "2021/12")
+FISCAL_YEARS = DatePattern("2020-21")
+"""Patterns of months that fiscal years share, and their own."""
 
-_FRACTION_DIGITS = 6
-"""Digits of microseconds, the unit of times."""
+_DIRECTIVES: Mapping[str, str] = {
+    "year": "Y", "month": "m", "day": "d", "name": "b", "hour": "H", "minute": "M", "second": "S",
+    "half": "p",
+}  # fmt: skip
+"""Directives of `strptime` for the parts of a date."""
+
+_LATE_DAY = "(?:^|[^0-9])(?:29|30|31)(?:[^0-9]|$)"
+"""A day that some months lack."""
+
+_FIRST_TIME = np.datetime64("1000-01-01", "us")
+"""First year of four digits: Arrow reads fewer, too."""
+
+_LAST_MOVED = np.array([-1, 0, 0, 3, 0, 1, 0, 1, 0, 0, 1, 0, 1])
+"""Last day of each month to which Arrow may have moved a day after the end of the month before."""
 
 
 def other_order(order: Order) -> Order:
@@ -85,55 +69,55 @@ def other_order(order: Order) -> Order:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalDates:
-    """Parsed parts of dates (n,) of one pattern; ``matched`` (n,) marks the texts that have it.
+    """Dates (n,) of one pattern; ``matched`` (n,) marks the texts that have it.
 
-    ``first`` and ``second`` are the day and the month; in the family "numeric" the order may be
-    month and day. ``time`` is the time in microseconds since midnight in UTC, NaT if it is not
-    valid. ``offset`` is the offset of local time from UTC, None if no text has an offset. ``mark``
-    is the separator of the parts, and ``has_short_years`` is for years such as 21. ``span`` is
-    "quarter" or "month" for dates without days, which are read as the first day.
+    ``by_order`` has the times in UTC for each order of days and months, NaT for texts without the
+    pattern and for invalid dates. ``offset`` (n,) is that of local time from UTC. ``mark`` is the
+    separator of the parts, and ``has_short_years`` is for years such as 21. ``language`` is that of
+    names of months.
     """
 
-    family: Family
-    has_short_years: bool
-    mark: str
+    pattern: DatePattern
+    by_order: Mapping[Order, Times]
     matched: NDArray[np.bool_]
-    year: NDArray[np.int64]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    time: NDArray[np.timedelta64]
-    offset: NDArray[np.timedelta64] | None = None
-    span: str = ""
+    offset: NDArray[np.timedelta64]
+    mark: str
+    has_short_years: bool
+    language: str
+
+    @property
+    def family(self) -> Family:
+        """Family of the pattern."""
+        return self.pattern.family
+
+    @property
+    def span(self) -> str:
+        """Span of the dates, "" for days."""
+        return self.pattern.span
 
     def clock(self, times: Times) -> Times | None:
         """Return the local times for times (n,) in UTC, or None if no text has an offset."""
-        return None if self.offset is None else times + self.offset
+        return times + self.offset if self.offset.any() else None
+
+    def taken(self, codes: Integers) -> LocalDates:
+        """Return the dates with numbers ``codes`` (n,), NaT for the code -1."""
+        is_absent = codes < 0
+        by_order = {order: times[codes] for order, times in self.by_order.items()}
+        for times in by_order.values():
+            times[is_absent] = np.datetime64("NaT")
+        matched = self.matched[codes] & ~is_absent
+        return replace(self, by_order=by_order, matched=matched, offset=self.offset[codes])
 
     def times(self, order: Order = "dayfirst") -> Times:
         """Return the times (n,) in UTC, NaT for texts without the pattern and for invalid dates."""
-        swapped = self.family == "numeric" and order == "monthfirst"
-        day, month = (self.second, self.first) if swapped else (self.first, self.second)
-        valid = self.matched & ~np.isnat(self.time) & (month >= 1) & (month <= len(_MONTHS))
-        valid &= self.year >= 1
-        index = np.where(valid, (self.year - 1970) * len(_MONTHS) + month - 1, 0)
-        months = index.astype("datetime64[M]")
-        start, end = months.astype("datetime64[D]"), (months + 1).astype("datetime64[D]")
-        dates = start + (day - 1).astype("timedelta64[D]")
-        valid &= (day >= 1) & (dates < end)
-        times: Times = dates.astype("datetime64[us]") + self.time
-        times[~valid] = np.datetime64("NaT")
-        return times
+        return self.by_order.get(order, self.by_order["dayfirst"])
 
     def orders(self) -> tuple[Order, ...]:
         """Return the order in which most matched texts are valid dates, or both orders in a tie."""
-        if self.family != "numeric":
-            return ("dayfirst",)
-        counts = [np.count_nonzero(~np.isnat(self.times(order))) for order in ORDERS]
-        return tuple(o for o, count in zip(ORDERS, counts, strict=True) if count == max(counts))
-
-    def reads(self, n_present: int) -> bool:
-        """Return whether all ``n_present`` present texts are valid dates in the first order."""
-        return bool((~np.isnat(self.times(self.orders()[0]))).sum() == n_present)
+        counts = {
+            order: np.count_nonzero(~np.isnat(times)) for order, times in self.by_order.items()
+        }
+        return tuple(order for order, count in counts.items() if count == max(counts.values()))
 
 
 def iso_times(texts: pa.Array) -> tuple[Times, Times | None] | None:
@@ -145,6 +129,9 @@ def iso_times(texts: pa.Array) -> tuple[Times, Times | None] | None:
     import pyarrow.compute as pc
 
     sample = texts.slice(0, _SAMPLE_SIZE)
+    first = sample.drop_null().slice(0, 1).to_pylist()
+    if first and not re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", first[0].strip()):
+        return None
     for zone in (None, "UTC"):
         try:
             pc.cast(sample, pa.timestamp("us", zone))  # Fails early if texts are not times
@@ -166,148 +153,171 @@ def _iso_clock(texts: pa.Array) -> Times:
     return np.asarray(times.to_numpy(), dtype="datetime64[us]")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Notation:
+    """Pattern of the first texts, matches of it, rewriting before it, and names of months."""
+
+    pattern: DatePattern
+    matches: Sequence[re.Match[str]]
+    rewrites: Sequence[tuple[str, str]]
+    words: DateWords
+
+    def formats(self) -> dict[Order, str | None]:
+        """Return formats of `strptime` by the order of days and months, None if others are left."""
+        is_simple = not self.rewrites and self.words is ENGLISH
+        dayfirst = _date_format(self.matches[0]) if is_simple else None
+        if self.pattern.family != "numeric":
+            return {"dayfirst": dayfirst}
+        swapped = dayfirst and dayfirst.translate({ord("d"): "m", ord("m"): "d"})
+        return {"dayfirst": dayfirst, "monthfirst": swapped}
+
+
 def find_dates(texts: pa.Array, families: Sequence[Family]) -> LocalDates | None:
     """Parse texts (n,), some null, as dates of the most frequent pattern, or return None."""
     import pyarrow.compute as pc
 
-    sample = texts.drop_null().slice(0, _SAMPLE_SIZE)
-    counts = {
-        (family, pattern): pc.sum(pc.match_substring_regex(sample, pattern)).as_py() or 0
-        for family, pattern in _PATTERNS.values()
-        if family in families
-    }
-    (family, pattern), count = max(counts.items(), key=lambda item: item[1])
-    return _parse(texts, family, pattern) if count > _LEAST_SHARE * len(sample) else None
+    notation = _notation(_head(texts), families)
+    if notation is None:
+        return None
+    parts = [match.groupdict() for match in notation.matches]
+    codes = None
+    if len(texts) > _SAMPLE_SIZE and not any(each.get("hour") for each in parts):
+        encoded = pc.dictionary_encode(texts)  # Days repeat; times of day rarely do
+        encoded = encoded.combine_chunks() if hasattr(encoded, "chunks") else encoded
+        texts, codes = encoded.dictionary, np.array(encoded.indices.fill_null(-1))
+    parsed = {order: _by_format(texts, each) for order, each in notation.formats().items()}
+    is_read = np.logical_or.reduce([~np.isnat(times) for times, _ in parsed.values()])
+    is_read &= ~np.logical_or.reduce([is_doubtful for _, is_doubtful in parsed.values()])
+    dates = LocalDates(
+        notation.pattern,
+        {order: times for order, (times, _) in parsed.items()},
+        is_read,
+        np.zeros(len(texts), dtype="timedelta64[m]"),
+        parts[0].get("mark") or "/",
+        any(len(each["year"]) == 2 for each in parts),
+        notation.words.language,
+    )
+    _fill_by_pattern(dates, texts, notation)
+    return dates if codes is None else dates.taken(codes)
 
 
-def dates_among(texts: pa.Array) -> NDArray[np.bool_]:
-    """Return a mask (n,) of texts, some null, that have the pattern of a date, valid or not."""
+def _notation(head: Sequence[str], families: Sequence[Family]) -> _Notation | None:
+    """Return the notation of dates that most of some texts have, or None."""
+    pattern, rewrites = None, []
+    for some in (head[:: 1 + len(head) // _FEW], head):  # Other text fails with few entries
+        rewrites = rewrites_for(some)
+        texts = rewritten(some, rewrites)
+        pattern = best_pattern(texts, families)
+        if pattern is None:
+            return None
+    assert pattern is not None
+    if pattern.example in _LIKE_FISCAL_YEARS and _are_fiscal_years(texts):
+        pattern = FISCAL_YEARS
+    matches = [match for match in map(compiled(pattern).match, texts) if match]
+    words = _words(matches)
+    if words is None or (pattern.example == "Dec-21" and not _are_years(matches, words)):
+        return None
+    return _Notation(pattern, matches, rewrites, words)
+
+
+def _head(texts: pa.Array) -> list[str]:
+    """Return a few present texts: the first ones, and others among the first thousand."""
+    sample = texts.slice(0, 10 * _SAMPLE_SIZE).drop_null()
+    sample = (sample if len(sample) else texts.drop_null()).slice(0, _SAMPLE_SIZE).to_pylist()
+    return [*sample[:_MOST_TESTED], *sample[_MOST_TESTED :: 1 + len(sample) // _MOST_TESTED]]
+
+
+def _words(matches: Sequence[re.Match[str]]) -> DateWords | None:
+    """Return the language of the names of months and weekdays in matched texts, or None."""
+    parts = [match.groupdict() for match in matches]
+    names = {each["name"] for each in parts if each.get("name")}
+    days = {each[key] for each in parts for key in ("weekday", "after") if each.get(key)}
+    return find_words(names, days)
+
+
+def _are_years(matches: Sequence[re.Match[str]], words: DateWords) -> bool:
+    """Return whether the numbers of "Jan 17" are years, not days.
+
+    They are if a sign other than a space follows the month, or if the months are evenly spaced.
+    """
+    if any(match[0][match.end("name")] in "-/'" for match in matches):
+        return True
+    months = [12 * int(match["year"]) + words.month(match["name"]) for match in matches]
+    steps = np.abs(np.diff(months))
+    steps = steps[steps > 0]
+    return steps.size > 0 and bool((steps % steps[0] == 0).all()) and steps[0] < _MONTHS
+
+
+def _are_fiscal_years(texts: Sequence[str]) -> bool:
+    """Return whether texts such as 2000-01 are two consecutive years, and not all the same."""
+    years = map(re.compile(FISCAL_YEARS.regex).match, texts)
+    pairs = {(int(match["year"]), int(match["next"])) for match in years if match}
+    return len(pairs) > 1 and all((year + 1 - after) % 100 == 0 for year, after in pairs)
+
+
+def _date_format(match: re.Match[str]) -> str | None:
+    """Return the format of `strptime` of a matched text, or None if the text has other parts."""
+    parts = {name: match.span(name) for name in match.re.groupindex if match[name]}
+    parts = {name: span for name, span in parts.items() if not name.startswith("mark")}
+    marks = {text for name, text in match.groupdict().items() if name.startswith("mark")}
+    if len(marks) > 1 or not parts.keys() <= _DIRECTIVES.keys():
+        return None
+    text, end, made = match[0], 0, ""
+    for name, (start, stop) in sorted(parts.items(), key=lambda item: item[1]):
+        directive = _DIRECTIVES[name]
+        directive = "y" if name == "year" and stop - start == 2 else directive
+        directive = "I" if name == "hour" and "half" in parts else directive
+        made += f"{text[end:start]}%{directive}"
+        end = stop + (name == "half") - (text[stop - 1] == ".")
+    return made + text[end:]
+
+
+def _by_format(texts: pa.Array, date_format: str | None) -> tuple[Times, NDArray[np.bool_]]:
+    """Return times (n,) by Arrow's `strptime`, NaT for other texts, and a mask of doubtful days."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    is_date = np.zeros(len(texts), dtype=bool)
-    for family, pattern in _PATTERNS.values():
-        if family != "compact":
-            is_date |= np.array(pc.match_substring_regex(texts, pattern).fill_null(False))
-    return is_date
+    if date_format is None:
+        times = np.full(len(texts), np.datetime64("NaT"), dtype="datetime64[us]")
+        return times, np.zeros(len(texts), dtype=bool)
+    parsed = pc.strptime(texts, format=date_format, unit="us", error_is_null=True)
+    times = np.asarray(parsed).astype("datetime64[us]", copy=True)
+    # 31 April is moved to 1 May, and years may have one digit.
+    month, day = (np.array(part(parsed).fill_null(0)) for part in (pc.month, pc.day))
+    is_doubtful = day <= _LAST_MOVED[month]
+    rows = np.flatnonzero(is_doubtful)
+    is_doubtful[rows] = pc.match_substring_regex(texts.take(pa.array(rows)), _LATE_DAY)
+    return times, is_doubtful | (times < _FIRST_TIME)
+
+
+def _fill_by_pattern(dates: LocalDates, texts: pa.Array, notation: _Notation) -> None:
+    """Fill in the dates of texts (n,) that have not been read, by the pattern's expression."""
+    import pyarrow as pa
+
+    rows = np.flatnonzero(~dates.matched & np.array(texts.is_valid()))
+    entries = rewritten(texts.take(pa.array(rows)).to_pylist(), notation.rewrites)
+    for row, text in zip(rows, entries, strict=True):
+        match = compiled(dates.pattern).match(text)
+        dates.matched[row] = match is not None
+        for order, times in dates.by_order.items():
+            times[row] = np.datetime64("NaT")
+            with suppress(ValueError, OverflowError):  # No such date
+                if match is not None:
+                    times[row], minutes = time_of(
+                        match, notation.words, monthfirst=order == "monthfirst"
+                    )
+                    dates.offset[row] = minutes
 
 
 def are_dates(texts: Sequence[str]) -> bool:
     """Return whether texts have the same pattern of dates in common notation."""
+    texts = rewritten(texts, rewrites_for(texts[:_MOST_TESTED]))
+    pattern = best_pattern(texts[:_MOST_TESTED], ("iso", "numeric", "named"))
+    if not texts or pattern is None:
+        return False
+    matches = [match for match in map(compiled(pattern).match, texts) if match]
     # ISO 8601 texts are already read as dates, so other texts with hyphens are not dates.
-    local = [pattern for family, pattern in _PATTERNS.values() if family in ("numeric", "named")]
-    local += [_PATTERNS["2021-12-31"][1].replace("[-/.]", "[/.]")]
-    return any(all(re.match(pattern, text) for text in texts) for pattern in local)
-
-
-def _parse(texts: pa.Array, family: Family, pattern: str) -> LocalDates:
-    import pyarrow.compute as pc
-
-    parts = pc.extract_regex(texts, pattern)
-    names = list(re.compile(pattern).groupindex)
-    fields = {name: pc.struct_field(parts, i) for i, name in enumerate(names)}
-    matched = _as_numpy(pc.is_valid(parts))
-    if "mark_2" in fields:  # 31/12-2021 is not a date
-        matched &= _as_numpy(pc.equal(fields["mark"], fields["mark_2"]).fill_null(False))
-    year = _integers(fields["year"])
-    short = _as_numpy(pc.equal(pc.binary_length(fields["year"]), 2).fill_null(False))
-    century = np.where(year >= _FIRST_YEAR_OF_TWO_DIGITS, 1900, 2000)
-    minutes = _zone_minutes(fields["zone"]) if "zone" in fields else np.zeros_like(year)
-    if "quarter" in fields:
-        months = 3 * _integers(fields["quarter"]) - 2
-    else:
-        months = _months(fields["name"]) if "name" in fields else _integers(fields["month"])
-    span = "quarter" if "quarter" in fields else "" if "day" in fields else "month"
-    return LocalDates(
-        family,
-        has_short_years=bool(short.any()),
-        mark=_mark(fields),
-        matched=matched,
-        year=np.where(short, year + century, year),
-        first=_integers(fields["day"]) if "day" in fields else np.ones_like(year),
-        second=months,
-        time=_times_of_day(fields, minutes)
-        if "hour" in fields
-        else np.zeros(year.size, "timedelta64[us]"),
-        offset=minutes.astype("timedelta64[m]") if minutes.any() else None,
-        span=span,
-    )
-
-
-def _mark(fields: Mapping[str, Any]) -> str:
-    """Return the separator in the first date; a slash if the pattern has no separator."""
-    marks = fields["mark"].drop_null().slice(0, 1).to_pylist() if "mark" in fields else []
-    return str(marks[0]) if marks else "/"
-
-
-def _times_of_day(fields: Mapping[str, Any], offset: NDArray[np.int64]) -> NDArray[np.timedelta64]:
-    """Return microseconds since midnight in UTC, NaT for an invalid time.
-
-    ``offset`` (n,) is the offset of local time from UTC in minutes.
-    """
-    import pyarrow.compute as pc
-
-    hour, minute, second = (_integers(fields[name]) for name in ("hour", "minute", "second"))
-    padded = pc.utf8_rpad(fields["fraction"], width=_FRACTION_DIGITS, padding="0")
-    micro = _integers(pc.utf8_slice_codeunits(padded, 0, _FRACTION_DIGITS))
-    half = pc.utf8_lower(fields["half"])
-    morning, evening = (_as_numpy(pc.equal(half, letter).fill_null(False)) for letter in "ap")
-    valid = (hour < 24) & (minute < 60) & (second < 60)
-    valid &= ~(morning | evening) | ((hour >= 1) & (hour <= 12))
-    hour = np.where(morning | evening, hour % 12 + 12 * evening, hour)
-    seconds = (60 * hour + minute - offset) * 60 + second
-    time = (1_000_000 * seconds + micro).astype("timedelta64[us]")
-    time[~valid] = np.timedelta64("NaT")
-    return time
-
-
-def _zone_minutes(zone: pa.Array) -> NDArray[np.int64]:
-    """Return offsets from UTC in minutes."""
-    import pyarrow.compute as pc
-
-    distinct = pc.unique(zone)
-    minutes = [_minutes(text or "") for text in distinct.to_pylist()]
-    codes = _as_numpy(pc.index_in(zone, value_set=distinct))
-    return np.take(np.array(minutes, dtype=np.int64), codes)
-
-
-def _minutes(zone: str) -> int:
-    if not zone.startswith(("+", "-")):
-        return 0
-    digits = zone[1:].replace(":", "")
-    return int(f"{zone[0]}1") * (60 * int(digits[:2]) + int(digits[2:]))
-
-
-def _months(names: pa.Array) -> NDArray[np.int64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    short = pc.utf8_lower(pc.utf8_slice_codeunits(names, 0, 3))
-    index = pc.index_in(short, value_set=pa.array(_MONTHS)).fill_null(-1)
-    return np.asarray(_as_numpy(index), dtype=np.int64) + 1
-
-
-def _integers(field: pa.Array) -> NDArray[np.int64]:
-    """Convert texts of digits to integers, zero for empty and null texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    filled = field.fill_null("0")
-    filled = pc.if_else(pc.equal(filled, ""), "0", filled)
-    return np.asarray(_as_numpy(pc.cast(filled, pa.int64())), dtype=np.int64)
-
-
-def _as_numpy(array: pa.Array) -> NDArray[Any]:
-    return np.array(array)
-
-
-_MINUTES = 60.0
-"""Minutes of an hour, and seconds of a minute."""
-
-
-def hours_of(entries: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Convert times of day (k,), `datetime.time` each, to hours since midnight."""
-    seconds = [
-        (time.hour * _MINUTES + time.minute) * _MINUTES + time.second + 1e-6 * time.microsecond
-        for time in entries
-    ]
-    return np.array(seconds, dtype=np.float64) / _MINUTES**2
+    is_iso = pattern.family == "iso" and any(match["mark"] == "-" for match in matches)
+    if is_iso or len(matches) < len(texts):
+        return False
+    return _words(matches) is not None

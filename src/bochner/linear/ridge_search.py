@@ -76,11 +76,7 @@ class EvidenceSearch(ABC):
         low = np.append(np.minimum(origin - _REACH, theta), other_bounds[0])
         high = np.append(np.maximum(origin + _REACH, theta), other_bounds[1])
         end = minimised(
-            self.loss,
-            start,
-            n_steps=n_steps,
-            bounds=Bounds(low, high),
-            decrease=_TOLERANCE,
+            self.loss, start, n_steps=n_steps, bounds=Bounds(low, high), decrease=_TOLERANCE
         )
         return end.point, end.loss
 

@@ -11,9 +11,7 @@ from bochner._base.arrays import Array, as_array
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.plot import axis_texts, style
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.drawn_inputs import (
-    input_names,
-)
+from bochner.plot.drawn_inputs import input_names
 from bochner.tables.sensitivity import VarianceShares
 
 if TYPE_CHECKING:

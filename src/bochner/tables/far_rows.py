@@ -19,11 +19,7 @@ import numpy as np
 
 from bochner._base.arrays import Array, as_array
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.encodings import (
-    State,
-    number_feature,
-    output_names,
-)
+from bochner.tables.encodings import State, number_feature, output_names
 from bochner.tables.observations import Chosen
 
 _STEPS = (1.0, 2.0, np.inf)

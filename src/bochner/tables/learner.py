@@ -172,11 +172,7 @@ class Learner:
         units = plan.scored.units
         if removal is not None and removal.stretches is not None:
             at_origin = partial(
-                self._at_origin,
-                effort=effort,
-                with_variance=with_variance,
-                fits=fits,
-                began=began,
+                self._at_origin, effort=effort, with_variance=with_variance, fits=fits, began=began
             )
             seconds = perf_counter() - fits_began
             fitted, units = over_stretches(
