@@ -75,10 +75,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       `fit_transform` computes it for each row from the rows of other folds.
     - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
       identifier: it has no features, and a warning names the column.
-    - Free text is read by its parts. If `fit` has a target, identifiers and text with more than 40
-      levels have thirty components of TF-IDF of three and four successive characters, provided that
-      they reduce the squared errors of left-out rows by two per cent. Levels of fewer than five
-      rows then have no feature. Weights of rows are not used for this choice.
+    - If `fit` has a target, identifiers and text with more than 40 levels have thirty components of
+      TF-IDF of three and four successive characters, provided that they reduce squared errors of
+      left-out rows by two per cent. Levels of fewer than five rows then have no feature.
     - Constant columns and columns without entries have no features.
 
     Parameters
@@ -224,9 +223,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @staticmethod
     def _warn(states: Sequence[State], columns: Sequence[Column]) -> None:
         """Warn of text that holds numbers or dates, and of identifiers, which are left out."""
-        not_numeric = columns
-        if any(map(_has_digits, columns)):
-            not_numeric = warn_of_written_values(columns)
+        has_digits = any(map(_has_digits, columns))
+        not_numeric = warn_of_written_values(columns) if has_digits else columns
         read = zip(states, columns, strict=True)
         identifiers = [c for s, c in read if s["kind"] == "identifier" and c in not_numeric]
         if identifiers:
@@ -394,9 +392,8 @@ def _with_parts(
         if state["kind"] == "identifier" or (
             state["kind"] == "text" and len(state["levels"]) > MANY_LEVELS
         ):
-            found = TextParts.of(column)
-            if found is not None:
-                parts[number] = found
+            if (of_column := TextParts.of(column)) is not None:
+                parts[number] = of_column
     if not parts:
         return states
     rows = some_rows(len(columns[0].raw))
