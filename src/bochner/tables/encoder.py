@@ -389,11 +389,10 @@ def _with_parts(
     """Return the states, with the parts of text that predict left-out targets."""
     parts: dict[int, TextParts] = {}
     for number, (state, column) in enumerate(zip(states, columns, strict=True)):
-        if state["kind"] == "identifier" or (
-            state["kind"] == "text" and len(state["levels"]) > MANY_LEVELS
-        ):
-            if (of_column := TextParts.of(column)) is not None:
-                parts[number] = of_column
+        has_many = state["kind"] == "text" and len(state["levels"]) > MANY_LEVELS
+        is_candidate = has_many or state["kind"] == "identifier"
+        if is_candidate and (of_column := TextParts.of(column)) is not None:
+            parts[number] = of_column
     if not parts:
         return states
     rows = some_rows(len(columns[0].raw))
