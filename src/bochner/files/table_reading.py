@@ -19,6 +19,7 @@ from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
 from bochner.files.identifiers import leave_out
 from bochner.files.missing_codes import without_codes
+from bochner.files.number_dates import number_dates
 from bochner.files.number_rule import NumberRule
 from bochner.files.plain_numbers import is_number
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 from bochner.files.word_rules import FunctionRule, TextRule, TruthRule  # isort
 
-RULES: tuple[Rule, ...] = (NumberRule(), TruthRule(), DateRule(), TextRule())
+RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TruthRule(), TextRule())
 """The rules by which columns are read, in their order."""
 
 _AUTOMATIC = ReadOptions()
@@ -362,10 +363,14 @@ def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptio
         )
     if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
         return series
-    if kind is None and (series.dtype.kind != "O" or series.dtype == "category"):
+    is_dates = False
+    if kind is None and is_number:
+        dates = number_dates(name, series.to_numpy(dtype=float, na_value=np.nan))
+        is_dates = dates is not None and dates.is_sure
+    if kind is None and not is_dates and (series.dtype.kind != "O" or series.dtype == "category"):
         return series
     kinds = {kind_of(entry) for entry in set(map(type, series[series.notna()]))}
-    if not kinds <= {"text", "numeric", "date"} or (kind is None and "text" not in kinds):
+    if not kinds <= {"text", "numeric", "date"} or not (kind or is_dates or "text" in kinds):
         return series
     import pyarrow as pa
 
