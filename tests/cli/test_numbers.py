@@ -16,8 +16,12 @@ from sklearn.metrics import confusion_matrix, log_loss
 from bochner.cli import evaluating, explaining, forecasting, screen
 from bochner.cli.json_documents import evaluation_record, fit_record
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_errors import SEASON_REPEATED, OriginScores, SeriesForecast
-from bochner.comparison.forecast_fits import SeriesFits
+from bochner.comparison.forecast_fits import (
+    SEASON_REPEATED,
+    OriginScores,
+    SeriesFits,
+    SeriesForecast,
+)
 from bochner.comparison.outcomes import Outcome, by_group
 from bochner.comparison.split import Split
 from bochner.comparison.study import Study, table_facts

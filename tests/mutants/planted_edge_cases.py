@@ -19,7 +19,7 @@ from tables import (
     test_widths,
 )
 
-from bochner.comparison import forecast_errors as forecasts
+from bochner.comparison import forecast_fits as forecasts
 from bochner.comparison import study, verdict
 from bochner.features import positive_features as positive
 from bochner.features import row_sums as stats

@@ -6,7 +6,7 @@ from mutants.registry import edit, plant_edits, planted
 from series import test_forecaster, test_holidays
 
 from bochner import Forecaster
-from bochner.comparison import forecast_errors as origins
+from bochner.comparison import forecast_fits as origins
 from bochner.series import calendars
 from bochner.series.fitted_series import SeriesForecasts
 

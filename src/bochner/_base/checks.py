@@ -182,9 +182,13 @@ def _kind_of_label(entry: object) -> type:
         return Real
     if isinstance(entry, str):
         return str
+    return type(None) if _is_missing(entry) else type(entry)
+
+
+def _is_missing(entry: object) -> bool:
+    """Return whether an entry is None, NaN, NaT or NA."""
     equals_itself = entry == entry  # False for NaN and NaT; NA for pandas.NA
-    is_missing = not isinstance(equals_itself, bool | np.bool_) or not equals_itself
-    return type(None) if is_missing else type(entry)
+    return entry is None or not isinstance(equals_itself, bool | np.bool_) or not equals_itself
 
 
 def of_numpy(y: Any) -> Any:
@@ -330,6 +334,23 @@ def refuse_masked(name: str, values: Any, also: str = "") -> None:
         raise ValueError(
             f"{name} must not have masked entries, which count as missing, got {count}. Leave "
             f"their rows out, or fill them in.{also}"
+        )
+
+
+def refuse_missing_targets(y: object, method: str = "fit") -> None:
+    """Raise ValueError if targets (n,) or (n, t) are missing; the message names their rows."""
+    entries = np.asarray(y if hasattr(y, "dtype") or is_frame(y) else np.asarray(y, dtype=object))
+    if entries.dtype.kind not in "Of":
+        return
+    missing = np.isnan(entries) if entries.dtype.kind == "f" else np.vectorize(_is_missing)(entries)
+    rows = np.flatnonzero(missing.reshape(len(entries), -1).any(axis=1)) + 1
+    if rows.size:
+        listed = ", ".join([*map(str, rows[:5]), *["..."] * (len(rows) > 5)])  # Enough to find them
+        known = "y.notna()" if entries.ndim == 1 else "y.notna().all(axis=1)"
+        raise ValueError(
+            f"Input y contains NaN: the target is missing in {len(rows):,} of {len(entries):,} "
+            f"rows (row{'s' if len(rows) > 1 else ''} {listed}, counting from 1). Leave them out, "
+            f"for example known = {known} and {method}(X[known], y[known])."
         )
 
 

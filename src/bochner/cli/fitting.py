@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from rich.console import Console
 from rich.text import Text
 
-from bochner._base.amounts import as_bytes
 from bochner._base.names import naming
+from bochner._base.number_texts import as_bytes
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
@@ -43,9 +43,6 @@ def fit_table(options: SimpleNamespace) -> None:
     with noting_warnings() as notes, reporting(limit=options.time_limit) as progress:
         progress(f"reading {path}")
         table = read(path, layout, keep={*roles.target, *roles.drop, *roles.names.values()})
-        ignored = [
-            name for name, some in table.layout.decisions.items() if some["rule"] == "ignore"
-        ]
         split = split_table(
             table.frame,
             roles,
@@ -53,14 +50,16 @@ def fit_table(options: SimpleNamespace) -> None:
             kind=options.split,
             test_size=options.test_size,
             seed=options.seed,
-            left_out=tuple(ignored),
+            left_out=table.left_out,
         )
         model = _model(split.task, options, until)
         studies, left_out = fitted_studies(
             model,
             split,
             roles,
-            table_facts(table.frame[list(split.X.columns)], str(path), table.notes),
+            table_facts(
+                table.frame[list(split.X.columns)], str(path), (*table.notes, *split.notes)
+            ),
             level=level,
             compare=options.compare,
             seed=options.seed,

@@ -31,15 +31,18 @@ from bochner.cli.output import (
 )
 from bochner.cli.progress_line import reporting
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_errors import (
+from bochner.comparison.forecast_fits import (
     OriginScores,
+    Request,
+    SeriesFits,
     SeriesForecast,
     forecast_coverage,
+    forecast_each,
     forecast_verdict,
     mean_mase,
     model_facts,
+    past_scores,
 )
-from bochner.comparison.forecast_fits import Request, SeriesFits, forecast_each, past_scores
 from bochner.files.errors import InputError
 from bochner.files.model_file import save
 from bochner.files.series_table import (

@@ -93,6 +93,7 @@ def _target(study: Study) -> dict[str, object]:
         "name": study.target,
         "verdict": verdict(study),
         "calibration": calibration(study),
+        "leaks": [asdict(leak) for leak in study.leaks],
         "level": outcome_of_model.level if outcome_of_model.classes is None else None,
         "methods": [
             {"name": name, "seconds": _finite(outcome.seconds), "scores": _scores(outcome)}

@@ -8,7 +8,7 @@ from time import monotonic
 from rich.console import Console
 from rich.text import Text
 
-from bochner._base.amounts import duration
+from bochner._base.number_texts import duration
 from bochner._base.progress import FitProgress, Progress, silent
 from bochner.cli.output import plain
 

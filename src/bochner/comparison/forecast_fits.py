@@ -1,25 +1,295 @@
-"""Fits and forecasts the series of a table one by one."""
+"""Forecasts of the series of a table, and their errors next to those of a naive forecast."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from bochner._base.number_texts import counted
+from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import counted, number, percent, whole_percents
 from bochner._base.progress import Progress
-from bochner.comparison.forecast_errors import OriginScores, SeriesForecast, origin_scores
+from bochner.comparison.contenders import OURS
+from bochner.comparison.outcomes import coverage_of
 from bochner.files.errors import InputError
 from bochner.files.series_table import ONE, SeriesColumns, TableSeries
 from bochner.series.calendars import holiday_inputs
 from bochner.series.forecaster import Forecaster
+from bochner.series.rolling_origins import FEWEST_BEFORE, season_steps, seasonal_scale
+from bochner.series.series_law import SeriesLaw
 from bochner.series.series_rows import read_series
 
 if TYPE_CHECKING:
     import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEASON_REPEATED, LAST_REPEATED = "last season repeated", "last value repeated"
+
+_MOST_ORIGINS = 3
+"""Number of origins; each takes one fit, so the comparison takes at most three times as long."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OriginScores:
+    """Forecast errors of one series from past origins.
+
+    ``errors`` and ``scaled`` hold the errors (n,) of each method, and these divided by the mean
+    absolute seasonal difference of the training values; ``covered`` (n,) tells which values the
+    intervals contain, and ``origins`` (n,) the origin of the forecast of each value. Unknown values
+    are left out.
+    """
+
+    horizon: int
+    n_origins: int
+    season: int  # Season of the naive forecast in steps; 1 repeats the last value
+    errors: dict[str, Array]
+    scaled: dict[str, Array]
+    covered: Array
+    origins: NDArray[Any]
+
+    @property
+    def other(self) -> str:
+        """Name of the naive method, which repeats the last season or value."""
+        return SEASON_REPEATED if self.season > 1 else LAST_REPEATED
+
+    def mae(self, method: str) -> float:
+        """Return the mean absolute error of a method."""
+        return float(np.abs(self.errors[method]).mean())
+
+    def mase(self, method: str) -> float:
+        """Return the mean absolute scaled error of a method, NaN without a scale."""
+        return float(np.abs(self.scaled[method]).mean())
+
+    @property
+    def coverage(self) -> float:
+        """Share of the values within the intervals."""
+        return float(self.covered.mean())
+
+
+def origin_scores(
+    model: Forecaster, y: pd.Series, X: pd.DataFrame | None, horizon: int, level: float
+) -> OriginScores | None:
+    """Return the errors from up to three origins, or ``None`` if the series is too short.
+
+    Origins are ``horizon`` values apart, and at least ``horizon`` values precede the first origin.
+    """
+    origins_and_season = _origins_and_season(y, horizon)
+    if origins_and_season is None:
+        return None
+    n_origins, season = origins_and_season
+    try:
+        table = model.cross_validate(y, horizon, n_origins, X, level=level, season_length=season)
+    except ValueError:  # The values before the first origin are constant, or too few
+        return None
+    return _scores(y, table, horizon, n_origins, season)
+
+
+def _origins_and_season(y: pd.Series, horizon: int) -> tuple[int, int] | None:
+    """Return the number of origins and the season in steps; None if the series is too short."""
+    n_origins = min(_MOST_ORIGINS, (len(y) - max(horizon, FEWEST_BEFORE)) // horizon)
+    if n_origins < 1:
+        return None
+    season = season_steps(read_series(y, None, None))
+    return n_origins, season if len(y) - n_origins * horizon > season else 1
+
+
+def _scores(
+    y: pd.Series, table: pd.DataFrame, horizon: int, n_origins: int, season: int
+) -> OriginScores:
+    """Convert the table of `bochner.Forecaster.cross_validate` for one series to its errors."""
+    values = y.to_numpy(dtype=np.float64)
+    observed = table["observed"].to_numpy()
+    is_known = np.isfinite(observed)
+    repeated, scales = [], []
+    for origin in dict.fromkeys(table["origin"].tolist()):
+        repeated.append(repeated_season(values[:origin], horizon, season))
+        scales.append(np.full(horizon, seasonal_scale(values[:origin], season)))
+    other = SEASON_REPEATED if season > 1 else LAST_REPEATED
+    predicted = {OURS: table["predicted"].to_numpy(), other: np.concatenate(repeated)}
+    errors = {name: (observed - values)[is_known] for name, values in predicted.items()}
+    scale = np.concatenate(scales)[is_known]
+    return OriginScores(
+        horizon,
+        n_origins,
+        season,
+        errors,
+        {name: error / scale for name, error in errors.items()},
+        as_array(table["covered"])[is_known],
+        table["origin"].to_numpy()[is_known],
+    )
+
+
+def repeated_season(values: Array, horizon: int, season: int) -> Array:
+    """Return naive forecasts (horizon,) that repeat the last ``season`` values.
+
+    An unknown value is replaced by the last known value at the same step of the season, or else by
+    the last known value of the series.
+    """
+    known_values = values[np.isfinite(values)]
+    pattern = []
+    for step in range(season):
+        same = values[::-1][season - 1 - step :: season]
+        same = same[np.isfinite(same)]
+        pattern.append(same[0] if len(same) else known_values[-1])
+    return np.resize(pattern, horizon)
+
+
+def mean_mase(scores: Collection[OriginScores], method: Any = None) -> float:
+    """Return the mean absolute scaled error over all series, by default of the naive method."""
+    errors = [each.mase(each.other if method is None else method) for each in scores]
+    return float(np.nanmean(errors)) if np.isfinite(errors).any() else np.nan
+
+
+_ALIKE = 0.05
+"""Relative difference of mean errors below which no method is called better."""
+
+_PLAIN = (1e-3, 1e9)
+"""Range of the largest absolute value for numbers without a power of ten."""
+
+_DIGITS = 3
+"""Values are rounded to this number of significant digits of the interval width."""
+
+_SCALES = {
+    "floor": "values of zero or more",
+    "sqrt": "square roots of the values",
+    "log": "logarithms of the values",
+}
+"""Description of the modelled quantity, by transformation."""
+
+_NO_SEASONS = ("trend", "inputs", "remainder")
+"""Components that are neither seasons nor cycles."""
+
+_MIDNIGHT = "%Y-%m-%d"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesForecast:
+    """A series and its forecast: means (h,) and ends of intervals at ``times`` (h,)."""
+
+    name: str
+    values: pd.Series
+    times: pd.Index[Any]
+    mean: Array
+    lower: Array
+    upper: Array
+    inputs: pd.DataFrame | None = None  # Known inputs (n + h, d) of the series and its forecast
+
+    def shown(self, value: float) -> str:
+        """Format a value with a number of decimals that suits the interval widths."""
+        width = float(np.median(self.upper - self.lower))
+        largest = float(np.abs([*self.mean, *self.lower, *self.upper]).max())
+        if not width or not _PLAIN[0] <= largest < _PLAIN[1] or not np.isfinite(value):
+            return number(value)
+        decimals = max(0, _DIGITS - 1 - int(np.floor(np.log10(width))))
+        return f"{value:,.{decimals}f}"
+
+    def shown_times(self) -> list[str]:
+        """Return the times as text; dates omit the time of day if all are at midnight."""
+        return shown_times(self.times)
+
+    def span(self) -> str:
+        """Return the first and the last time of the series, as text."""
+        first, last = shown_times(self.values.index[[0, -1]])
+        return f"{first} to {last}"
+
+
+_MOST_BREAKS = 4
+"""Largest number of outliers or shifts that are listed."""
+
+
+def shown_times(times: Any) -> list[str]:
+    """Return times of a pandas index as text."""
+    if hasattr(times, "normalize"):  # Periods or dates
+        if (times == times.normalize()).all():
+            return [time.strftime(_MIDNIGHT) for time in times]
+        return [time.isoformat(sep=" ", timespec="minutes") for time in times]
+    if times.dtype.kind in "iu":
+        return [str(time) for time in times]
+    if times.dtype.kind == "f":
+        return [f"{time:.10g}" for time in times]
+    return [str(time) for time in times]
+
+
+def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
+    """Return facts on a model, by name: seasons, trend, transformation, outliers and shifts.
+
+    With the pandas index of the values, outliers and level shifts are listed by their times.
+    """
+    trends = law.trends()
+    shares = zip(trends, whole_percents(list(trends.values())), strict=True)
+    facts = {
+        "Seasons": ", ".join(_seasons(law)) or "none",
+        "Trend": ", ".join(f"{trend} ({share} %)" for trend, share in shares if share),
+    }
+    if law.transformation in _SCALES:
+        facts["Scale"] = _SCALES[law.transformation]
+    if len(law.outliers):
+        facts["Outliers"] = f"{_breaks(law, law.outliers, index)}, ignored"
+    if len(law.shifts):
+        facts["Shifts"] = f"of the level at {_breaks(law, law.shifts, index)}"
+    return facts
+
+
+def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
+    """Return a list of the first times of outliers or shifts, or their number without an index."""
+    if index is None:
+        return counted(len(times), "time")
+    shown = shown_times(index[law.positions(times[:_MOST_BREAKS])])
+    rest = len(times) - len(shown)
+    return ", ".join(shown) + (f" and {rest} more" if rest else "")
+
+
+def _seasons(law: SeriesLaw) -> list[str]:
+    """Describe the seasons and cycles of the best model, then additional ones of other models."""
+    names = [period.name for period in law.periods()]
+    others = [name for name in law.components if name not in (*names, *_NO_SEASONS)]
+    for name in others:
+        weights = [m.weights.sum() for m in law.members if name in m.model.components]
+        names.append(f"{name} (probability {percent(float(sum(weights)))})")
+    return names
+
+
+def forecast_verdict(scores: Collection[OriginScores]) -> str:
+    """Return a sentence that compares the forecast errors with those of the naive forecast."""
+    if not scores:
+        return "The series are too short to measure forecasts of their last values."
+    ours, other = mean_mase(scores, OURS), mean_mase(scores)
+    names = {each.other for each in scores}
+    what = (names.pop() if len(names) == 1 else SEASON_REPEATED).removesuffix(" repeated")
+    if not np.isfinite([ours, other]).all() or not other:
+        return (
+            "Forecasts from past origins could not be compared with forecasts that repeat the "
+            f"{what}."
+        )
+    ratio = ours / other
+    if abs(ratio - 1.0) <= _ALIKE:
+        how = "as large as those of forecasts that repeat"
+    elif ratio < 1.0:
+        how = f"{percent(1.0 - ratio)} smaller than those of forecasts that repeat"
+    else:
+        how = f"{percent(ratio - 1.0)} larger than those of forecasts that repeat"
+    return f"Errors of forecasts from past origins are {how} the {what}."
+
+
+def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
+    """Return a sentence on the coverage of the intervals, and its range if calibrated.
+
+    Values of the same forecast count as dependent.
+    """
+    covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
+    forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
+    coverage = coverage_of(covered, level, np.asarray(forecasts))
+    return (
+        f"The {100.0 * level:g} % intervals contain {percent(coverage.observed)} of these "
+        f"{counted(len(covered), 'value')}, {coverage.judgement} (calibrated intervals contain "
+        f"{percent(coverage.lower).removesuffix(' %')} to {percent(coverage.upper)})."
+    )
+
 
 _MOST_COMPARED = 20
 """Largest number of series that are also backtested, selected evenly from all series."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import train_test_split
 
-from bochner._base.arrays import Floats, as_array
+from bochner._base.arrays import Floats, Index, as_array
+from bochner._base.number_texts import counted
 from bochner.files.columns import labels, read_column
 from bochner.files.errors import InputError
+from bochner.tables import copied_rows
 from bochner.tables.table_checks import (
     Task,
     check_table,
@@ -21,11 +27,17 @@ from bochner.tables.table_checks import (
     infer_task,
     side_column,
     split_target,
+    with_targets,
 )
-from bochner.tables.table_rows import is_sorted
+from bochner.tables.table_rows import entry_hashes, is_sorted
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_MOST_OF_A_NAME = 10
+"""Most rows with one entry of a column that was left out as an identifier: an entry of more rows is
+a remark such as "none"."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +47,7 @@ class Split:
     Targets have shape (n,), or (n, t) for several targets. Weights, groups and times belong to the
     training rows, ``groups_test`` to the test rows. ``kind`` is ``"random"``, ``"time"`` (later
     rows), ``"group"`` (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` says how
-    the test rows were chosen.
+    the test rows were chosen; ``notes`` are sentences on rows that were left out or kept together.
     """
 
     X: Any
@@ -50,6 +62,7 @@ class Split:
     kind: str = "random"
     reason: str = "The test rows were chosen at random."
     column: str | None = None  # Column of times or groups by which test rows were chosen
+    notes: tuple[str, ...] = ()
 
     def of_target(self, number: int) -> Split:
         """Return the split restricted to one of several targets."""
@@ -84,15 +97,17 @@ def split_table(
     kind: str = "auto",
     test_size: float = 0.2,
     seed: int = 0,
-    left_out: tuple[str, ...] = (),
+    left_out: Mapping[str, pd.Series] = MappingProxyType({}),
 ) -> Split:
     """Check the columns of a table, and split its rows.
 
-    By default, the latest rows are held out if the table is sorted by a column of dates. Columns
-    ``left_out`` were left out at reading. Raises InputError if roles contradict each other, or if
-    the table lacks a column.
+    Rows without a target are left out. By default, the latest rows are held out if the table is
+    sorted by a column of dates. Copies of a row, and rows with an equal identifier, are not divided
+    between training and test rows. Columns ``left_out`` were left out at reading. Raises InputError
+    if roles contradict each other, or if the table lacks a column.
     """
-    frame, sides = drop_columns(frame, roles.drop), dict[str, Any]()
+    frame, note = with_targets(drop_columns(frame, roles.drop), roles.target)
+    sides = dict[str, Any]()
     if roles.weight is not None:
         sides["weight"] = _weights(frame, roles.weight)
     if roles.id is not None:
@@ -103,7 +118,7 @@ def split_table(
         raise InputError(f"{clash.pop()!r} is the target and has another role: name two columns.")
     features, targets = drop_columns(frame, [str(name) for name in aside]), {}
     for name in roles.target:
-        features, targets[name] = split_target(features, name, left_out)
+        features, targets[name] = split_target(features, name, list(left_out))
     task = _task(targets, task)
     check_table(features, next(iter(targets.values())))
     target: Any = next(iter(targets.values()))
@@ -111,8 +126,52 @@ def split_table(
         import pandas as pd
 
         target = pd.concat(list(targets.values()), axis=1)
-    rows = split_rows(features, target, task, test_size, seed, **sides, **of_rows)
-    return replace(rows, kind=kind, reason=reason, column=column)
+    read = [read_column(str(n), each) for n, each in (*features.items(), *targets.items())]
+    originals = copied_rows.originals(entry_hashes(read, np.empty((len(frame), 0))))
+    names = [frame[roles.id]] if roles.id else []
+    names += [
+        s[frame.index] for s in left_out.values() if s.value_counts().max() <= _MOST_OF_A_NAME
+    ]
+    units = _with_equal_names(originals, names)
+    rows = split_rows(
+        features, target, task, test_size, seed, originals=originals, units=units, **sides,
+        **of_rows,
+    )  # fmt: skip
+    notes = tuple(filter(None, (note, *_notes_on_copies(originals, units))))
+    return replace(rows, kind=kind, reason=reason, column=column, notes=notes)
+
+
+def _with_equal_names(originals: Index, names: Sequence[pd.Series]) -> Index:
+    """Return units (n,) that contain copies of a row, and rows with an equal identifier."""
+    n = len(originals)
+    ends = [originals]
+    for series in names:
+        number = series.factorize()[0]  # -1 where missing
+        ends.append(np.where(number < 0, np.arange(n), _first_of(number)))
+    edges = np.concatenate(ends), np.tile(np.arange(n), len(ends))
+    graph = coo_array((np.ones(len(edges[0])), edges), shape=(n, n))
+    return _first_of(connected_components(graph, directed=False)[1])
+
+
+def _first_of(labels: NDArray[np.generic]) -> Index:
+    """Return the index (n,) of the first row with the same label."""
+    _, first, place = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(first[place], dtype=np.intp)
+
+
+def _notes_on_copies(originals: Index, units: Index) -> list[str]:
+    """Return sentences on copies of rows and on rows of one identifier."""
+    n, different = len(originals), np.unique(originals)
+    sizes = np.bincount(units[different])
+    n_sharing = int(sizes[sizes > 1].sum())
+    copies = (
+        f"{counted(n - len(different), 'duplicate')} among the {n:,} rows, equal to another row in "
+        "every column: duplicates are held out together, and the model is fitted to one of each."
+    )
+    sharing = f"{n_sharing:,} of the {n:,} rows share their identifier with another row"
+    return [copies] * (len(different) < n) + [f"{sharing}: they are held out together."] * bool(
+        n_sharing
+    )
 
 
 def _weights(frame: pd.DataFrame, name: str) -> Floats:
@@ -199,40 +258,39 @@ def split_rows(
     weight: Floats | None = None,
     groups: NDArray[np.generic] | None = None,
     time: NDArray[np.generic] | None = None,
+    originals: Index | None = None,
+    units: Index | None = None,
 ) -> Split:
     """Split rows into training and test rows at random, by whole groups or by time.
 
-    Random splits are stratified by class. Weights, groups and times have an
-    entry for each row.
+    Random splits are stratified by class. Weights, groups and times have an entry for each row.
+    ``units`` (n,) are indices of units that are not divided at random, and ``originals`` (n,) the
+    first rows of which rows are copies: copies of training rows are left out.
 
     Raises InputError if a part has too few rows or groups or lacks a class, or the training target
     is constant.
     """
     if not 0.0 < test_size < 1.0:
         raise InputError(f"--test-size must lie between 0 and 1, got {test_size}.")
-    is_random = groups is None and time is None
+    rows = np.arange(len(target))
+    originals, units = (rows if each is None else each for each in (originals, units))
     y = target.to_numpy()
-    n_classes = len(set(y)) if task == "classification" and is_random else 1
-    names = np.arange(len(target)) if groups is None else np.unique(groups)
-    n_test = ceil(test_size * len(names))
-    n_fit, fewest = len(names) - n_test, max(2, n_classes)
-    if n_fit < fewest or n_test < n_classes:
-        classes = f", for {n_classes} classes" if n_classes > 1 else ""
-        unit = "rows" if groups is None else "groups"
-        raise InputError(
-            f"--test-size {test_size:g} of {len(names)} {unit} leaves {n_fit} to fit and {n_test} "
-            f"to test: expected at least {fewest} and {n_classes}{classes}. Choose another "
-            f"--test-size, or add {unit}."
-        )
+    if groups is not None:
+        units = np.unique(groups, return_inverse=True)[1]
     if time is not None:
-        order = np.argsort(time, kind="stable")
-        fit, test = np.sort(order[:-n_test]), np.sort(order[-n_test:])
+        fit, test = _parts(np.argsort(time, kind="stable"), "rows", test_size, None)
+        fit, test = np.sort(fit), np.sort(test)
     else:
-        fit, test = train_test_split(
-            names, test_size=test_size, random_state=seed, stratify=y if n_classes > 1 else None
-        )
-        if groups is not None:
-            fit, test = (np.flatnonzero(np.isin(groups, part)) for part in (fit, test))
+        classes = y if task == "classification" and groups is None else None
+        what, names = "rows" if groups is None else "groups", np.unique(units)
+        fit, test = _parts(names, what, test_size, seed, classes)
+        if groups is not None or len(names) < len(rows):
+            fit, test = (np.flatnonzero(np.isin(units, part)) for part in (fit, test))
+    if len(np.unique(originals)) < len(rows):
+        fit = np.sort(fit[np.unique(originals[fit], return_index=True)[1]])
+        test = test[~np.isin(originals[test], originals[fit])]
+    if not test.size:
+        raise InputError("All rows to test are copies of rows to fit: leave the copies out.")
     for column in y[fit].reshape(len(fit), -1).T:
         if len(set(column)) == 1:
             raise InputError(
@@ -254,5 +312,40 @@ def split_rows(
         weight=None if weight is None else weight[fit],
         groups=None if groups is None else groups[fit],
         time=None if time is None else time[fit],
-        groups_test=None if groups is None else groups[test],
+        groups_test=None
+        if len(np.unique(units[test])) == len(test) and groups is None
+        else units[test],
     )
+
+
+def _parts(
+    names: Index,
+    what: str,
+    test_size: float,
+    seed: int | None,
+    classes: NDArray[Any] | None = None,
+) -> tuple[Index, Index]:
+    """Return the names (rows or groups) of both parts: the last ones to test without a seed.
+
+    With ``classes`` of all rows, both parts have equal shares of the classes; names whose class no
+    other has are to fit.
+    """
+    strata, single = None, names[:0]
+    if classes is not None:
+        _, strata, counts = np.unique(classes[names], return_inverse=True, return_counts=True)
+        is_single = counts[strata] == 1
+        strata, single, names = strata[~is_single], names[is_single], names[~is_single]
+    n_classes = 1 if strata is None else len(np.unique(strata))
+    n_test = ceil(test_size * len(names))
+    n_fit, fewest = len(names) - n_test, max(2, n_classes)
+    if n_fit < fewest or n_test < n_classes:
+        in_classes = f", for {n_classes} classes" if n_classes > 1 else ""
+        raise InputError(
+            f"--test-size {test_size:g} of {len(names)} {what} leaves {n_fit} to fit and {n_test} "
+            f"to test: expected at least {fewest} and {n_classes}{in_classes}. Choose another "
+            f"--test-size, or add {what}."
+        )
+    if seed is None:
+        return names[:-n_test], names[-n_test:]
+    fit, test = train_test_split(names, test_size=test_size, random_state=seed, stratify=strata)
+    return np.concatenate((fit, single)), test

@@ -16,9 +16,11 @@ import numpy as np
 from bochner._base.number_texts import entries
 from bochner._base.progress import Progress, silent
 from bochner.comparison.contenders import OURS, add_others, timed_fit
+from bochner.comparison.leaks import Leak, leaks
 from bochner.comparison.outcomes import LEVEL, Outcome, by_kind, outcome
 from bochner.comparison.split import Roles, Split
 from bochner.files.columns import KIND_NAMES, read_column
+from bochner.tables.encoder import read_columns
 from bochner.tables.sensitivity import VarianceShares
 from bochner.tables.table_checks import fingerprint
 from bochner.tables.table_classifier import TableClassifier
@@ -67,7 +69,8 @@ class Study:
     ``outcomes`` maps names of methods to outcomes; the model itself comes first, under ``OURS``.
     ``importance`` and ``interactions`` of columns are ``None`` if they were not computed.
     ``record`` holds the facts that reproduce the fit, such as the command, the seed and versions.
-    ``row_names`` name the test rows; without them, rows are counted from one.
+    ``row_names`` name the test rows; without them, rows are counted from one. ``leaks`` are columns
+    that nearly determine the target alone.
     """
 
     model: Model
@@ -79,6 +82,7 @@ class Study:
     interactions: VarianceShares | None = None
     record: Mapping[str, Any] = field(default_factory=dict)
     row_names: Sequence[str] = ()
+    leaks: Sequence[Leak] = ()
 
     @property
     def own(self) -> Outcome:
@@ -246,10 +250,13 @@ def studies_of(
     **shared: Any,
 ) -> list[Study]:
     """Return one study per target; the attributes ``shared`` are equal in all studies."""
-    return [
-        Study(model, name, table, split.of_target(number), of_target, **shared)
-        for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True))
-    ]
+    columns, studies = read_columns(split.X), list[Study]()
+    time = split.column if split.kind == "time" else None
+    for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True)):
+        part = split.of_target(number)
+        suspects = leaks(columns, part.y, split.task == "classification", time)
+        studies.append(Study(model, name, table, part, of_target, leaks=suspects, **shared))
+    return studies
 
 
 def versions() -> dict[str, str]:

@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from bochner._base.arrays import Array
 from bochner._base.number_texts import number, percent
+from bochner.comparison.leaks import Leak
 from bochner.comparison.outcomes import Outcome, Score, mean_score, outcome_coverage
 from bochner.comparison.study import Study
 from bochner.tables.sensitivity import VarianceShares
@@ -114,9 +115,10 @@ def _relative(losses: Array) -> tuple[float, Array]:
 
 
 def verdict(study: Study) -> str:
-    """Return sentences on the accuracy, also compared with the best other method."""
+    """Return sentences on the accuracy, its columns, and the best other method."""
     our_outcome = study.own
     text = _classes_verdict(study) if our_outcome.classes is not None else _numbers_verdict(study)
+    text += "".join(f" {suspicion(leak)}" for leak in study.leaks)
     gap = best_other(study)
     if gap is None:
         return text
@@ -131,6 +133,12 @@ def verdict(study: Study) -> str:
     if n_others > 1 and gap.is_certain:
         chance = f", significant among {n_others} comparisons"
     return f"{text} The {metric} is {percent(change)} {direction} than that of {other}{chance}."
+
+
+def suspicion(leak: Leak) -> str:
+    """Return a sentence on a column that nearly determines the target alone."""
+    share = percent(leak.share, digits=1)
+    return f"{leak.column!r} alone explains {share}: is it known when you predict?"
 
 
 def _numbers_verdict(study: Study) -> str:

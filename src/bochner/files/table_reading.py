@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,11 +49,15 @@ _WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """A table read from a file, notes on guesses, and the layout for reading later files."""
+    """A table read from a file, notes on guesses, and the layout for reading later files.
+
+    ``left_out`` has the columns that seem to be identifiers and are not in the frame.
+    """
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
     layout: ReadOptions
+    left_out: Mapping[str, pd.Series] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +145,8 @@ def read(
         header=raw.n_names if options.header is None else options.header,
         delimiter=raw.delimiter or options.delimiter,
     )
-    return TableRead(frame, (*notes, *remarks.sentences()), layout)
+    identifiers = {name: table.columns[name] for name in left}
+    return TableRead(frame, (*notes, *remarks.sentences()), layout, identifiers)
 
 
 def read_table(

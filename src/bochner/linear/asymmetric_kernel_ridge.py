@@ -53,7 +53,7 @@ from bochner.linear.argument_checks import (
     drawing_options,
     features_check,
 )
-from bochner.linear.predictions import LinearAttributes, offered, predictions
+from bochner.linear.ridge_head import LinearAttributes, offered, predictions
 from bochner.linear.ridge_posterior import RidgePosterior, best_alpha, fit_ridge
 from bochner.spectral.frequencies import Frequencies
 

@@ -18,8 +18,7 @@ from bochner.linear.argument_checks import (
     checked_weight,
     first_rows,
 )
-from bochner.linear.predictions import offered, with_uncertainty
-from bochner.linear.ridge_head import RidgeHead
+from bochner.linear.ridge_head import RidgeHead, offered, with_uncertainty
 from bochner.linear.ridge_posterior import N_CHECKS, RidgePosterior
 from bochner.linear.sampled_functions import SampledFunctions, linear_functions
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bochner._base import limits
-from bochner._base.amounts import as_bytes, in_words
 from bochner._base.arrays import as_positive_scalar
+from bochner._base.number_texts import as_bytes, in_words
 from bochner._base.registry import register
 from bochner.features.chunks import Chunk
 

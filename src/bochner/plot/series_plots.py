@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from bochner._base.arrays import Array, MatrixLike, as_array, as_level
-from bochner.comparison.forecast_errors import SeriesForecast
+from bochner.comparison.forecast_fits import SeriesForecast
 from bochner.files.stamps import read_dates
 from bochner.plot import style
 from bochner.plot.axis_texts import date_ticks, finish, fitted, legend, panel_points, width_of

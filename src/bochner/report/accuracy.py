@@ -19,7 +19,7 @@ from bochner.comparison.outcomes import (
 )
 from bochner.comparison.verdict import calibration, difference, scope
 from bochner.plot import comparison
-from bochner.plot.calibration_curves import CalibrationDisplay
+from bochner.plot.class_errors import CalibrationDisplay
 from bochner.plot.regression_errors import PredictionsDisplay
 from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
 from bochner.report.subject import Subject
@@ -128,21 +128,9 @@ def _comparison_caption(subject: Subject, metric: str) -> str:
     scores = {
         n: score for n, o in study.outcomes.items() if (score := o.scores().get(metric)) is not None
     }
-    order = sorted(scores, key=lambda name: scores[name].value)
-    first, second = order[0], order[1] if len(order) > 1 else order[0]
+    first = min(scores, key=lambda name: scores[name].value)
     text = f"{first} has the lowest {METRICS[metric]}, {shown(metric, scores[first])}"
-    if second == first:
-        return f"{text}. Whiskers are standard errors."
-    against = second if first == OURS else first
-    n_compared = len(scores) - (OURS in scores)
-    gap = difference(study.own, against, study.outcomes[against], n_compared)
-    change = abs(gap.ratio - 1.0)
-    direction = "lower" if gap.ratio < 1.0 else "higher"
-    verb = "is" if gap.is_certain else "is not"
-    return (
-        f"{text}. That of {OURS} is {percent(change)} {direction} than that of {against}; the "
-        f"difference {verb} significant. Whiskers are standard errors."
-    )
+    return f"{text}. Whiskers are standard errors."
 
 
 def thirds(outcome: Outcome) -> dict[str, Outcome]:

@@ -1,5 +1,6 @@
 """All checks of a report, and the checks of the rows and columns of a table."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,8 +13,7 @@ from bochner.comparison.verdict import best_other
 from bochner.files.identifiers import may_identify
 from bochner.report import error_checks, unlike_rows
 from bochner.report.accuracy import metric_of
-from bochner.report.html_blocks import Finding, Section, fine
-from bochner.report.name_texts import listed, quoted
+from bochner.report.html_blocks import Finding, Section, fine, listed, quoted
 from bochner.report.residual_section import Drift, drifts
 from bochner.report.subject import Subject, subjects_of
 
@@ -71,6 +71,22 @@ def _compared(subject: Subject) -> str:
         f" The ratio to the error of {best.other}, {best.ratio:.2f} ({best.lower:.2f} to "
         f"{best.upper:.2f}), comes from the same rows and is known better: the difference {verb} "
         "significant."
+    )
+
+
+def leaking(subject: Subject) -> Finding:
+    """Check for columns that nearly determine the target alone."""
+    names = [quoted(leak.column) for leak in subject.study.leaks]
+    if not names:
+        return fine("No column determines the target alone.")
+    verb = "determines" if len(names) == 1 else "determine"
+    flags = " ".join(f"--drop {shlex.quote(leak.column)}" for leak in subject.named.leaks)
+    return Finding(
+        "check",
+        f"Too good to be true: {listed(names)} nearly {verb} the target",
+        "A column that is computed from the target, or known only after it, is not there when you "
+        "predict. Errors of predictions without it are larger than those of this report.",
+        f"If it is not known in time, fit without it ({flags}).",
     )
 
 
@@ -234,6 +250,7 @@ def checks(study: Study) -> list[Finding]:
 
 def _all(subject: Subject, drifts: Sequence[Drift]) -> Iterator[Finding | None]:
     """Yield findings in the order of their importance; ``None`` where a check does not apply."""
+    yield leaking(subject)
     yield rows(subject)
     yield error_checks.expectation(subject)
     yield error_checks.others(subject)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.contenders import OURS
-from bochner.comparison.forecast_errors import (
+from bochner.comparison.forecast_fits import (
     OriginScores,
     SeriesForecast,
     forecast_coverage,
@@ -20,8 +20,7 @@ from bochner.comparison.forecast_errors import (
     shown_times,
 )
 from bochner.plot.series_plots import component_display, forecast_display
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
-from bochner.report.name_texts import cut
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, cut, drawn
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
 from bochner.series.value_transformations import TRANSFORMATIONS

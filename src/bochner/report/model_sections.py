@@ -8,8 +8,17 @@ import numpy as np
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
 from bochner.comparison.verdict import FUNCTIONS
-from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Table
-from bochner.report.name_texts import cut, listed, plain, quoted
+from bochner.report.html_blocks import (
+    MOST_UNFOLDED,
+    Block,
+    Cell,
+    Section,
+    Table,
+    cut,
+    listed,
+    plain,
+    quoted,
+)
 from bochner.report.subject import Subject
 from bochner.tables.base_laws import TableLaw
 from bochner.tables.kernel_laws import KernelLaw

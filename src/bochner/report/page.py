@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.checks import check_targets, labels, numbers
+from bochner._base.checks import check_targets, labels, numbers, refuse_missing_targets
 from bochner._base.file_writing import as_path, replacing
 from bochner._base.frames import as_frame
 from bochner._base.number_texts import counted
@@ -26,9 +26,16 @@ from bochner.report.accuracy import errors_section, intervals_section, predictio
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
-from bochner.report.html_blocks import Finding, Section, numbered, typeset, without_control
+from bochner.report.html_blocks import (
+    Finding,
+    Section,
+    cut,
+    numbered,
+    quoted,
+    typeset,
+    without_control,
+)
 from bochner.report.model_sections import data_section, model_section, reproduction_section
-from bochner.report.name_texts import cut, quoted
 from bochner.report.residual_section import MOST_COLUMNS, Drift, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.unlike_rows import unlike_section
@@ -76,6 +83,7 @@ def report_of(model: Model, X: Any, y: object) -> Report:
     check_is_fitted(model, "head_")
     X = as_frame("X", X)
     is_class = isinstance(model, TableClassifier)
+    refuse_missing_targets(y, "report")
     targets = np.asarray(labels(y) if is_class else numbers(y))
     if targets.shape[:1] != (len(X),) or not len(targets):
         raise ValueError(
@@ -86,7 +94,7 @@ def report_of(model: Model, X: Any, y: object) -> Report:
         raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
     if not is_class:
         if not np.isfinite(targets).all():
-            raise ValueError("y must be finite; some entries are infinite or missing. Drop them.")
+            raise ValueError("y must be finite; some entries are infinite. Drop their rows.")
         check_targets(targets)
     task = "classification" if is_class else "regression"
     reason = f"Predictions are compared with known targets of {counted(len(targets), 'row')}."

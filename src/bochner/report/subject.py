@@ -13,7 +13,7 @@ from bochner._base.number_texts import number
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Study
 from bochner.files.columns import Column, labels, read_column
-from bochner.report.name_texts import short
+from bochner.report.html_blocks import short
 from bochner.tables.encodings import output_names
 
 _MATCHED = 20
@@ -41,8 +41,9 @@ class Subject:
 
     @property
     def named(self) -> Study:
-        """The study with a shortened, escaped target name for sentences."""
-        return replace(self.study, target=self.name)
+        """The study with shortened, escaped names of the target and of leaks for sentences."""
+        leaks = [replace(leak, column=short(leak.column)) for leak in self.study.leaks]
+        return replace(self.study, target=self.name, leaks=leaks)
 
     @property
     def n_fit(self) -> int:

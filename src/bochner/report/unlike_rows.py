@@ -19,8 +19,7 @@ from bochner.comparison.outcomes import (
 )
 from bochner.comparison.verdict import excess
 from bochner.report.accuracy import metric_of, shown
-from bochner.report.html_blocks import Block, Cell, Finding, Section, Table, fine
-from bochner.report.name_texts import listed
+from bochner.report.html_blocks import Block, Cell, Finding, Section, Table, fine, listed
 from bochner.report.subject import Subject
 
 _FEWEST = 5

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bochner._base.amounts import in_words
 from bochner._base.arrays import LARGEST_COUNT, Array, as_array
+from bochner._base.number_texts import in_words
 from bochner._base.threads import single_threaded_blas
 from bochner.kernels import Exponential, Laplacian, Matern
 from bochner.tables.kernel_search import Family

@@ -51,6 +51,25 @@ def drop_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     return frame.drop(columns=names)
 
 
+def with_targets(frame: pd.DataFrame, targets: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """Return the rows of a table with all targets, and a sentence on the others, perhaps empty."""
+    for name in targets:
+        check_name(frame, name)
+    is_known = frame[list(targets)].notna().all(axis=1).to_numpy()
+    rows = np.flatnonzero(~is_known) + 1
+    names = " and ".join(map(repr, targets))
+    if not is_known.any():
+        raise InputError(f"The target {names} is missing in every row: choose another target.")
+    if not rows.size:
+        return frame, ""
+    left_out = "has no target {} and is" if rows.size == 1 else "have no target {} and are"
+    note = (
+        f"{rows.size:,} of the {len(frame):,} rows {left_out.format(names)} left out "
+        f"(row{'s' if rows.size > 1 else ''} {_listed(rows.tolist())})."
+    )
+    return frame[is_known], note
+
+
 def split_target(
     frame: pd.DataFrame, target: str, left_out: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, pd.Series]:

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bochner._base.amounts import as_bytes
 from bochner._base.arrays import Array, MatrixLike, RandomState, as_count, as_positive_scalar
 from bochner._base.checks import check_choice, check_seed, generators, refuse_lazy
 from bochner._base.file_writing import as_path
+from bochner._base.number_texts import as_bytes
 from bochner._base.threads import checked_n_jobs
 from bochner.features.chunks import MEANINGS
 from bochner.files.columns import rows_of

@@ -18,6 +18,7 @@ from bochner._base.checks import (
     numbers,
     of_numpy,
     refuse_masked,
+    refuse_missing_targets,
     refuse_no_rows,
     shown,
 )
@@ -28,6 +29,7 @@ from bochner.features.chunks import are_whole
 from bochner.files.columns import Column, read_column, rows_of
 from bochner.files.stamps import sortable_times
 from bochner.linear.argument_checks import checked_weight
+from bochner.tables.copied_rows import originals
 from bochner.tables.encoder import is_pandas, read_columns
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.observations import Keys, bits, mixed
@@ -42,10 +44,8 @@ _MOST_ROWS = 200_000
 row with their number as weight: leaving out ten copies instead of one changes no score in its third
 digit."""
 
-_FEWEST_COPIED, _COPIED_SHARE = 20, 0.9
-"""Smallest number of different rows, and share of them with an equal number of copies, that
-indicate copied rows: fewer rows are levels of a design, and independent rows rarely repeat equally
-often."""
+_COPIED_SHARE = 0.05
+"""Share of copies among the rows from which errors are too small by some per cent."""
 
 _FEWEST_DATES = 10
 """Fewest distinct dates for rows to count as sorted in time."""
@@ -131,6 +131,7 @@ def training_rows(
     X = X if is_pandas(X) else as_frame("X", X)
     refuse_no_rows("y", y)
     refuse_masked("y", y)
+    refuse_missing_targets(y)
     read = of_numpy(y) if is_numeric else labels(y)
     # Memory order changes rounding.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -294,14 +295,15 @@ def _in_order_of_entries(
     _, counts = np.unique(keys, return_counts=True)
     if len(counts) == len(keys):
         return None
-    usual = int(np.bincount(counts).argmax())
-    is_copied = usual > 1 and np.mean(counts == usual) >= _COPIED_SHARE
-    if warn_of_copies and is_copied and len(counts) >= _FEWEST_COPIED:
-        warn_user(
-            f"Nearly every row is there {usual} times, with the same target. Each counts as an "
-            "independent row, so that errors and intervals are too small if they are copies of one "
-            "observation: drop the copies, or pass the number of the observation as groups."
-        )
+    if warn_of_copies:
+        is_copy = originals(entry_hashes(columns, targets)) < np.arange(len(y))
+        if np.mean(is_copy) >= _COPIED_SHARE:
+            warn_user(
+                f"{int(is_copy.sum()):,} of the {len(y):,} rows are copies of another row with the "
+                "same target. Each counts as an independent row, so that errors and intervals are "
+                "too small if they are copies of one observation: drop the copies, or pass the "
+                "number of the observation as groups."
+            )
     return entry_order(columns, targets)
 
 
@@ -371,9 +373,14 @@ def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
     rows share a number is about ``n**2 / 4e19``.
     """
     keys = np.zeros(len(target), dtype=np.uint64)
-    for entries in (*(_numbers(column) for column in columns), *map(bits, target.T)):
+    for entries in entry_hashes(columns, target):
         keys = mixed(keys + entries)
     return keys
+
+
+def entry_hashes(columns: Sequence[Column], target: NDArray[np.float64]) -> list[Keys]:
+    """Return a hash (n,) of the entries of each column and target (n, t)."""
+    return [*map(_numbers, columns), *map(bits, target.T)]
 
 
 def entry_order(columns: Sequence[Column], target: NDArray[np.float64]) -> NDArray[np.intp]:
