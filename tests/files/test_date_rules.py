@@ -9,6 +9,7 @@ import pytest
 from babel.dates import format_date
 from files.written import column, read_text
 
+from bochner import read_table
 from bochner.files.local_dates import find_dates
 
 FAMILIES = ("iso", "month", "compact", "numeric", "named")
@@ -202,3 +203,84 @@ def test_spans_are_noted(tmp_path):
         "'a' holds fiscal years, which are read as their first day (2000-01 is read as 2000-01-01)."
     )
     assert read.notes == (words,)
+
+
+MONTHS = pd.date_range("2016-01-01", periods=60, freq="MS")
+TIMES = pd.date_range("2021-01-05", periods=60, freq="37h")
+WEEKS_OF_YEARS = pd.date_range("2015-12-28", periods=120, freq="7D")
+HOURS = pd.date_range("2021-01-01", periods=50, freq="h")
+SINCE_1970 = pd.Timestamp("1970-01-01")
+DAY_ZERO = pd.Timestamp("1899-12-30")
+
+NUMBERS = {
+    "yyyymmdd": ("x", TIMES.normalize(), TIMES.strftime("%Y%m%d")),
+    "yyyymmddhhmmss": ("x", TIMES, TIMES.strftime("%Y%m%d%H%M%S")),
+    "yyyymmddhhmm": ("x", TIMES, TIMES.strftime("%Y%m%d%H%M")),
+    "yyyymm": ("x", MONTHS, MONTHS.strftime("%Y%m")),
+    "some months": ("Monat", MONTHS[[3, 1, 8]], MONTHS[[3, 1, 8]].strftime("%Y%m")),
+    "mm.yyyy": ("x", MONTHS, MONTHS.strftime("%m.%Y")),
+    "yyyy.mm": ("x", MONTHS, MONTHS.strftime("%Y.%m")),
+    "yyyyww": ("x", WEEKS_OF_YEARS, WEEKS_OF_YEARS.strftime("%G%V")),
+    "seconds": ("x", HOURS, (HOURS - SINCE_1970) // pd.Timedelta("1s")),
+    "milliseconds": ("timestamp", TIMES, (TIMES - SINCE_1970) // pd.Timedelta("1ms")),
+    "spreadsheet": ("Datum", TIMES, (TIMES - DAY_ZERO) / pd.Timedelta("1D")),
+}
+
+
+@pytest.mark.parametrize("form", NUMBERS)
+def test_numbers_that_are_dates(tmp_path, form):
+    name, times, numbers = NUMBERS[form]
+    text = column(*map(str, numbers), name=name)
+    read = read_text(tmp_path, text)
+    np.testing.assert_allclose(
+        read.frame[name].to_numpy().astype("datetime64[us]").astype(np.int64),
+        times.to_numpy().astype("datetime64[us]").astype(np.int64),
+        atol=100,
+    )
+    assert any("as numbers, which are read as dates" in note for note in read.notes)
+    again = read_text(
+        tmp_path, column(str(numbers[7 % len(numbers)]), name=name), layout=read.layout
+    )
+    assert abs(again.frame[name][0] - times[7 % len(times)]) < pd.Timedelta("1ms")
+    kept = read_text(tmp_path, text, types={name: "number"})
+    assert kept.frame[name].dtype.kind in "if"
+    asked = read_text(tmp_path, text.replace(f"{name};", "q;", 1), types={"q": "date"})
+    assert asked.frame["q"].dtype.kind == "M"
+    typed = read_table(pd.DataFrame({name: [float(number) for number in numbers]}))
+    assert typed[name].dtype.kind == "M"
+
+
+def quantities():
+    """Ordinary numbers, by the name of their column."""
+    rng = np.random.default_rng(0)
+    return {
+        "price": rng.lognormal(4, 1, 300).round(2),
+        "zip": rng.integers(1000, 99999, 300),
+        "pin": rng.choice([201301, 201303, 201304, 201305, 201306, 201307, 201310], 200),
+        "population": rng.lognormal(14, 2, 300).round(),
+        "kWh": rng.gamma(2, 200, 300).round(1),
+        "meter": np.cumsum(rng.integers(1, 9, 300)) + 201000,
+        "id": np.arange(200001, 200301),
+        "serial": np.arange(20210001, 20210301),
+        "salary": rng.integers(20, 150, 300) * 1000,
+        "year": np.arange(1990, 2020),
+        "ratio": rng.normal(2, 1, 300).round(4),
+        "multiple": (np.arange(1, 300) * 0.2).round(4),
+        "temperature": rng.normal(15, 8, 300).round(2),
+        "budget": np.arange(30) * 60_000_000 + 1_200_000_000,
+        "count": rng.integers(0, 60000, 300),
+        "data": rng.integers(30000, 50000, 300),
+        "phone": rng.integers(10**9, 2 * 10**9, 300),
+        "score": rng.normal(2015, 5, 200).round(2),
+        "of six digits": rng.integers(190000, 210099, 300),
+        "of eight digits": rng.integers(19000000, 21009999, 300),
+    }
+
+
+@pytest.mark.parametrize("name", quantities())
+def test_ordinary_numbers_stay_numbers(tmp_path, name):
+    numbers = quantities()[name]
+    read = read_text(tmp_path, column(*map(str, numbers.tolist()), name=name), keep=[name])
+    np.testing.assert_array_equal(read.frame[name], numbers)
+    are_noted = any("looks like dates" in note for note in read.notes)
+    assert are_noted == (name in ("pin", "budget"))

@@ -83,7 +83,7 @@ def test_read_csv_of_pandas_gives_the_same_encoding(tmp_path):
         ("a.csv", "", ["is empty", "column names"]),
         ("a.csv", "a,b\n\n", ["header but no rows", "at least one"]),
         ("a.csv", "a,b\n1,2\n1,2,3\n", ["line 3", "3 fields", "header has 2"]),
-        ("a.csv", "# of 2020\na,b\n", ["line 2", "comments are not read"]),
+        ("a.csv", "# of 2020\na,b\n", ["header but no rows", "--skip"]),
         ("a.csv", 'a,b\n"x\ny",2\n1\n', ["line 4", "1 field where"]),
         ("a.csv", b"\x7fELF\x02\x01\x00\x00", ["not text", "offset 6"]),
         ("a.csv", b"PK\x03\x04....", ["spreadsheet", "CSV"]),

@@ -272,6 +272,20 @@ class TestDamage:
         for ending in (*ENDINGS, ".xlsm", ".xlsb"):
             assert words in refusal(write(tmp_path, f"t{ending}", content))
 
+    @pytest.mark.parametrize(
+        ("ending", "part"), [(".xlsx", "xl/worksheets/sheet1.xml"), (".ods", "content.xml")]
+    )
+    def test_cut_parts_of_archives(self, tmp_path, ending, part):
+        path = write_book(tmp_path / f"t{ending}", {"a": TABLE})
+        with zipfile.ZipFile(path) as old:
+            parts = {name: old.read(name) for name in old.namelist()}
+        for length in range(0, len(parts[part]) - 40, 97):
+            with zipfile.ZipFile(path, "w") as new:
+                for name, content in parts.items():
+                    new.writestr(name, content[:length] if name == part else content)
+            with suppress(InputError):
+                read(path)
+
     def test_the_ending_of_another_format(self, tmp_path):
         path = write_book(tmp_path / "t.ods", {"a": TABLE})
         assert len(read(path.rename(tmp_path / "t.xls")).frame) == N

@@ -78,12 +78,6 @@ plant("first_lines_are_names", headings, "_is_data", "return not are_names", "re
 plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclose(",
       "bool(np.allclose(",
       "wavelengths as names")  # fmt: skip
-plant("titles_are_names", headings, "_count_titles", "return count if has_names else 0", "return 0",
-      "two titles and a blank line")  # fmt: skip
-plant("totals_are_rows", headings, "without_summaries", "if not any(labels)", "if True", "a total",
-      users=[table_reading])  # fmt: skip
-plant("levels_are_totals", headings, "_occurs", "label in above.to_pylist()", "False",
-      "a level called average")  # fmt: skip
 plant("names_within_are_rows", headings, "without_repeated_names", "if is_name is None or",
       "if True or", "names within", users=[table_reading])  # fmt: skip
 plant("blank_lines_are_skipped", text_files, "_parse", "ignore_empty_lines=width > 1",
@@ -91,7 +85,7 @@ plant("blank_lines_are_skipped", text_files, "_parse", "ignore_empty_lines=width
 plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_by_rules",
       "if options.recorded and raw.delimiter", "if False and raw.delimiter",
       "decimal commas, then points")  # fmt: skip
-plant("skipped_lines_are_looked_at", text_files, "find_layout", "if options.skip:", "if False:",
+plant("skipped_lines_are_looked_at", text_files, "find_layout", "(options.skip or 0) +", "0 +",
       "lines that are skipped", users=[table_reading])  # fmt: skip
 
 

@@ -44,6 +44,7 @@ from bochner.comparison.forecast_fits import (
     past_scores,
 )
 from bochner.files.errors import InputError
+from bochner.files.joined_dates import join_dates
 from bochner.files.model_file import save
 from bochner.files.series_table import (
     SeriesColumns,
@@ -162,11 +163,15 @@ def _read(
     text = [options.series] if options.series else []
     table = read(options.file, read_options(options), keep=keep, text=text)
     frame, first = table.frame, options.target[0]
-    columns = series_columns(frame, first, options.time, options.series, known)
     notes, later = list(table.notes), None
     if options.future is not None:
         more = read(options.future, table.layout, keep=keep, text=text)
         later, notes = more.frame, [*notes, *more.notes]
+    if options.time is None:
+        frame, note = join_dates(frame, keep)
+        notes += [note] if note else []
+        later = join_dates(later, keep)[0] if note and later is not None else later
+    columns = series_columns(frame, first, options.time, options.series, known)
     if len(options.target) > 1:
         frame, columns = stacked(frame, options.target, columns, later)
         later = None

@@ -137,7 +137,8 @@ def read_for(model: Model, options: SimpleNamespace) -> Fresh:
     record, path = model.record_, options.file
     is_older = "layout" not in record
     layout = ReadOptions() if is_older else ReadOptions.from_record(record["layout"])
-    given = {name: getattr(options, name) for name in ("table", "skip")}
+    given = {name: getattr(options, name) for name in ("table", "skip", "encoding")}
+    given["bad_lines"] = "drop" if options.bad_lines == "drop" else None
     layout = replace(layout, **{name: value for name, value in given.items() if value is not None})
     layout = replace(layout, missing=(*layout.missing, *(options.missing or ())))
     states = {state["name"]: state for state in model.encoder_.columns_}

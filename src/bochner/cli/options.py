@@ -73,6 +73,21 @@ Skip = Annotated[
         _READING,
     ),
 ]
+Encoding = Annotated[
+    str | None,
+    _option(
+        "Encoding of a text file, such as shift-jis or cp1251; recognised by default.", _READING
+    ),
+]
+FillDown = Annotated[
+    list[str] | None,
+    _option(
+        "Column of labels that only the first row of each block has; repeat for more.", _READING
+    ),
+]
+BadLines = Annotated[
+    str, _option("Rows of another length than the names: error, or drop.", _READING)
+]
 
 # Columns of a table
 Target = Annotated[list[str], _option("Column to predict; repeat for several columns of numbers.")]
@@ -290,6 +305,9 @@ def read_options(options: SimpleNamespace) -> ReadOptions:
         missing=tuple(options.missing or ()),
         skip=options.skip,
         header=options.header,
+        encoding=options.encoding,
+        fill_down=tuple(options.fill_down or ()),
+        bad_lines=options.bad_lines,
     )
 
 

@@ -20,12 +20,17 @@ from bochner.files.local_dates import (
     iso_times,
     other_order,
 )
+from bochner.files.number_dates import FORMS, number_dates
+from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
 from bochner.files.rules import Conventions, Decision, Reading, Rule, TextColumn
 
 _ALL_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named", "compact")
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": ()}
 """Patterns of dates that are tried, by `ReadOptions.dates`."""
+
+_FEW = 8
+"""First entries that tell numbers from other notations."""
 
 _FEWEST_DATES = 5
 """Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
@@ -39,6 +44,9 @@ class DateRule(Rule):
 
     def decide(self, column: TextColumn) -> Decision | None:
         """Return the order of days and months, or None if less than half of the texts are dates."""
+        if plain_numbers(column.sample().slice(0, _FEW)) is not None:
+            numbers = _numbers(column)
+            return None if numbers is None else self._decide_numbers(column, numbers)
         dates = _found(column)
         if dates is None:
             return None
@@ -64,6 +72,18 @@ class DateRule(Rule):
         example = (f"holds {ORDERS[possible[0]]}", shown(column.texts[row]))
         return Decision(self.name, {"order": possible[0]}, notes=[example, *notes])
 
+    def _decide_numbers(self, column: TextColumn, numbers: NDArray[np.float64]) -> Decision | None:
+        """Return the form of numbers that are dates, or None for other numbers."""
+        dates = number_dates(column.name, numbers, requested=column.requested is not None)
+        if dates is None or not dates.is_sure:
+            return None
+        notes = []
+        if column.requested is None:
+            words = f"holds {FORMS[dates.form].noun} as numbers, which are read as dates"
+            advice = "a type number (types=, --types) keeps numbers"
+            notes = [(words, f"{dates.example(numbers)}; {advice}")]
+        return Decision(self.name, {"form": dates.form}, notes=notes)
+
     def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
         """Return the order of the other columns, or the likeliest one."""
         dates = _found(column)
@@ -80,6 +100,12 @@ class DateRule(Rule):
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
         """Return the times, in UTC or in local time with its offset."""
+        import pandas as pd
+
+        if "form" in settings:
+            numbers = _as_floats(column)
+            times = FORMS[settings["form"]].times(numbers)
+            return Reading(pd.Series(times), np.isnat(times) & column.present())
         forced = replace(column, requested=column.requested or self.name)
         dates = _found(forced if column.options.recorded else column)
         if isinstance(dates, LocalDates):
@@ -91,6 +117,29 @@ class DateRule(Rule):
             times, clock = np.full(len(column.texts), np.datetime64("NaT"), "datetime64[us]"), None
         unread = np.isnat(times) & column.present()
         return Reading(_zoned(times, clock), unread if unread.any() else None)
+
+
+def _numbers(column: TextColumn) -> NDArray[np.float64] | None:
+    """Return the numbers (n,) of a column that may be dates, None for other columns."""
+    if column.requested is None and column.options.dates in _FAMILIES:
+        return None
+    sample = plain_numbers(column.sample())
+    if sample is None or not len(sample):
+        return None
+    is_asked = column.requested is not None
+    if number_dates(column.name, np.array(sample, dtype=float), requested=is_asked) is None:
+        return None
+    return None if plain_numbers(column.texts) is None else _as_floats(column)
+
+
+def _as_floats(column: TextColumn) -> NDArray[np.float64]:
+    """Return the entries (n,) of a column as numbers, NaN for other entries."""
+    import pandas as pd
+
+    numbers = plain_numbers(column.texts)
+    if numbers is None:
+        numbers = pd.to_numeric(column.texts.to_pandas(), errors="coerce")
+    return np.array(numbers, dtype=float)
 
 
 def _found(column: TextColumn) -> LocalDates | tuple[Any, Any] | None:

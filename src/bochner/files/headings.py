@@ -1,10 +1,12 @@
-"""Detection of lines that are not data rows: titles, column names and totals."""
+"""Detection of lines that are not data rows: titles, column names, units, remarks and totals."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ LOOKED_AT = 200
 """Number of first records of a file in which titles and column names are searched."""
 
 _FEWEST_BELOW = 2
-"""Fewest records below a first line that is taken for data, or for a title."""
+"""Fewest records below a first line that is taken for data."""
 
 _FEWEST_STEPS = 3
 """Fewest equally spaced numbers in a first line that count as column names, such as wavelengths."""
@@ -25,18 +27,45 @@ _FEWEST_STEPS = 3
 _NUMERIC = 0.9
 """Smallest share of numbers in a numeric column."""
 
+_COST_ABOVE = 0.2
+"""Cost of a line above the rows; a row costs the share of its cells that differ from the column."""
+
+_TYPED = 0.6
+"""Smallest share of one kind of cells, number or date, in a column that shows where rows begin."""
+
+_FILLED = 0.75
+"""Least share of columns that have a name, if only the number of names shows where they are."""
+
+_FEWEST_OF_TABLE, _MOST_NAMES = 4, 3
+"""Fewest lines of a table by itself, and most lines of names: variable, statistic and unit."""
+
+EMPTY, NUMBER, DATE, TEXT = range(4)
+"""Kinds of cells, as coarse as they must be to tell names from rows."""
+
+_ABSENT = re.compile(r"[\W_]*|#?n/?a|nan|null|none|#.*[!?]", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
+_AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?[)%*$€£¥]?")
 _LETTER = re.compile(r"[^\W\d_]")
+_UNIT = re.compile(
+    r"[(\[].*[)\]]|.{0,4}[°%‰/µμ€$²³℃].{0,6}|[khcdmµn]?(?:[mgslAVWJ]|Pa|bar|Hz|Wh|mol)|[kc]?m[23]|-|"
+    r"min|h|hours?|days?|years?|deg ?[CFK]?|[CFKt]|kn|mph|pp[mb]|USD|EUR|GBP|JPY|percent|number",
+    re.IGNORECASE,
+)
+"""Units of measurement and types, as a line below the names states them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Numbers of title and header records above the first data row, with column names and notes."""
+    """Numbers of title and header records above the first data row, with column names and notes.
+
+    ``end`` is the record with which another table begins, None if none was found.
+    """
 
     n_titles: int
     n_names: int
     names: list[str]
     notes: tuple[str, ...] = ()
+    end: int | None = None
 
 
 def find_heading(
@@ -45,63 +74,180 @@ def find_heading(
     n_titles: int | None = None,
     n_names: int | None = None,
     is_recorded: bool = False,
+    lines: Sequence[int] = (),
 ) -> Heading:
     """Return the heading of the first records of a file; entries are texts, empty where missing.
 
-    ``n_titles`` and ``n_names`` are given, or None. If they are those of an earlier file, the lines
-    of names are as many unless the file shows that they are not.
+    Records without entries may stay. ``n_titles`` and ``n_names`` are given, or None. If they are
+    those of an earlier file, the lines of names are as many unless the file shows that they are
+    not. ``lines`` are the numbers of lines up to each record, for messages.
     """
-    notes: list[str] = []
-    titles = _count_titles(rows) if n_titles is None else n_titles
-    if titles and n_titles is None:
-        shown_title = shown(next(cell for cell in rows[0] if cell))
-        what = (
-            "The first line is a title" if titles == 1 else f"The first {titles} lines are titles"
-        )
-        notes.append(f"{what} and left out ({shown_title}); skip=0 (--skip 0) keeps all lines.")
-    rows = rows[titles:]
-    first, below = list(rows[0]) if rows else [], rows[1:]
-    count = n_names
-    positions = [f"column {i + 1}" for i in range(len(first))]
-    if count is None:
-        count = 0 if _is_data(first, below) else 1
-    elif is_recorded:
-        has_positions = count == 0 and [name.strip() for name in first] == positions
-        has_row = count > 1 and any(map(_is_number, rows[min(count, len(rows)) - 1]))
-        count = 1 if has_positions or has_row else count
+    end = _end_of_table(rows) if n_titles is None else None
+    first, last = _Cells(rows[:end]).names_block(n_titles)
+    if n_titles is None and n_names:
+        first = max(min(first, last - n_names), 0)
+    notes = _notes_above(rows[:first]) if n_titles is None else []
+    if end is not None:
+        line, names = (lines[end - 1] if lines else end), ", ".join(filter(None, rows[end]))
+        notes.append(f"Another table begins at line {line + 1} ({shown(names)}) and is left out; "
+                     f"skip={line} (--skip {line}) reads it alone.")  # fmt: skip
+    top = list(rows[first]) if len(rows) > first else []
+    count = _count_names(rows[first:], last - first, n_names, is_recorded)
     if count == 0:
-        names = positions
+        names_of_columns = [f"column {i + 1}" for i in range(len(top))]
         if n_names is None or is_recorded:
             notes.append(
-                f"The first line holds data ({shown(', '.join(first))}), so that columns are named "
+                f"The first line holds data ({shown(', '.join(top))}), so that columns are named "
                 "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
             )
-        return Heading(titles, 0, names, tuple(notes))
-    if count == 1:
-        return Heading(titles, 1, first, tuple(notes))
-    return Heading(titles, count, _joined(rows[:count]), tuple(notes))
+        return Heading(first, 0, names_of_columns, tuple(notes), end)
+    joined = _joined(rows[first : first + count])
+    if count > 1 and n_names is None and joined == [name.strip() for name in top]:
+        left = ", ".join(cell for row in rows[first + 1 : first + count] for cell in row if cell)
+        notes.append(f"The line below the names ({shown(left)}) is left out; "
+                     "header=1 (--header 1) keeps it.")  # fmt: skip
+    elif count > 1 and n_names is None:
+        notes.append(f"The names of {count} lines are joined ({shown(', '.join(joined))}).")
+    return Heading(first, count, joined, tuple(notes), end)
 
 
-def _count_titles(rows: Rows) -> int:
-    """Return the number of title records, which have a single entry, above the column names."""
-    if not rows:
-        return 0
-    width = max(map(len, rows))
-    count = 0
-    for row in rows:
-        n_filled = sum(map(bool, row))
-        is_short = len(row) == 1 and width > 1
-        if n_filled != 1 or not (is_short or width > 2) or not _LETTER.search("".join(row)):
-            break
-        count += 1
-    below = rows[count:]
-    if not count or len(below) <= _FEWEST_BELOW:
-        return 0
-    # A title is followed by the column names, not by a row with gaps.
-    widths = [len(row) for row in below]
-    typical = max(set(widths), key=widths.count)
-    has_names = sum(map(bool, below[0])) > 1 and len(below[0]) == typical
-    return count if has_names else 0
+def _notes_above(rows: Rows) -> list[str]:
+    """Return a note on the lines above the names, if there are any."""
+    filled = [" ".join(filter(None, row)) for row in rows if any(row)]
+    some = f"The first {len(filled)} lines are titles"
+    what = "The first line is a title" if len(filled) == 1 else some
+    note = f"{what} and left out ({shown(' / '.join(filled))}); skip=0 (--skip 0) keeps all lines."
+    return [note] if filled else []
+
+
+def _count_names(rows: Rows, count: int, n_names: int | None, is_recorded: bool) -> int:
+    """Return the number of lines of names of the first records, as given or as they look."""
+    first, below = (list(rows[0]), rows[1:]) if rows else ([], [])
+    if n_names is None:
+        return 0 if count == 1 and _is_data(first, below) else count
+    positions = [f"column {i + 1}" for i in range(len(first))]
+    has_positions = n_names == 0 and [name.strip() for name in first] == positions
+    has_row = n_names > 1 and any(map(_is_number, rows[min(n_names, len(rows)) - 1]))
+    return 1 if is_recorded and (has_positions or has_row) else n_names
+
+
+def kind(cell: str) -> int:
+    """Return the kind of a cell: empty or a sign of missing entries, number, date, or text.
+
+    Dates, and codes with as many digits as letters, are of one kind.
+    """
+    cell = cell.strip()
+    if _ABSENT.fullmatch(cell):
+        return EMPTY
+    n_digits = sum(map(str.isdigit, cell))
+    is_date = n_digits > 1 and n_digits >= len(_LETTER.findall(cell))
+    return NUMBER if _AMOUNT.fullmatch(cell) else DATE if is_date else TEXT
+
+
+class _Cells:
+    """Kinds of the cells (n, width) of some records, and where their rows begin."""
+
+    def __init__(self, rows: Rows) -> None:
+        widths = Counter(len(row) for row in rows if any(row))
+        self.width = max(widths, key=lambda n: (widths[n] * (n > 1), n), default=0)
+        while len(rows) > 1 and len(rows[-1]) != self.width:  # Remarks below the table
+            rows = rows[:-1]
+        self.rows = rows
+        padded = [[*row, *[""] * self.width][: self.width] for row in rows]
+        self.cells = np.array(padded, dtype=object).reshape(len(rows), self.width)
+        self.kinds = np.vectorize(kind, otypes=[np.int8])(self.cells)
+        self.texts = self.cells != ""
+
+    def n_above(self) -> int:
+        """Return the number of records above the rows: those after it have steady kinds.
+
+        Each record above costs `_COST_ABOVE`, and each row the share of its cells whose kind is not
+        the most frequent one of the column.
+        """
+        one_hot = self.kinds[:, :, None] == np.arange(NUMBER, TEXT + 1)  # (n, width, 3)
+        counts = one_hot[::-1].cumsum(axis=0)[::-1]
+        costs = (counts.sum(axis=2) - counts.max(axis=2)).sum(axis=1) / max(self.width, 1)
+        is_record = np.array([any(row) for row in self.rows], dtype=float)
+        costs += _COST_ABOVE * (is_record.cumsum() - is_record)
+        return int(np.argmin(costs)) if len(costs) else 0
+
+    def names_block(self, n_titles: int | None) -> tuple[int, int]:
+        """Return the first record of names, and the first one below them."""
+        start = n_titles or 0
+        n_above = max(self.n_above(), start)
+        n_filled = np.maximum((self.kinds[n_above:] > EMPTY).sum(axis=0), 1)
+        shares = [(self.kinds[n_above:] == kind).sum(axis=0) / n_filled for kind in (NUMBER, DATE)]
+        typed = np.select([shares[0] >= _TYPED, shares[1] >= _TYPED], [NUMBER, DATE], EMPTY)
+        both = (typed > EMPTY) & (self.kinds > EMPTY)
+        alike = ((self.kinds == typed) & both).sum(axis=1) / np.maximum(both.sum(axis=1), 1)
+        found, is_row_above = [], False
+        for i in range(start, n_above):
+            if both[i].any() and alike[i] < 0.5 and not is_row_above and self._are_names(i):
+                found.append(i)
+            is_row = alike[i] > 0.5 and 2 * self.texts[i].sum() >= self.width
+            is_row_above = self.texts[i].any() and (is_row_above or is_row)
+        if not found or (n_titles is not None and found[0] != start):
+            enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
+            filled = [i for i, row in enumerate(self.rows) if self.texts[i].sum() >= enough
+                      and abs(len(row) - self.width) <= 1]  # fmt: skip
+            first = start if n_titles is not None or not filled else filled[0]
+            return first, first + 1
+        # Entries such as "9.5 bhp" have digits, or texts next to them repeat below.
+        others = self.cells[n_above:].T.tolist()
+        plain = [i for i in found if self.texts[i, typed > EMPTY].all()
+                 and not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))
+                 and not any(self.cells[i, j] in others[j] for j in np.flatnonzero(self.texts[i]))
+        ]  # fmt: skip
+        first = (plain or found)[-1]
+        if len(self.rows) - first <= _FEWEST_BELOW:  # Too few rows to tell names from words
+            first = found[0]
+        last = first + 1
+        while first > start and last - first < _MOST_NAMES and self._is_above(first, last):
+            first -= 1
+        while last < n_above and self.texts[last].any() and all(
+            _UNIT.fullmatch(cell.strip()) for cell in self.rows[last] if cell.strip()
+        ):  # fmt: skip
+            last += 1
+        return (start, last) if n_titles is not None else (first, last)
+
+    def _are_names(self, i: int) -> bool:
+        """Return whether half of a record is filled, and half of that is no number.
+
+        Years may be names of columns, next to text.
+        """
+        n_filled = self.texts[i].sum()
+        is_full = n_filled >= max(min(2, self.width), self.width / 2)
+        is_wide = abs(len(self.rows[i]) - self.width) <= 1
+        return bool(is_full and is_wide and 2 * (self.kinds[i] == NUMBER).sum() <= n_filled)
+
+    def _is_above(self, first: int, last: int) -> bool:
+        """Return whether the record above some names is a part of them.
+
+        It is if it has names of groups, for names that are empty or repeated, or all names.
+        """
+        above, below = self.rows[first - 1], self.rows[first][: self.width]
+        filled = [j for j, cell in enumerate(above) if cell.strip()]
+        names = [cell.strip() for j, cell in enumerate(below) if self.texts[last:, j].any()]
+        if not filled or len(names) < 2 or max(filled) < 2 <= len(names) - 2:
+            return False
+        if len(filled) == self.width > 2 and len(set(above)) == len(above):
+            return bool((self.kinds[first - 1] != NUMBER).all())
+        return not all(names[1:]) or len(set(names)) < len(names)
+
+
+def _end_of_table(rows: Rows) -> int | None:
+    """Return the record with which a table of another width begins, after a blank one, or None.
+
+    A table has rows of one width with a number or a date; pairs of a name and a value are none.
+    """
+    runs = [list(run) for _, run in groupby(range(len(rows)), key=lambda i: any(rows[i]))]
+    tables = [run for run in runs if len(run) >= _FEWEST_OF_TABLE and len(rows[run[-1]]) > 1
+              and len({len(rows[i]) for i in run[1:]}) == 1
+              and {NUMBER, DATE} & set(map(kind, rows[run[-1]]))]  # fmt: skip
+    if len(tables) < 2 or len(rows[tables[0][-1]]) == 2 < len(rows[tables[1][-1]]):
+        return None
+    is_other = [kind(cell) for cell in rows[tables[0][-1]]] != list(map(kind, rows[tables[1][0]]))
+    return tables[1][0] if is_other else None
 
 
 def _is_number(text: str) -> bool:
@@ -154,8 +300,8 @@ def _value(number: str) -> float:
 
 def _joined(rows: Rows) -> list[str]:
     """Return column names: the first header line, or all lines joined if it has gaps or repeats."""
-    first = [name.strip() for name in rows[0]]
-    if all(first) and len(set(first)) == len(first):
+    first = [name.strip() for name in rows[0]] if rows else []
+    if len(rows) < 2 or (all(first) and len(set(first)) == len(first)):
         return first
     lines = []
     for row in rows[:-1]:
@@ -164,8 +310,7 @@ def _joined(rows: Rows) -> list[str]:
             line.append(cell.strip() or (line[-1] if line else ""))
         lines.append(line)
     lines.append([cell.strip() for cell in rows[-1]])
-    width = len(first)
-    parts = ([line[i] for line in lines if i < len(line)] for i in range(width))
+    parts = ([line[i] for line in lines if i < len(line)] for i in range(max(map(len, rows))))
     return [" ".join(dict.fromkeys(filter(None, some))) for some in parts]
 
 
@@ -174,52 +319,71 @@ _MOST_SUMMARIES, _FEWEST_ABOVE = 4, 3
 
 _SUMMARY = re.compile(
     r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|totaux|somme|totale|average|avg|mean|"
-    r"durchschnitt|mittelwert|moyenne|media)\W*",
+    r"durchschnitt|mittelwert|moyenne|media|合計|合计|平均)\W*",
     re.IGNORECASE,
 )
 """Labels of a row of sums or means."""
 
+_REMARK = re.compile(
+    r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|(?:last )?updated?|data from|"
+    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[*†‡©#%¹²].+",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Remarks below a table."""
+
 
 def without_summaries(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return columns without last rows labelled as sums or means, and a note on these rows.
+    """Return columns without last rows of remarks, sums or means, and a note on these rows.
 
-    Columns are Arrow arrays of texts, or pandas Series. A label occurs nowhere above.
+    Columns are Arrow arrays of texts, or pandas Series.
     """
-    labels: list[str] = []
     length = len(next(iter(columns.values()), ()))
-    for row in range(length - 1, max(length - 1 - _MOST_SUMMARIES, _FEWEST_ABOVE - 1), -1):
-        entries = {name: _entry(column, row) for name, column in columns.items()}
-        labelled = next((name for name, entry in entries.items() if _is_summary(entry)), None)
-        if labelled is None and any(entry not in (None, "") for entry in entries.values()):
-            break
-        label = "" if labelled is None else str(entries[labelled])
-        if labelled is not None and _occurs(columns[labelled], label, row):
-            return dict(columns), ""
-        labels.insert(0, label)
-    if not any(labels):
+    texts = [_last_texts(column, max(length - 2 * LOOKED_AT, 0)) for column in columns.values()]
+    rows = list(zip(*texts, strict=True))
+    count = _count_below(rows) if len(columns) > 1 else 0
+    if not count:
         return dict(columns), ""
-    n_rows = length - len(labels)
-    named = ", ".join(shown(label) for label in labels if label)
-    last = "row" if len(labels) == 1 else f"{len(labels)} rows"
-    verb = "is" if len(labels) == 1 else "are"
-    note = f"The last {last} ({named}) {verb} left out; skip=0 (--skip 0) keeps all lines."
-    return {name: _above(column, n_rows) for name, column in columns.items()}, note
+    labels = [next((cell for cell in row if _SUMMARY.fullmatch(cell)), next(filter(None, row)))
+              for row in rows[-count:] if any(row)]  # fmt: skip
+    what = "row" if count == 1 else f"{count} rows"
+    verb, listed = "is" if count == 1 else "are", shown(", ".join(labels))
+    note = f"The last {what} ({listed}) {verb} left out; skip=0 (--skip 0) keeps all lines."
+    return {name: _above(column, length - count) for name, column in columns.items()}, note
 
 
-def _is_summary(entry: object) -> bool:
-    return isinstance(entry, str) and _SUMMARY.fullmatch(entry) is not None
+def _count_below(rows: Rows) -> int:
+    """Return the number of last records that are remarks, or sums and means.
+
+    The label of a sum occurs nowhere above.
+    """
+    count = n_summaries = 0
+    for i in range(len(rows) - 1, _FEWEST_ABOVE - 1, -1):
+        filled = [(j, cell) for j, cell in enumerate(rows[i]) if cell]
+        above = rows[max(i - LOOKED_AT, 0) : i]
+        if any(_SUMMARY.fullmatch(cell) and cell not in _column(above, j) for j, cell in filled):
+            n_summaries += 1
+            if n_summaries > _MOST_SUMMARIES:
+                return 0
+        elif filled and not _is_remark(filled, above):
+            break
+        count = len(rows) - i if filled else count
+    return count
 
 
-def _entry(column: Any, row: int) -> Any:
-    """Return an entry of an Arrow array or a pandas Series, None where missing."""
-    entry = column.iloc[row] if hasattr(column, "iloc") else column[row].as_py()
-    return None if entry is None or entry != entry else entry
+def _is_remark(filled: Sequence[tuple[int, str]], above: Rows) -> bool:
+    """Return whether the cells of a record that are filled are a remark, given records above."""
+    typical = sum(sum(map(bool, row)) for row in above) / len(above)
+    if typical <= 1.5 or len(filled) > typical / 2 or {kind(cell) for _, cell in filled} != {TEXT}:
+        return False
+    kinds = [[kind(entry) for entry in _column(above, place)] for place, _ in filled]
+    are_typed = all(some.count(TEXT) <= (1.0 - _NUMERIC) * len(some) for some in kinds)
+    return are_typed or _REMARK.fullmatch(filled[0][1]) is not None
 
 
-def _occurs(column: Any, label: str, n_rows: int) -> bool:
-    """Return whether an entry occurs in the first rows of a column."""
-    above = _above(column, n_rows)
-    return bool((above == label).any()) if hasattr(above, "iloc") else label in above.to_pylist()
+def _last_texts(column: Any, start: int) -> list[str]:
+    """Return the last entries of an Arrow array or a pandas Series as texts."""
+    entries = column.iloc[start:] if hasattr(column, "iloc") else column.slice(start).to_pylist()
+    return ["" if entry is None or entry != entry else str(entry) for entry in entries]
 
 
 def _above(column: Any, n_rows: int) -> Any:

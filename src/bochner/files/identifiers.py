@@ -135,7 +135,9 @@ def _is_constant(series: pd.Series) -> bool:
 
     Tables of a few rows are often rows to predict, which are equal by chance.
     """
-    if len(series) < _FEWEST_ROWS or series.isna().any():
+    if len(series) < _FEWEST_ROWS or series.head(_FEWEST_ROWS).map(str).nunique() > 1:
+        return False
+    if series.isna().any():
         return False
     head = series.head(_SAMPLE_SIZE)
     if series.dtype == object and any(kind.__hash__ is None for kind in set(map(type, head))):

@@ -129,6 +129,9 @@ def iso_times(texts: pa.Array) -> tuple[Times, Times | None] | None:
     import pyarrow.compute as pc
 
     sample = texts.slice(0, _SAMPLE_SIZE)
+    first = sample.drop_null().slice(0, 1).to_pylist()
+    if first and not re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", first[0].strip()):
+        return None
     for zone in (None, "UTC"):
         try:
             pc.cast(sample, pa.timestamp("us", zone))  # Fails early if texts are not times

@@ -11,6 +11,7 @@ import numpy as np
 
 from bochner._base.names import shown
 from bochner.files.errors import InputError
+from bochner.files.number_dates import noted_doubt
 from bochner.files.plain_numbers import (
     LARGEST_EXACT,
     all_match,
@@ -63,11 +64,12 @@ class NumberRule(Rule):
             return _decide_local(column, decimals)
         if column.requested is None and (code := _code(column, numbers)):
             return code
+        doubt = noted_doubt(column.name, np.array(numbers, dtype=float))
         if not has_point:
-            return Decision(self.name, {}, notes=_padded(column, numbers))
+            return Decision(self.name, {}, notes=[*_padded(column, numbers), *doubt])
         is_open = "," in decimals and all_match(column.texts, PATTERNS[","])
         choices = {"decimal": decimals} if is_open else {}
-        return Decision(self.name, {} if is_open else {"decimal": "."}, choices)
+        return Decision(self.name, {} if is_open else {"decimal": "."}, choices, doubt)
 
     def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
         """Return the decision with the decimal mark of most other columns of the file."""

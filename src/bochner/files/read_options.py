@@ -17,6 +17,7 @@ from bochner.files.errors import InputError
 
 DECIMALS = ("auto", ".", ",")
 DATES = ("auto", "iso", "dayfirst", "monthfirst", "none")
+BAD_LINES = ("error", "drop")
 NUMBER_KINDS: Mapping[str, str | None] = {
     "number": None, "decimal point": ".", "decimal comma": ",",
 }  # fmt: skip
@@ -52,18 +53,24 @@ class ReadOptions:
     header: int | None = None
     decisions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     delimiter: str | None = None
+    encoding: str | None = None
+    fill_down: Sequence[str] = ()
+    bad_lines: str = "error"
 
     def __post_init__(self) -> None:
         """Raise for invalid options, and copy the mapping of types."""
-        for name, choices in (("decimal", DECIMALS), ("dates", DATES)):
+        choices_by_name = {"decimal": DECIMALS, "dates": DATES, "bad_lines": BAD_LINES}
+        for name, choices in choices_by_name.items():
             value = getattr(self, name)
             if value not in choices:
                 listed = ", ".join(map(repr, choices))
                 raise InputError(f"{name} must be one of {listed}, got {value!r}.")
         if not isinstance(self.types, Mapping):
             raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
-        if isinstance(self.missing, str):
-            raise TypeError(f"missing must be a list of entries, got {self.missing!r}.")
+        for name, texts in (("missing", self.missing), ("fill_down", self.fill_down)):
+            if isinstance(texts, str):
+                noun = "entries" if name == "missing" else "columns"
+                raise TypeError(f"{name} must be a list of {noun}, got {texts!r}.")
         for name, count in (("skip", self.skip), ("header", self.header)):
             is_count = isinstance(count, int) and 0 <= count <= _MOST_LINES
             if count is not None and not is_count:
@@ -74,13 +81,15 @@ class ReadOptions:
             check_kind(kind, f"types of column {column!r}")
         object.__setattr__(self, "types", dict(self.types))
         object.__setattr__(self, "missing", tuple(map(str, self.missing)))
+        object.__setattr__(self, "fill_down", tuple(map(str, self.fill_down)))
         object.__setattr__(self, "decisions", {n: dict(some) for n, some in self.decisions.items()})
 
     def to_record(self) -> dict[str, object]:
         """Return the options as plain JSON."""
         record = {each.name: getattr(self, each.name) for each in fields(self)}
         del record["recorded"]
-        return {**record, "missing": list(self.missing)}
+        lists = {"missing": list(self.missing), "fill_down": list(self.fill_down)}
+        return {**record, **lists}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:

@@ -45,7 +45,7 @@ _MOST_LISTED, _MOST_RECORDED = 3, 20
 """Words that a note lists, so that it stays within a few lines, and that a decision keeps."""
 
 
-RULES: tuple[Rule, ...] = (NumberRule(), TruthRule(), DateRule(), TextRule())
+RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TruthRule(), TextRule())
 """The rules by which columns are read, in their order."""
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
+from bochner.files.local_dates import are_dates
+from bochner.files.number_dates import number_dates
 from bochner.tables.table_checks import check_name
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 ONE = "y"
 """Name of the series in a table with a single series."""
+
+_FEW_TEXTS = 50
+"""Texts of a column that are tested for dates."""
 
 _MOST_NAMES = 3
 """Most columns that the title of a report names."""
@@ -73,12 +78,29 @@ def series_columns(
                 )
         if len(dates) != 1:
             listed = f"{len(dates)} columns of dates: {', '.join(dates)}" if dates else "none"
+            near = "" if dates else _near(frame, free)
             raise InputError(
-                f"Expected one column of dates, found {listed}. Name the column of times, of dates "
-                "or numbers, with --time."
+                f"Expected one column of dates, found {listed}. {near}"
+                "Name the column of times, of dates or numbers, with --time."
             )
         time = dates[0]
     return SeriesColumns(time, target, series, inputs)
+
+
+def _near(frame: pd.DataFrame, names: Sequence[str]) -> str:
+    """Return a sentence on the first column whose numbers or texts are nearly dates."""
+    for name in names:
+        column = read_column(name, frame[name])
+        entries = column.raw[column.present]
+        if column.kind == "numeric":
+            is_near = number_dates(name, column.values, requested=True) is not None
+            is_near &= number_dates(name, column.values) is not None
+        else:
+            texts = list(map(str, entries[:_FEW_TEXTS])) if column.kind == "text" else []
+            is_near = sum(are_dates([text]) for text in texts) * 2 > len(texts)
+        if is_near:
+            return f"{name!r} looks like dates ({column.first()}): --types {name}=date reads it. "
+    return ""
 
 
 def stacked(

@@ -64,10 +64,37 @@ def chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) ->
 
 
 def read_spreadsheet(path: Path, options: ReadOptions) -> Frame:
-    """Return the requested table, or the largest table of the first sheet that has one."""
+    """Return the requested table, or the largest table of the first sheet that has one.
+
+    The ending of the file may be that of another kind of spreadsheet.
+    """
+    try:
+        from python_calamine import CalamineWorkbook
+    except ImportError:
+        needs = f"{path} needs the package python-calamine, which is not installed"
+        raise InputError(f"{needs}: pip install python-calamine.") from None
+    content = path.read_bytes()
+    try:
+        return _read_book(CalamineWorkbook.from_filelike(BytesIO(content)), path, options)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # The error type depends on the damage and on the format
+        reason = " ".join(str(error).split())
+        if "EncryptedPackage".encode("utf-16-le") in content or "password" in reason.lower():
+            reason = "it is protected by a password: save it without one"
+        elif b"\0" not in content:
+            kind = "a web page" if b"<html" in content.lower() else "text"
+            reason = f"it is {kind}: open it in a spreadsheet program, or rename it to .csv"
+        raise InputError(
+            f"{path} cannot be read as a spreadsheet ({reason}): is it damaged, encrypted, or of "
+            "another format? Save it again, or as CSV."
+        ) from error
+
+
+def _read_book(book: Any, path: Path, options: ReadOptions) -> Frame:
+    """Return a table of a workbook."""
     import pandas as pd
 
-    book = _open(path)
     sheet, table, notes = _choose(book, path, options)
     ranges = _merged_ranges(path, sheet)
     values = _with_merged(table, ranges)
@@ -91,29 +118,6 @@ def read_spreadsheet(path: Path, options: ReadOptions) -> Frame:
     series = [_typed(values[rows, i]) for i in range(len(names))]
     frame = pd.concat(series, axis=1, keys=range(len(names))).set_axis(names, axis=1)
     return Frame(frame, notes, heading.n_names)
-
-
-def _open(path: Path) -> Any:
-    """Return the workbook of a file, whose ending may be that of another kind of spreadsheet."""
-    try:
-        from python_calamine import CalamineWorkbook
-    except ImportError:
-        needs = f"{path} needs the package python-calamine, which is not installed"
-        raise InputError(f"{needs}: pip install python-calamine.") from None
-    content = path.read_bytes()
-    try:
-        return CalamineWorkbook.from_filelike(BytesIO(content))
-    except Exception as error:  # The error type depends on the damage and on the format
-        reason = " ".join(str(error).split())
-        if "EncryptedPackage".encode("utf-16-le") in content or "password" in reason.lower():
-            reason = "it is protected by a password: save it without one"
-        elif b"\0" not in content:
-            kind = "a web page" if b"<html" in content.lower() else "text"
-            reason = f"it is {kind}: open it in a spreadsheet program, or rename it to .csv"
-        raise InputError(
-            f"{path} cannot be read as a spreadsheet ({reason}): is it damaged, encrypted, or of "
-            "another format? Save it again, or as CSV."
-        ) from error
 
 
 def _choose(book: Any, path: Path, options: ReadOptions) -> tuple[Any, SheetTable, tuple[str, ...]]:

@@ -14,9 +14,11 @@ import numpy as np
 from bochner._base.names import Remarks, refuse_repeated, shown
 from bochner.files.columns import kind_of, labels
 from bochner.files.errors import InputError
+from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
 from bochner.files.identifiers import leave_out
 from bochner.files.missing_codes import without_codes
+from bochner.files.number_dates import number_dates
 from bochner.files.plain_numbers import is_number
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
 from bochner.files.rule_reading import RULES, TableByRules, read_by_rules
@@ -66,6 +68,7 @@ class _RawColumns:
     notes: tuple[str, ...] = ()
     delimiter: str = ""
     n_names: int | None = None
+    encoding: str | None = None
 
 
 def read(
@@ -118,6 +121,8 @@ def read(
     if options.skip is None and ending in _WITH_SUMMARIES:
         columns, note = without_summaries(columns)
         notes = (*notes, note) if note else notes
+    columns, gaps = fill_down(columns, options)
+    notes += gaps
     table = _by_rules(raw, columns, options, text, rules, remarks, optional)
     decided = options.decisions if options.recorded else ()
     keep_names = {*text, *options.types, *table.mixed, *keep, *decided}
@@ -139,6 +144,7 @@ def read(
         recorded=True,
         header=raw.n_names if options.header is None else options.header,
         delimiter=raw.delimiter or options.delimiter,
+        encoding=raw.encoding or options.encoding,
     )
     identifiers = {name: table.columns[name] for name in left}
     return TableRead(frame, (*notes, *remarks.sentences()), layout, identifiers)
@@ -155,6 +161,9 @@ def read_table(
     missing: Sequence[str] = (),
     skip: int | None = None,
     header: int | None = None,
+    encoding: str | None = None,
+    fill_down: Sequence[str] = (),
+    bad_lines: str = "error",
     rules: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> pd.DataFrame:
     r"""Return the table of a file or data frame; a warning lists oddities and guesses.
@@ -191,7 +200,13 @@ def read_table(
         Lines to leave out before the names. With a number, no line is left out because it seems to
         be a title or a total. None finds such lines.
     header : int, default=None
-        Lines of column names: 0 if the first line is data, 2 for two lines. None means 0 or 1.
+        Lines of column names: 0 if the first line is data, 2 for two lines. None finds them.
+    encoding : str, default=None
+        Encoding of a text file, such as "shift-jis" or "cp1251". None recognises it.
+    fill_down : sequence of str, default=()
+        Columns of labels that only the first row of each block has: gaps have the entry above.
+    bad_lines : {"error", "drop"}, default="error"
+        What is done with rows of another length than the names.
     rules : mapping of str to callable, default=None
         Rules of your own by name, tried before the others. Each is a function that takes the texts
         of a column as a pandas Series and returns a Series of values, missing where it cannot read
@@ -225,8 +240,9 @@ def read_table(
     1  110.0 2021-02-28
     """
     options = ReadOptions(
-        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header
-    )
+        decimal, dates, types or {}, table, missing=missing, skip=skip, header=header,
+        encoding=encoding, fill_down=fill_down, bad_lines=bad_lines,
+    )  # fmt: skip
     own = [FunctionRule(name, function) for name, function in (rules or {}).items()]
     table_read = read(path, options, text, rules=(*own, *RULES))
     if table_read.notes:
@@ -254,11 +270,13 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
         return _RawColumns(columns, contents.notes, n_names=contents.n_names)
     content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
     layout = find_layout(place(path), content, preferred, options)
-    columns, notes = read_columns(place(path), layout), layout.notes
+    del content
+    columns, left = read_columns(place(path), layout, options)
+    notes = (*layout.notes, *left)
     if options.skip is None:
         columns, note = without_repeated_names(columns)
         notes = (*notes, note) if note else notes
-    return _RawColumns(columns, notes, layout.delimiter, layout.n_names)
+    return _RawColumns(columns, notes, layout.delimiter, layout.n_names, layout.encoding)
 
 
 def _by_rules(
@@ -340,10 +358,14 @@ def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptio
         )
     if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
         return series
-    if kind is None and (series.dtype.kind != "O" or series.dtype == "category"):
+    is_dates = False
+    if kind is None and is_number:
+        dates = number_dates(name, series.to_numpy(dtype=float, na_value=np.nan))
+        is_dates = dates is not None and dates.is_sure
+    if kind is None and not is_dates and (series.dtype.kind != "O" or series.dtype == "category"):
         return series
     kinds = {kind_of(entry) for entry in set(map(type, series[series.notna()]))}
-    if not kinds <= {"text", "numeric", "date"} or (kind is None and "text" not in kinds):
+    if not kinds <= {"text", "numeric", "date"} or not (kind or is_dates or "text" in kinds):
         return series
     import pyarrow as pa
 

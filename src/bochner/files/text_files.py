@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import os
 import re
 import sys
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from bochner._base.file_writing import absence
-from bochner._base.names import looks_like_numbers, refuse_repeated
+from bochner._base.names import looks_like_numbers, refuse_repeated, shown
+from bochner.files.delimiters import delimiter_of, fitted, records, with_tabs
 from bochner.files.errors import InputError
 from bochner.files.read_options import ReadOptions
+from bochner.files.text_encodings import to_utf8
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,17 +36,14 @@ _STANDARD_INPUT = "-"
 _MOST_LISTED = 5
 """Files of a directory or of an archive that an error message lists."""
 
-_DELIMITERS = (",", ";", "\t", "|")
-"""Candidate delimiters; the first of two delimiters is used if both fit equally well."""
-
 _SAMPLE_LENGTH = 1 << 16
 """Bytes of the file, or a few more, in which the delimiter is counted: hundreds of lines."""
 
-_SAMPLE_RECORDS = 200
-"""Number of first records in which the delimiter and the column names are searched."""
+_BLOCK_SIZE = 1 << 22
+"""Bytes that Arrow parses at once, which bounds the length of a row: 4 MiB take the least time."""
 
-_BLOCK_SIZE = 1 << 24
-"""Bytes that Arrow parses at once, which bounds the length of a row: 16 MiB."""
+_BATCH = 1 << 16
+"""Rows that the slower parser converts at once, which bounds its memory."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _FILLED = re.compile(rb"\S")
@@ -63,14 +59,6 @@ _OTHER_FORMATS = (
     (b"\x28\xb5\x2f\xfd", "Zstandard-compressed", "decompress it, or rename it to .csv.zst"),
 )
 """First bytes of binary formats, their names, and the advice for such a file."""
-
-_WIDE_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-"""Marks at the beginning of a file; UTF-32 comes first, since its mark begins as one of UTF-16."""
 
 _EXCEL_HINT = re.compile(rb"\s*\"?sep=(.)\"?\r?\n")
 """A first line that names the delimiter, which Excel reads."""
@@ -181,7 +169,7 @@ _NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "Zstandard", ".zi
 class DelimitedText:
     """A UTF-8 text, its delimiter, and its column names, some of which may be empty.
 
-    Rows begin after ``start`` bytes, or ``n_head`` records, ``n_names`` of them with names.
+    Rows are the bytes from ``start`` to ``end``, below ``n_lines`` lines of the file.
     """
 
     content: bytes
@@ -189,8 +177,10 @@ class DelimitedText:
     names: list[str]
     notes: tuple[str, ...]
     start: int
-    n_head: int
-    n_names: int = 1
+    end: int
+    n_lines: int
+    n_names: int
+    encoding: str
 
 
 def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions) -> DelimitedText:
@@ -198,145 +188,85 @@ def find_layout(path: Path, content: bytes, preferred: str, options: ReadOptions
 
     Raises InputError if the content is empty, not text, or of another format.
     """
-    from bochner.files.headings import find_heading  # Imports NumPy, which --help does not need
+    from bochner.files.headings import (  # Imports NumPy, which --help does not need
+        LOOKED_AT,
+        find_heading,
+    )
 
     for mark, format_name, advice in _OTHER_FORMATS:
         if content.startswith(mark):
             raise InputError(f"{path} is {format_name}: {advice}.")
-    text, notes = _utf8(path, content)
-    if hint := _EXCEL_HINT.match(text):
-        text = text[hint.end() :]
-    if options.skip:
-        ends = [match.end() for match in islice(_LINE_END.finditer(text), options.skip)]
-        text = text[ends[-1] :] if len(ends) == options.skip else b""
-    if _FILLED.search(text) is None:
+    text, encoding, notes = to_utf8(path, content, options.encoding, is_recorded=options.recorded)
+    hint = _EXCEL_HINT.match(text)
+    n_skipped = (options.skip or 0) + bool(hint)
+    first = _after_lines(text, 0, n_skipped)
+    if _FILLED.search(text, first) is None:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
-    end = text.find(b"\n", _SAMPLE_LENGTH) + 1
-    sample = (text[:end] if end else text).decode()
-    delimiter = hint[1].decode() if hint else _delimiter(sample, preferred)
-    rows, lines = _first_records(sample, delimiter)
-    n_titles = None if options.skip is None else 0
+    delimiter = hint[1].decode() if hint else delimiter_of(_sample(text, first), preferred)
+    if delimiter[0] == " ":
+        text, first, delimiter = with_tabs(text[first:], delimiter), 0, "\t"
+    rows, lines = records(_sample(text, first), delimiter, LOOKED_AT + 1)
     heading = find_heading(
-        rows, n_titles=n_titles, n_names=options.header, is_recorded=options.recorded
+        rows,
+        n_titles=None if options.skip is None else 0,
+        n_names=options.header,
+        is_recorded=options.recorded,
+        lines=[line + bool(hint) for line in lines],
     )
     n_head = heading.n_titles + heading.n_names
     if n_head > len(lines):
         raise InputError(
             f"{path} has {len(lines)} lines before its rows end, and {n_head} are to be above the "
-            "rows: give a smaller header (--header)."
+            "rows: give a smaller header (--header) or skip (--skip)."
         )
-    names = [name.strip() for name in heading.names]
-    if names != heading.names:
-        notes += ("White space around names of columns is removed.",)
     n_lines = lines[n_head - 1] if n_head else 0
-    ends = [match.end() for match in islice(_LINE_END.finditer(text), n_lines)]
-    start = (ends[-1] if len(ends) == n_lines else len(text)) if n_lines else 0
-    notes = (*notes, *heading.notes)
-    return DelimitedText(text, delimiter, names, notes, start, n_head, heading.n_names)
+    start = _after_lines(text, first, n_lines)
+    end = len(text) if heading.end is None else _after_lines(text, first, lines[heading.end - 1])
+    names, note = fitted(heading.names, rows[n_head : heading.end])
+    return DelimitedText(text, delimiter, names, (*notes, *heading.notes, *note), start, end,
+                         n_lines + n_skipped, heading.n_names, encoding)  # fmt: skip
 
 
-def _first_records(sample: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the first records, stripped, and for each the number of lines up to its end."""
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    reading = _reader(sample, delimiter)
-    try:
-        for row in _records(reading):
-            rows.append([cell.strip() for cell in row] if rows else row)
-            lines.append(reading.line_num)
-            if len(rows) > _SAMPLE_RECORDS:
-                break
-    except csv.Error:  # `_checked_rows` reports the line
-        pass
-    return rows, lines
+def _after_lines(text: bytes, start: int, count: int) -> int:
+    """Return the offset after a number of lines, or the length of a shorter text."""
+    ends = [match.end() for match in islice(_LINE_END.finditer(text, start), count)]
+    return start if not count else ends[-1] if len(ends) == count else len(text)
 
 
-def _records(rows: Iterable[list[str]], width: int = 0) -> Iterator[list[str]]:
-    """Yield the records of a CSV reader without blank lines, as pandas does.
-
-    In a file of one column, a blank line below the first one is a row without an entry.
-    """
-    is_begun = False
-    for row in rows:
-        if len(row) > 1 or any(field.strip() for field in row):
-            is_begun = True
-            yield row
-        elif width == 1 and is_begun:
-            yield [""]
+def _sample(text: bytes, start: int) -> str:
+    """Return the first lines of a text from an offset on."""
+    match = _LINE_END.search(text, start + _SAMPLE_LENGTH)
+    return text[start : match.end() if match else len(text)].decode()
 
 
-def _reader(text: str, delimiter: str) -> Any:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-
-
-def _utf8(path: Path, content: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """Return content as UTF-8 without a byte order mark, and notes on its encoding."""
-    for mark, encoding in _WIDE_MARKS:
-        if content.startswith(mark):
-            try:
-                return content.decode(encoding).encode(), ()
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{path} is damaged {encoding.upper()} ({error.reason} at offset "
-                    f"{error.start}): copy or export it again."
-                ) from None
-    content = content.removeprefix(codecs.BOM_UTF8)
-    if (zero := content.find(b"\0")) >= 0:
-        raise InputError(
-            f"{path} is not text: a zero byte at offset {zero}. Expected a table of text; export "
-            "it again."
-        )
-    for encoding in ("utf-8", "cp1252", "latin-1"):
-        with suppress(UnicodeDecodeError):
-            text = content.decode(encoding)
-            break
-    note = "The file is not UTF-8: read as Windows-1252."
-    return text.encode(), () if encoding == "utf-8" else (note,)
-
-
-def _delimiter(sample: str, preferred: str) -> str:
-    """Return the delimiter for which most lines have the same number of fields.
-
-    If several do, it is the preferred one, or the one with more fields.
-    """
-    best, best_score = preferred, (0.0, False, 0)
-    for delimiter in _DELIMITERS:
-        try:
-            some = islice(_records(_reader(sample, delimiter)), _SAMPLE_RECORDS)
-            sizes = [len(record) for record in some]
-        except csv.Error:  # A field is too long
-            continue
-        # Titles above the names have other numbers of fields.
-        counts = Counter(sizes)
-        size = max(counts, key=lambda size: (counts[size], size == sizes[0]), default=0)
-        score = (counts[size] / max(len(sizes), 1), delimiter == preferred, size)
-        if size > 1 and score > best_score:
-            best, best_score = delimiter, score
-    return best
-
-
-def read_columns(path: Path, layout: DelimitedText) -> dict[str, pa.Array]:
-    """Return the texts of each column, null where missing, by name.
+def read_columns(
+    path: Path, layout: DelimitedText, options: ReadOptions
+) -> tuple[dict[str, pa.ChunkedArray], tuple[str, ...]]:
+    """Return the texts of each column, null where missing, by name, and notes on lines left out.
 
     Empty names become "Unnamed: 0" and so on by position, as in pandas. Raises InputError for rows
-    of other lengths than the header, an open quotation mark, or no rows, and ValueError for
-    duplicate names.
+    of other lengths than the header unless they are dropped, an open quotation mark, or no rows,
+    and ValueError for duplicate names.
     """
     named = [name for name in layout.names if name]
     refuse_repeated(named, f"the first line of {path}", looks_like_numbers(named))
     names = [name or _unnamed(i, named) for i, name in enumerate(layout.names)]
-    columns = _parse(layout, len(names))
+    new = partial(_LeftOut, layout, options.skip is not None, options.bad_lines == "drop")
+    left = new()
+    columns = _parse(layout, len(names), left)
     if columns is None:  # Arrow refuses the text, or may misread it
-        import pyarrow as pa
-
-        rows = list(_checked_rows(path, layout, len(names)))
-        columns = [
-            pa.chunked_array([pa.array([row[i] or None for row in rows], pa.string())])
-            for i in range(len(names))
-        ]
+        left = new()
+        columns = _batches(_checked_rows(path, layout, len(names), left), len(names))
     if not len(columns[0]):
-        raise InputError(f"{path} has a header but no rows: expected at least one below it.")
-    return dict(zip(names, columns, strict=True))
+        raise InputError(
+            f"{path} has a header but no rows: expected at least one below it. skip= (--skip) and "
+            "header= (--header) say which lines are above the rows."
+        )
+    while len(names) > 1 and not layout.names[len(names) - 1] and (
+        columns[-1].null_count == len(columns[-1])
+    ):  # fmt: skip
+        names, columns = names[:-1], columns[:-1]
+    return dict(zip(names, columns, strict=True)), left.notes()
 
 
 def _unnamed(position: int, names: Sequence[str]) -> str:
@@ -346,12 +276,43 @@ def _unnamed(position: int, names: Sequence[str]) -> str:
     return name
 
 
-def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
+class _LeftOut:
+    """Lines among the rows that are left out: comments, remarks, and rows that are dropped."""
+
+    def __init__(self, layout: DelimitedText, keeps_remarks: bool, drops_bad: bool) -> None:
+        self.delimiter, self.width = layout.delimiter, len(layout.names)
+        self.keeps_remarks, self.drops_bad = keeps_remarks, drops_bad
+        self.lines: list[str] = []
+
+    def takes(self, text: str) -> bool:
+        """Return whether a line of another length than the names is left out, and record it.
+
+        Comments begin with # or %, and remarks have fewer fields than rows, all of them text.
+        """
+        from bochner.files.headings import EMPTY, TEXT, kind
+
+        text = text.strip().strip(self.delimiter)
+        fields = text.split(self.delimiter)
+        is_remark = len(fields) <= self.width / 2 and {*map(kind, fields)} <= {EMPTY, TEXT}
+        is_left = self.drops_bad or text[:1] in "#%" or (is_remark and not self.keeps_remarks)
+        if is_left and text:
+            self.lines.append(text)
+        return is_left
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on the lines that were left out."""
+        verb, count = ("s are" if len(self.lines) > 1 else " is"), len(self.lines)
+        first = shown(min(self.lines, key=len, default=""))
+        return (f"{count} line{verb} left out: comments, remarks, or of another length than the "
+                f"names ({first}).",) if count else ()  # fmt: skip
+
+
+def _parse(layout: DelimitedText, width: int, left: _LeftOut) -> list[pa.ChunkedArray] | None:
     """Return the columns below the header, or None if the text needs the slower parser."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    content, start, end = layout.content, layout.start, len(layout.content)
+    content, start, end = layout.content, layout.start, layout.end
     n_quotes = content.count(b'"', start, end)
     if n_quotes % 2 or content.count(b'"', 0, start) % 2:  # A quotation mark may be unclosed
         return None
@@ -369,7 +330,7 @@ def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
                 delimiter=layout.delimiter,
                 newlines_in_values=n_quotes > 0,
                 ignore_empty_lines=width > 1,
-                invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+                invalid_row_handler=lambda row: "skip" if left.takes(row.text) else "error",
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
@@ -380,32 +341,64 @@ def _parse(layout: DelimitedText, width: int) -> list[pa.Array] | None:
         )
     except pa.ArrowInvalid:
         return None
+    pa.default_memory_pool().release_unused()  # Buffers of the parser: half of the columns' size
     return list(table.columns)
 
 
-def _checked_rows(path: Path, layout: DelimitedText, width: int) -> Iterator[list[str]]:
+def _batches(rows: Iterator[list[str]], width: int) -> list[pa.ChunkedArray]:
+    """Return rows as columns of texts, null where empty."""
+    import pyarrow as pa
+
+    chunks: list[list[pa.Array]] = [[] for _ in range(width)]
+    while batch := list(islice(rows, _BATCH)):
+        for i, column in enumerate(chunks):
+            column.append(pa.array([row[i] or None for row in batch], pa.string()))
+    return [pa.chunked_array(column, pa.string()) for column in chunks]
+
+
+def _checked_rows(
+    path: Path, layout: DelimitedText, width: int, left: _LeftOut
+) -> Iterator[list[str]]:
     """Yield the rows of a text that Arrow refuses, or raise an error that names the line."""
+    text = layout.content[layout.start : layout.end].decode()
+    has_open_quote = (layout.content.count(b'"', 0, layout.start) + text.count('"')) % 2
     # With the extra line end, a field that ends with a line end has an unclosed quotation mark.
-    text = layout.content.decode()
-    rows = _reader((text.rstrip() if width == 1 else text) + "\n", layout.delimiter)
-    row: list[str] = []
+    text = (text.rstrip() if width == 1 else text) + "\n"
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=layout.delimiter)
+    last, is_below_blank = f"{layout.names[-1]}\n", False
     try:
-        for number, row in enumerate(_records(rows, width)):
-            if number < layout.n_head:
+        for row in rows:
+            line = layout.n_lines + rows.line_num
+            if len(row) < 2 and not "".join(row).strip():
+                is_below_blank = True
+                if width == 1 and rows.line_num > 0:
+                    yield [""]
                 continue
-            if len(row) != width:
-                raise InputError(
-                    f"{path}, line {rows.line_num}: {len(row)} field{'s' * (len(row) > 1)} where "
-                    f"the header has {width}. Complete or delete the row, or put quotation marks "
-                    "around a field that contains the delimiter; comments are not read."
-                )
-            yield row
+            last = row[-1]
+            if len(row) == width:
+                yield row
+            elif not left.takes(layout.delimiter.join(row)):
+                raise InputError(_length_message(path, line, row, width, is_below_blank))
+            is_below_blank = False
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {rows.line_num}: {error}. Is a quotation mark left open before it?"
+            f"{path}, line {layout.n_lines + rows.line_num}: {error}. Is a quotation mark left "
+            "open before it?"
         ) from error
-    if layout.content.count(b'"') % 2 and row and row[-1].endswith("\n"):
+    if has_open_quote and last.endswith("\n"):
         raise InputError(
-            f"{path} ends within a field that begins with {row[-1][:20].strip()!r}: "
+            f"{path} ends within a field that begins with {last[:20].strip()!r}: "
             "close its quotation mark."
         )
+
+
+def _length_message(path: Path, line: int, row: list[str], width: int, is_apart: bool) -> str:
+    """Return an error message for a row with another number of fields than names."""
+    n_fields = f"{len(row)} field{'s' * (len(row) > 1)}"
+    another = f" If another table begins there, --skip {line - 1} reads it alone." * is_apart
+    return (
+        f"{path}, line {line}: {n_fields} where the header has {width} ({shown(', '.join(row))})."
+        f"{another} Complete or delete the row, put quotation marks around a field that contains "
+        "the delimiter, or leave out all such rows by bad_lines='drop' (--bad-lines drop); if the "
+        "names are not those of the table, skip= (--skip) gives the number of lines above them."
+    )

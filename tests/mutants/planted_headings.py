@@ -1,0 +1,73 @@
+"""Bugs in the search for the beginning and the end of tables, each with a file that shows it."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from files import test_headings as laws
+from files.test_text_encodings import test_letters_show_the_encoding
+from files.test_text_files import TestEncodings
+from mutants.registry import deferred, edit, planted
+
+from bochner.files import delimiters, fill_down, headings, table_reading, text_encodings, text_files
+
+
+def law(test, *arguments):
+    """A law that writes files, with its arguments; a refusal is as wrong as another reading."""
+
+    def check():
+        with TemporaryDirectory() as folder:
+            try:
+                test(Path(folder), *arguments)
+            except (ValueError, KeyError) as error:
+                raise AssertionError from error
+
+    return check
+
+
+def decoration(name, table="sensor"):
+    """The law of a decoration."""
+    return law(laws.test_decorations_do_not_change_the_table, table, name)
+
+
+noted = TestEncodings().test_encodings_are_noted
+letters = deferred(test_letters_show_the_encoding)
+
+
+def plant(name, owner, function, old, new, *checks, users=()):
+    """Register a changed line, and the laws that must show it."""
+    planted(*checks, name=name)(edit(owner, function, old, new, *users))
+
+
+plant("lines_above_cost_much", headings._Cells, "n_above", "_COST_ABOVE *", "9.0 *",
+      law(laws.test_units_below_the_names_are_noted, "numbers", []))  # fmt: skip
+plant("kinds_do_not_matter", headings._Cells, "n_above",
+      "counts.sum(axis=2) - counts.max(axis=2)", "0 * counts.sum(axis=2)",
+      law(laws.test_units_below_the_names_are_noted, "numbers", []))  # fmt: skip
+plant("units_are_rows", headings._Cells, "names_block", "last < n_above and", "False and",
+      law(laws.test_units_below_the_names_are_noted, "sensor", []))  # fmt: skip
+plant("groups_are_titles", headings._Cells, "_is_above", "not all(names[1:]) or",
+      "False and", law(laws.test_several_lines_of_names_are_joined, *laws.GROUPS, []))  # fmt: skip
+plant("tables_are_one", headings, "_end_of_table", "if len(tables) < 2 or", "if True or",
+      law(laws.test_another_table_is_left_out_and_named))  # fmt: skip
+plant("remarks_are_rows", headings, "_is_remark", "are_typed or", "False and",
+      decoration("a remark of full width"))  # fmt: skip
+plant("totals_are_rows", headings, "_count_below", "_SUMMARY.fullmatch(cell) and", "False and",
+      law(laws.test_totals_are_left_out))  # fmt: skip
+plant("levels_are_totals", headings, "_count_below", "cell not in _column(above, j)", "True",
+      law(laws.test_levels_are_no_totals))  # fmt: skip
+plant("ends_of_rows_are_columns", delimiters, "fitted", "not any(any(row[len(names) :])",
+      "False and not any(any(row[len(names) :])", decoration("ends of rows"),
+      users=[text_files])  # fmt: skip
+plant("types_of_fields_do_not_matter", delimiters, "_agreement", "0.25 * typed", "0.25",
+      law(laws.test_a_decimal_comma_is_no_delimiter, "a, in m, or so;b"))  # fmt: skip
+plant("places_are_those_of_titles", delimiters, "_cells_at", "any(", "False and any(",
+      law(laws.test_columns_of_spaces, "panel", str.ljust, " ", laws.TITLE))  # fmt: skip
+plant("bad_lines_stay", text_files._LeftOut, "takes", "self.drops_bad or", "False or",
+      law(laws.test_rows_of_another_length, "9,8", "2 fields where"))  # fmt: skip
+plant("gaps_stay", fill_down, "fill_down", "column.ffill() if is_series else",
+      "column if True else", law(laws.test_labels_of_blocks_are_filled_down),
+      users=[table_reading])  # fmt: skip
+plant("letters_do_not_matter", text_encodings, "_word_score", "1.0 - 0.5 * rank if rank >= 0.0",
+      "1.0 if rank >= -2.0", letters("Plzeň říjen", "cp1250"))  # fmt: skip
+plant("marks_are_needed", text_encodings, "_marked", "max(even, odd) > _MANY_ZEROS and",
+      "False and", law(noted, "utf-16-le", "utf-16-le"))  # fmt: skip
