@@ -11,6 +11,7 @@ from benchmarks.digmm.benchmark import DIGMM
 from benchmarks.evidence.benchmark import EVIDENCE
 from benchmarks.first import FIRST_MINUTE
 from benchmarks.forecasts.benchmark import FORECASTS
+from benchmarks.free_text import FREE_TEXT
 from benchmarks.gabasr.benchmark import GABASR
 from benchmarks.gaussian import GAUSSIAN
 from benchmarks.glm.benchmark import GLM
@@ -70,6 +71,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             PAYOFF,
             ATTENTION,
             UNLIKE,
+            FREE_TEXT,
         ),
     )
 }

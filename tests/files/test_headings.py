@@ -185,6 +185,8 @@ GROUPS = ([",Temp,,Rain,", "day,min,max,min,max"],
         ([",North,,South,", ",in,out,in,out", "day,a,a,b,b"],
          ["day", "North in a", "North out a", "South in b", "South out b"]),
         (["d,ta,tb,ra,rb", "Day,Lowest,Highest,Rain A,Rain B"], ["d", "ta", "tb", "ra", "rb"]),
+        ([",Men,,Women,", "day,2019,2020,2019,2020"],
+         ["day", "Men 2019", "Men 2020", "Women 2019", "Women 2020"]),
         ([",2019,,2020,", "day,a,b,a,b"], ["day", "2019 a", "2019 b", "2020 a", "2020 b"]),
     ],
 )  # fmt: skip

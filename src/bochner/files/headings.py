@@ -127,7 +127,7 @@ def _count_names(rows: Rows, count: int, n_names: int | None, is_recorded: bool)
         return 0 if count == 1 and _is_data(first, below) else count
     positions = [f"column {i + 1}" for i in range(len(first))]
     has_positions = n_names == 0 and [name.strip() for name in first] == positions
-    has_row = n_names > 1 and any(map(_is_number, rows[min(n_names, len(rows)) - 1]))
+    has_row = n_names > max(count, 1) and any(map(_is_number, rows[min(n_names, len(rows)) - 1]))
     return 1 if is_recorded and (has_positions or has_row) else n_names
 
 
@@ -190,8 +190,10 @@ class _Cells:
             enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
             filled = [i for i, row in enumerate(self.rows) if self.texts[i].sum() >= enough
                       and abs(len(row) - self.width) <= 1]  # fmt: skip
-            first = start if n_titles is not None or not filled else filled[0]
-            return first, first + 1
+            first = last = start if n_titles is not None or not filled else filled[0]
+            if n_titles is None and TEXT in self.kinds[first : first + 1]:  # Years below groups
+                first -= first > 0 and self._is_above(first, first + 1)
+            return first, last + 1
         # Entries such as "9.5 bhp" have digits, or texts next to them repeat below.
         others = self.cells[n_above:].T.tolist()
         plain = [i for i in found if self.texts[i, typed > EMPTY].all()

@@ -128,9 +128,21 @@ def _comparison_caption(subject: Subject, metric: str) -> str:
     scores = {
         n: score for n, o in study.outcomes.items() if (score := o.scores().get(metric)) is not None
     }
-    first = min(scores, key=lambda name: scores[name].value)
+    order = sorted(scores, key=lambda name: scores[name].value)
+    first, second = order[0], order[1] if len(order) > 1 else order[0]
     text = f"{first} has the lowest {METRICS[metric]}, {shown(metric, scores[first])}"
-    return f"{text}. Whiskers are standard errors."
+    if second == first:
+        return f"{text}. Whiskers are standard errors."
+    against = second if first == OURS else first
+    n_compared = len(scores) - (OURS in scores)
+    gap = difference(study.own, against, study.outcomes[against], n_compared)
+    change = abs(gap.ratio - 1.0)
+    direction = "lower" if gap.ratio < 1.0 else "higher"
+    verb = "is" if gap.is_certain else "is not"
+    return (
+        f"{text}. That of {OURS} is {percent(change)} {direction} than that of {against}; the "
+        f"difference {verb} significant. Whiskers are standard errors."
+    )
 
 
 def thirds(outcome: Outcome) -> dict[str, Outcome]:

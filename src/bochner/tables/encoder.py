@@ -75,6 +75,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       `fit_transform` computes it for each row from the rows of other folds.
     - Text with more than ``max_levels`` levels, and more levels than half of its entries, is an
       identifier: it has no features, and a warning names the column.
+    - If `fit` has a target, identifiers and text with more than 40 levels have thirty components of
+      TF-IDF of three and four successive characters, provided that they reduce squared errors of
+      left-out rows by two per cent. Levels of fewer than five rows then have no feature.
     - Constant columns and columns without entries have no features.
 
     Parameters
@@ -94,7 +97,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     columns_ : list of dict
-        Encoding of each column, plain JSON.
+        Encoding of each column: plain JSON, and arrays for the parts of free text.
     n_features_in_ : int
         Number of columns at fit.
     feature_names_in_ : ndarray of str
@@ -136,7 +139,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Table; a dict maps names to columns. Columns of an array, which may hold objects, are
             named x0, x1, ...
         y : array-like of shape (n,) or (n, t), or None, default=None
-            Target, numbers or classes, for text with more than ``max_levels`` levels. Training rows
+            Target, numbers or classes, for text with many levels and free text. Training rows
             of a model come from ``fit_transform(X, y)``, because `transform` returns level means
             that contain the row's own target.
 
@@ -220,9 +223,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     @staticmethod
     def _warn(states: Sequence[State], columns: Sequence[Column]) -> None:
         """Warn of text that holds numbers or dates, and of identifiers, which are left out."""
-        not_numeric = columns
-        if any(map(_has_digits, columns)):
-            not_numeric = warn_of_written_values(columns)
+        has_digits = any(map(_has_digits, columns))
+        not_numeric = warn_of_written_values(columns) if has_digits else columns
         read = zip(states, columns, strict=True)
         identifiers = [c for s, c in read if s["kind"] == "identifier" and c in not_numeric]
         if identifiers:
@@ -387,12 +389,10 @@ def _with_parts(
     """Return the states, with the parts of text that predict left-out targets."""
     parts: dict[int, TextParts] = {}
     for number, (state, column) in enumerate(zip(states, columns, strict=True)):
-        if state["kind"] == "identifier" or (
-            state["kind"] == "text" and len(state["levels"]) > MANY_LEVELS
-        ):
-            found = TextParts.of(column)
-            if found is not None:
-                parts[number] = found
+        has_many = state["kind"] == "text" and len(state["levels"]) > MANY_LEVELS
+        is_candidate = has_many or state["kind"] == "identifier"
+        if is_candidate and (of_column := TextParts.of(column)) is not None:
+            parts[number] = of_column
     if not parts:
         return states
     rows = some_rows(len(columns[0].raw))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -159,7 +160,8 @@ def check_table(features: pd.DataFrame, target: pd.Series | None = None) -> None
     """Raise an error for columns that models of a target should not be fitted to."""
     examples = [(name, _mixed_text(features[name])) for name in _text_columns(features)]
     refuse_mixed([(name, example) for name, example in examples if example])
-    TableEncoder().fit(features, target)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # Fits warn again
+        TableEncoder().fit(features, target)
 
 
 def _mixed_text(series: pd.Series) -> str:

@@ -14,6 +14,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
+from threadpoolctl import threadpool_limits
 
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
@@ -164,9 +165,9 @@ def telling(
     residuals = targets[:, order] - targets[:, order].mean(axis=0)
     if base.shape[1]:
         trees = HistGradientBoostingRegressor(max_iter=_N_ITERATIONS, max_leaf_nodes=_N_LEAVES)
-        residuals = residuals - np.column_stack(
-            [cross_val_predict(trees, base, target, cv=folds) for target in residuals.T]
-        )
+        with threadpool_limits(1, user_api="openmp"):  # Threads of few rows wait for each other
+            predicted = [cross_val_predict(trees, base, y, cv=folds) for y in residuals.T]
+        residuals = residuals - np.column_stack(predicted)
     for number, of_column in scores.items():
         predicted = cross_val_predict(RidgeCV(_ALPHAS), of_column, residuals, cv=folds)
         others = residuals - predicted.reshape(residuals.shape)
