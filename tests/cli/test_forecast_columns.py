@@ -132,3 +132,10 @@ def test_a_column_that_is_nearly_dates_is_named(tmp_path):
     said = refusal(tmp_path, "forecast", path, "--target", "v", "--horizon", "2")
     assert "'x' looks like dates (row 1: 201301): --types x=date reads it." in said
     assert read_table(path, types=read_types("x=date"))["x"].dtype.kind == "M"
+
+
+def test_fiscal_years_are_written_as_in_the_file(tmp_path):
+    years = [f"{year}-{(year + 1) % 100:02d}" for year in range(1994, 2012)]
+    values = np.round(np.arange(18) + np.sin(np.arange(18)), 3)
+    table, _ = times_forecast(tmp_path, pd.DataFrame({"year": years, "v": values}))
+    assert table["year"].tolist() == ["2012-13", "2013-14"]

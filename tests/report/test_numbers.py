@@ -23,7 +23,7 @@ from bochner.report.html_blocks import Figure, Table
 from bochner.report.residual_section import drift
 from bochner.report.subject import Subject, subjects_of
 from bochner.tables.sensitivity import Effect, VarianceShares
-from bochner.tables.target_transformations import Transformation
+from bochner.tables.table_predictions import Transformation
 
 STATED = []
 """Patterns of the titles of figures and tables, and of findings, whose numbers are tested here."""

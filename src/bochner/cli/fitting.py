@@ -12,7 +12,13 @@ from bochner._base.names import naming
 from bochner._base.number_texts import as_bytes
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
-from bochner.cli.output import check_model_output, check_report, noting_warnings, plain, write_json
+from bochner.cli.output import (
+    check_model_output,
+    check_report,
+    noting_warnings,
+    plain,
+    write_json,
+)
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import print_studies
 from bochner.comparison.split import Roles, split_table

@@ -43,6 +43,7 @@ from bochner.comparison.forecast_fits import (
     model_facts,
     past_scores,
 )
+from bochner.files.date_parts import fiscal_year
 from bochner.files.errors import InputError
 from bochner.files.joined_dates import join_dates
 from bochner.files.model_file import save
@@ -77,6 +78,7 @@ class _Forecasts:
     columns: SeriesColumns
     scores: Mapping[str, OriginScores]
     level: float
+    written: str = ""  # A fiscal year as the file has it
 
     @property
     def series(self) -> Sequence[SeriesForecast]:
@@ -92,7 +94,10 @@ class _Forecasts:
 
         parts = []
         for one in self.series:
-            part = pd.DataFrame({self.columns.time: one.times})
+            times = one.times
+            if self.written:
+                times = pd.Index([fiscal_year(time.year, self.written) for time in times])
+            part = pd.DataFrame({self.columns.time: times})
             if self.columns.series is not None:
                 part.insert(0, self.columns.series, one.name)
             values = {"forecast": one.mean, "lower": one.lower, "upper": one.upper}
@@ -107,11 +112,11 @@ def forecast_table(options: SimpleNamespace) -> None:
     unfitted = Forecaster(transformation=options.transformation, random_state=0)
     with noting_warnings() as notes, reporting() as progress:
         progress(f"reading {options.file}")
-        columns, all_series, remarks, unread = _read(options)
+        columns, all_series, remarks, unread, written = _read(options)
         request = Request(columns, options.horizon, options.holidays, level)
         fits = forecast_each(all_series, unfitted, request, progress)
         scores = past_scores(fits, request, progress) if options.compare else {}
-        forecasts = _Forecasts(fits, columns, scores, level)
+        forecasts = _Forecasts(fits, columns, scores, level, written)
         refused = {**unread, **fits.refused}
         _write(forecasts, options, progress)
     write_csv(forecasts.table(), options.out)
@@ -156,8 +161,8 @@ def _check(options: SimpleNamespace) -> None:
 
 def _read(
     options: SimpleNamespace,
-) -> tuple[SeriesColumns, list[TableSeries], list[str], dict[str, str]]:
-    """Return columns, series, notes on the files, and reasons for series that were rejected."""
+) -> tuple[SeriesColumns, list[TableSeries], list[str], dict[str, str], str]:
+    """Return columns, series, notes, reasons to reject other series, and a fiscal year's text."""
     known = tuple(options.known or ())
     keep = {*options.target, options.time, options.series, *known} - {None}
     text = [options.series] if options.series else []
@@ -176,7 +181,8 @@ def _read(
         frame, columns = stacked(frame, options.target, columns, later)
         later = None
     all_series, refused = table_series(frame, columns, later)
-    return columns, all_series, notes, refused
+    written = str(table.layout.decisions.get(columns.time, {}).get("written", ""))
+    return columns, all_series, notes, refused, written
 
 
 def _write(forecasts: _Forecasts, options: SimpleNamespace, progress: Progress) -> None:

@@ -94,3 +94,17 @@ def _offset_of(zone: str) -> int:
     if match is None:
         return _ZONES[zone]
     return int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3] or 0))
+
+
+def fiscal_year(year: int, written: str) -> str:
+    """Return the fiscal year that begins in a year, in the notation of another one.
+
+    >>> fiscal_year(2012, "1999-00"), fiscal_year(2012, "FY2001"), fiscal_year(2012, "2000/2001")
+    ('2012-13', 'FY2012', '2012/2013')
+    """
+    first, *last = re.finditer("[0-9]+", written)
+    texts = [f"{year:04d}"[-len(first[0]) :], *(f"{year + 1:04d}"[-len(end[0]) :] for end in last)]
+    ends = [first, *last]
+    for match, text in zip(reversed(ends), reversed(texts), strict=True):
+        written = written[: match.start()] + text + written[match.end() :]
+    return written

@@ -37,7 +37,10 @@ _FEWEST_DATES = 5
 
 
 class DateRule(Rule):
-    """Reads dates; the setting ``order`` is that of days and months that are both numbers."""
+    """Reads dates; the setting ``order`` is that of days and months that are both numbers.
+
+    ``form`` is that of dates that are numbers, and ``written`` is a fiscal year as the file has it.
+    """
 
     name = "date"
     noun = "dates"
@@ -60,7 +63,8 @@ class DateRule(Rule):
             return Decision("text", notes=notes)
         notes = _notes(column, dates)
         if dates.family != "numeric":
-            return Decision(self.name, notes=notes)
+            written = {"written": column.entry()} if dates.span == "fiscal year" else {}
+            return Decision(self.name, written, notes=notes)
         asked = DATE_KINDS.get(column.requested or "") or column.options.dates
         if asked in ORDERS:
             return Decision(self.name, {"order": asked}, notes=notes)

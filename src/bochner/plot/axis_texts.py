@@ -134,6 +134,13 @@ def finish(axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy") -> None:
         number_ticks(panel_axis, points)
 
 
+def finish_along(axis: "Axes", xlabel: str, ylabel: str, *, are_dates: bool) -> None:
+    """Label the axes of a panel along numbers or dates, and set ticks on both."""
+    finish(axis, xlabel, ylabel, ticks="y" if are_dates else "xy")
+    if are_dates:
+        date_ticks(axis.xaxis, panel_points(axis)[0], xlabel)
+
+
 def panel_points(axis: "Axes") -> tuple[float, float]:
     """Return the lengths in points available for labels and ticks along both axes of a panel."""
     height = _share(axis, "height") * float(axis.figure.figure.get_figheight()) * _POINTS

@@ -143,7 +143,7 @@ class EffectDisplay(Display):
             self._along(axis, 0, curves, label, theme)
             return
         lines, along = self._lines_along()
-        shown = self._one_class()
+        shown = [1 if self._is_binary() else int(np.argmax(np.ptp(self._cells(), axis=0)))]
         values = self._grid(shown[0], along)  # (along, other)
         if lines is not None:
             levels = map(_text, self.effect.values[lines])
@@ -185,9 +185,6 @@ class EffectDisplay(Display):
             return [1]
         varying = np.argsort(-np.ptp(cells, axis=0), kind="stable")
         return sorted(int(k) for k in varying[:_MOST_CURVES])
-
-    def _one_class(self) -> list[int]:
-        return [1 if self._is_binary() else int(np.argmax(np.ptp(self._cells(), axis=0)))]
 
     def _is_binary(self) -> bool:
         """Whether the averages are probabilities of two classes, not means of two targets."""
@@ -234,12 +231,8 @@ class EffectDisplay(Display):
             axis_texts.finish(axis, label, self.effect.columns[i], ticks="x")
         else:
             handles = self._numbers(axis, i, curves, theme)
-            is_date = self.effect.columns[i] in self.dates
-            axis_texts.finish(axis, self.effect.columns[i], label, ticks="y" if is_date else "xy")
-            if is_date:
-                axis_texts.date_ticks(
-                    axis.xaxis, axis_texts.panel_points(axis)[0], self.effect.columns[i]
-                )
+            name = self.effect.columns[i]
+            axis_texts.finish_along(axis, name, label, are_dates=name in self.dates)
         if len(handles) > 1:
             axis_texts.legend([axis], handles, [*names, "missing"][: len(handles)])
 

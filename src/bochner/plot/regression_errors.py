@@ -286,10 +286,8 @@ class ResidualsDisplay(Display):
         lower, middle, upper = quartiles.T
         band = axis.fill_between(at, lower, upper, color=MODEL, alpha=BAND, lw=0)
         line = axis.plot(at, middle, color=MODEL)[0]
-        is_date = self.against.dtype.kind == "M"
-        axis_texts.finish(axis, self.xlabel, self.ylabel, ticks="y" if is_date else "xy")
-        if is_date:
-            axis_texts.date_ticks(axis.xaxis, axis_texts.panel_points(axis)[0], self.xlabel)
+        are_dates = self.against.dtype.kind == "M"
+        axis_texts.finish_along(axis, self.xlabel, self.ylabel, are_dates=are_dates)
         axis_texts.legend(axes, [line, band], ["running median", "quartiles"])
 
     def _points(self, axis: "Axes") -> None:

@@ -13,7 +13,7 @@ from bochner._base.arrays import Array, MatrixLike, as_array, as_level
 from bochner.comparison.forecast_fits import SeriesForecast
 from bochner.files.stamps import read_dates
 from bochner.plot import style
-from bochner.plot.axis_texts import date_ticks, finish, fitted, legend, panel_points, width_of
+from bochner.plot.axis_texts import finish_along, fitted, legend, width_of
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.regression_errors import intervals
 from bochner.series.forecaster import Forecaster
@@ -114,7 +114,7 @@ class ForecastDisplay(Display):
             handles.append(axis.axvline(self.start, color=theme.ink, lw=0.7, ls="--", zorder=1))
             names.append("forecast starts")
         axis.margins(x=0.01)
-        _finish(axis, self.times, self.xlabel, self.ylabel)
+        finish_along(axis, self.xlabel, self.ylabel, are_dates=self.times.dtype.kind == "M")
         legend(axes, handles, names)
 
     def _observed(self) -> str:
@@ -307,14 +307,7 @@ class ComponentsDisplay(Display):
             shown = fitted(name, width_of(axis) - _LEFT)
             # A title, because a long name does not fit to the left of the panel.
             axis.set_title(shown, loc="left", fontsize=style.SMALL, parse_math=False)
-            _finish(axis, self.times, label, "")
-
-
-def _finish(axis: "Axes", times: NDArray[Any], xlabel: str, ylabel: str) -> None:
-    is_date = times.dtype.kind == "M"
-    finish(axis, xlabel, ylabel, ticks="y" if is_date else "xy")
-    if is_date:
-        date_ticks(axis.xaxis, panel_points(axis)[0], xlabel)
+            finish_along(axis, label, "", are_dates=self.times.dtype.kind == "M")
 
 
 def _with_gaps(times: NDArray[np.generic], values: Array) -> tuple[NDArray[Any], Array]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.study import Model
 from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
@@ -22,7 +23,6 @@ from bochner.report.html_blocks import (
     Table,
     drawn,
     joined,
-    listed,
     quoted,
     short,
 )

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, percent, with_error
 from bochner.comparison.study import Study
 from bochner.comparison.verdict import best_other
 from bochner.files.identifiers import may_identify
 from bochner.report import error_checks, unlike_rows
 from bochner.report.accuracy import metric_of
-from bochner.report.html_blocks import Finding, Section, fine, listed, quoted
+from bochner.report.html_blocks import Finding, Section, fine, quoted
 from bochner.report.residual_section import Drift, drifts
 from bochner.report.subject import Subject, subjects_of
 

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent, with_error
 from bochner.comparison.outcomes import mean_score, outcome_coverage
 from bochner.comparison.verdict import best_other
 from bochner.report.accuracy import metric_of, thirds
-from bochner.report.html_blocks import Finding, fine, listed, quoted
+from bochner.report.html_blocks import Finding, fine, quoted
 from bochner.report.residual_section import Drift, certain
 from bochner.report.subject import Subject
 

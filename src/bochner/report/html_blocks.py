@@ -22,16 +22,6 @@ _ISOLATE, _POP = "\u2068", "\u2069"
 """Unicode isolates around right-to-left text, so that the surrounding text keeps its order."""
 
 
-def listed(parts: Sequence[str], most: int = 5) -> str:
-    """Join the first ``most`` texts by commas, and count the remaining texts.
-
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcdefg"), 3)
-    ('a', 'a, b and c', 'a, b, c and 4 more')
-    """
-    shown = [*parts[:most], *([f"{len(parts) - most} more"] if len(parts) > most else [])]
-    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
-
-
 def plain(text: object) -> str:
     r"""Return a text with control characters and direction marks escaped.
 

@@ -5,6 +5,7 @@ from datetime import date
 
 import numpy as np
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
 from bochner.comparison.verdict import FUNCTIONS
@@ -15,7 +16,6 @@ from bochner.report.html_blocks import (
     Section,
     Table,
     cut,
-    listed,
     plain,
     quoted,
 )

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import f as f_law
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, entries, number, percent, with_error
 from bochner.files.columns import Column, labels
 from bochner.plot.regression_errors import ResidualsDisplay
@@ -19,7 +20,6 @@ from bochner.report.html_blocks import (
     Table,
     cut,
     drawn,
-    listed,
     quoted,
     short,
 )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy.stats import norm
 
+from bochner._base.names import listed
 from bochner._base.number_texts import counted, percent
 from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
@@ -19,7 +20,7 @@ from bochner.comparison.outcomes import (
 )
 from bochner.comparison.verdict import excess
 from bochner.report.accuracy import metric_of, shown
-from bochner.report.html_blocks import Block, Cell, Finding, Section, Table, fine, listed
+from bochner.report.html_blocks import Block, Cell, Finding, Section, Table, fine
 from bochner.report.subject import Subject
 
 _FEWEST = 5

@@ -258,11 +258,6 @@ BLOCK_BYTES = 2**25
 """Bytes of a block of kernel values. Each thread holds two blocks; larger blocks are not faster."""
 
 
-def value_blocks(n_rows: int, width: int) -> list[slice]:
-    """Return blocks of rows whose kernel values at ``width`` rows are in memory together."""
-    return list(row_blocks(n_rows, 8 * width, block_bytes=BLOCK_BYTES))
-
-
 def solved_by_products(
     learned: LearnedKernel,
     columns: Chosen,
@@ -299,7 +294,8 @@ def summed_products(
     def values(block: slice) -> Array:
         return kernel(rows.X[block], landmarks) * np.sqrt(rows.weights[block, None])
 
-    for block, K in in_order(values, value_blocks(len(rows), width), n_threads):
+    blocks = list(row_blocks(len(rows), 8 * width, block_bytes=BLOCK_BYTES))
+    for block, K in in_order(values, blocks, n_threads):
         inner += K.T @ K
         cross += K.T @ (np.sqrt(rows.weights[block, None]) * rows.Y[block])
     return inner, cross

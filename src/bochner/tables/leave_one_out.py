@@ -218,7 +218,8 @@ def shifted_inverse(gram: Array, alpha: float, weights: Array) -> Array | None:
 
 def factor_inverse(lower: NDArray[Any]) -> NDArray[Any]:
     """Return the inverse of the matrix with a lower Cholesky factor, which is overwritten."""
-    invert_factor(lower)
+    n, failed = c_int(len(lower)), c_int()
+    _call("lapack", "potri", _LOWER, n, lower, _stride(n), failed)
     _mirror(lower.T)
     return lower.T
 
@@ -334,12 +335,6 @@ def factorise(matrix: NDArray[np.floating]) -> bool:
     n, failed = c_int(len(matrix)), c_int()
     _call("lapack", "potrf", _LOWER, n, matrix, _stride(n), failed)
     return failed.value == 0
-
-
-def invert_factor(lower: NDArray[np.floating]) -> None:
-    """Overwrite the lower Cholesky factor (n, n) of a matrix with the inverse of the matrix."""
-    n, failed = c_int(len(lower)), c_int()
-    _call("lapack", "potri", _LOWER, n, lower, _stride(n), failed)
 
 
 def solve_system(matrix: NDArray[np.floating], right: NDArray[np.floating]) -> bool:

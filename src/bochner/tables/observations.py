@@ -302,7 +302,8 @@ class Observations:
         """
         members, cell = self._placed(units, n_last)
         if len(members) == len(units):
-            return self._as_they_are(units)
+            groups = self._groups(units)
+            return Rows(self.X[units], self.Y[units], self.weights[units], groups, self.shared)
         totals, means, deviations = pooled(cell, self.Y[units], self.weights[units])
         # The observations are in random order, so that these halves are random.
         is_first = np.arange(len(units)) < (len(units) + 1) // 2
@@ -354,10 +355,6 @@ class Observations:
         is_new[np.unique(self.cell[units], return_index=True)[1]] = True
         count = int(np.searchsorted(np.cumsum(is_new), n_rows, side="right"))
         return units[: min(count, _OBSERVATIONS_PER_ROW * n_rows)]
-
-    def _as_they_are(self, units: Chosen) -> Rows:
-        groups = self._groups(units)
-        return Rows(self.X[units], self.Y[units], self.weights[units], groups, self.shared)
 
     def _groups(self, units: Chosen) -> Chosen | None:
         if self.groups is None:

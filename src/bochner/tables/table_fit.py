@@ -22,9 +22,8 @@ from bochner.tables.fit_plan import TRIAL, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.observations import Observations
-from bochner.tables.table_predictions import ScaledTargets
+from bochner.tables.table_predictions import ScaledTargets, Transformation, candidates, most_likely
 from bochner.tables.table_rows import TableRows
-from bochner.tables.target_transformations import Transformation, candidates, most_likely
 from bochner.tables.weighted_sum import SumOfLaws
 
 _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (

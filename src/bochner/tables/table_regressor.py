@@ -17,9 +17,15 @@ from bochner.linear.argument_checks import check_one_spread, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import chosen_transformation, fitted_laws
 from bochner.tables.table_model import TableModel
-from bochner.tables.table_predictions import NumberPredictor, ScaledTargets, expected_error, plain
+from bochner.tables.table_predictions import (
+    TRANSFORMATIONS,
+    NumberPredictor,
+    ScaledTargets,
+    Transformation,
+    expected_error,
+    plain,
+)
 from bochner.tables.table_rows import is_partitioned, training_rows
-from bochner.tables.target_transformations import TRANSFORMATIONS, Transformation
 from bochner.tables.weighted_sum import SumOfLaws
 
 
