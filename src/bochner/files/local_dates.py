@@ -307,17 +307,3 @@ def _fill_by_pattern(dates: LocalDates, texts: pa.Array, notation: _Notation) ->
                         match, notation.words, monthfirst=order == "monthfirst"
                     )
                     dates.offset[row] = minutes
-
-
-def are_dates(texts: Sequence[str]) -> bool:
-    """Return whether texts have the same pattern of dates in common notation."""
-    texts = rewritten(texts, rewrites_for(texts[:_MOST_TESTED]))
-    pattern = best_pattern(texts[:_MOST_TESTED], ("iso", "numeric", "named"))
-    if not texts or pattern is None:
-        return False
-    matches = [match for match in map(compiled(pattern).match, texts) if match]
-    # ISO 8601 texts are already read as dates, so other texts with hyphens are not dates.
-    is_iso = pattern.family == "iso" and any(match["mark"] == "-" for match in matches)
-    if is_iso or len(matches) < len(texts):
-        return False
-    return _words(matches) is not None

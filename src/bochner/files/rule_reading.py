@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner._base.names import Remarks, shown
+from bochner.files.date_rule import DateRule
 from bochner.files.errors import InputError
+from bochner.files.number_rule import NumberRule
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 from bochner.files.rules import (
     MARKED,
@@ -24,6 +26,7 @@ from bochner.files.rules import (
     bare_texts,
     without,
 )
+from bochner.files.word_rules import TextRule, TruthRule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +43,10 @@ _FEWEST_DISTINCT = 20
 
 _MOST_LISTED, _MOST_RECORDED = 3, 20
 """Words that a note lists, so that it stays within a few lines, and that a decision keeps."""
+
+
+RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TruthRule(), TextRule())
+"""The rules by which columns are read, in their order."""
 
 
 @dataclass(slots=True, eq=False)
@@ -171,6 +178,17 @@ def _attempt(column: TextColumn, rule: Rule, texts: Any) -> _Column | None:
         is_unread = reading.unread is not None and bool(reading.unread.any())
         reading = reading if is_unread else replace(reading, unread=None)
     return _Column(column, decision, reading, texts)
+
+
+def are_values(texts: Sequence[str]) -> bool:
+    """Return whether all texts (k,) are numbers with a mark or a unit, or dates."""
+    import pyarrow as pa
+
+    column = TextColumn("", pa.chunked_array([pa.array(texts, pa.string())]), ReadOptions())
+    attempts = (_attempt(column, rule, column.texts) for rule in (NumberRule(), DateRule()))
+    readings = [some.reading for some in attempts if some is not None]
+    is_read = any(some is not None and some.unread is None for some in readings)
+    return is_read and not all(map(str.isdigit, texts))
 
 
 def _is_enough(column: TextColumn, reading: Reading) -> bool:

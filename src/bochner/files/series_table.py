@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
-from bochner.files.local_dates import are_dates
 from bochner.files.number_dates import number_dates
+from bochner.files.rule_reading import are_values
 from bochner.tables.table_checks import check_name
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _near(frame: pd.DataFrame, names: Sequence[str]) -> str:
             is_near &= number_dates(name, column.values) is not None
         else:
             texts = list(map(str, entries[:_FEW_TEXTS])) if column.kind == "text" else []
-            is_near = sum(are_dates([text]) for text in texts) * 2 > len(texts)
+            is_near = sum(are_values([text]) for text in texts) * 2 > len(texts)
         if is_near:
             return f"{name!r} looks like dates ({column.first()}): --types {name}=date reads it. "
     return ""

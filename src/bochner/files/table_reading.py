@@ -13,17 +13,15 @@ import numpy as np
 
 from bochner._base.names import Remarks, refuse_repeated, shown
 from bochner.files.columns import kind_of, labels
-from bochner.files.date_rule import DateRule
 from bochner.files.errors import InputError
 from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
 from bochner.files.identifiers import leave_out
 from bochner.files.missing_codes import without_codes
 from bochner.files.number_dates import number_dates
-from bochner.files.number_rule import NumberRule
 from bochner.files.plain_numbers import is_number
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
-from bochner.files.rule_reading import TableByRules, read_by_rules
+from bochner.files.rule_reading import RULES, TableByRules, read_by_rules
 from bochner.files.rules import Rule
 from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.text_files import (
@@ -38,10 +36,7 @@ from bochner.files.text_files import (
 if TYPE_CHECKING:
     import pandas as pd
 
-from bochner.files.word_rules import FunctionRule, TextRule, TruthRule  # isort
-
-RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TruthRule(), TextRule())
-"""The rules by which columns are read, in their order."""
+from bochner.files.word_rules import FunctionRule  # isort
 
 _AUTOMATIC = ReadOptions()
 

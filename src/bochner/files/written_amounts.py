@@ -212,21 +212,9 @@ def written_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
     return np.array(max(masks, key=sum), dtype=bool)
 
 
-def are_decimals(texts: Sequence[str]) -> bool:
-    """Return whether all texts are numbers with the same decimal mark, and not all integers."""
-    return not all(map(str.isdigit, texts)) and bool(written_numbers(texts).all())
-
-
 def is_currency(unit: str) -> bool:
     """Return whether a unit is a currency, which amounts of money may omit."""
     return re.fullmatch(_CURRENCIES, unit) is not None
-
-
-def are_quantities(texts: pa.Array) -> bool:
-    """Return whether all texts (k,) are numbers with a common unit."""
-    parts, _ = parts_of(texts)
-    fits = either(parts, tuple(THOUSANDS))
-    return bool(fits.all()) and shared_amounts(parts, fits).unit not in ("", NO_UNIT)
 
 
 def either(parts: Parts, decimals: Sequence[str]) -> NDArray[np.bool_]:

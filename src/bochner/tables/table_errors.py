@@ -10,8 +10,7 @@ import numpy as np
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.names import MOST_NAMED, ColumnDetails, naming, nearest
 from bochner.files.columns import Column, kind_of
-from bochner.files.local_dates import are_dates
-from bochner.files.written_amounts import are_decimals, are_quantities
+from bochner.files.rule_reading import are_values
 
 _SAMPLE_SIZE = 100
 """Distinct texts that are looked at first: other text than numbers and dates fails within them."""
@@ -149,19 +148,10 @@ def _is_written(column: Column) -> bool:
     if column.is_category:
         return False
     texts = list(dict.fromkeys(column.raw[column.present]))
-    tests = (are_decimals, are_dates, _are_quantities)
-    return any(test(texts[:_SAMPLE_SIZE]) and test(texts) for test in tests)
-
-
-def _are_quantities(texts: Sequence[str]) -> bool:
-    """Return whether texts are numbers with a unit, as `read_table` reads them."""
     try:
-        import pyarrow as pa
-
-        entries = pa.array(texts, pa.string())
+        return all(map(are_values, (texts[:_SAMPLE_SIZE], texts)))
     except (ImportError, UnicodeEncodeError):  # Without the extra, files cannot be read either
         return False
-    return are_quantities(entries)
 
 
 def _foreign_type(column: Column) -> str:
