@@ -56,7 +56,7 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
     import pyarrow as pa
 
     parts = _parts([read_column(str(name), frame[name]) for name in frame if name not in named])
-    if not parts:
+    if not parts or not len(frame):
         return frame, ""
     texts = ["".join(row) for row in zip(*(texts for _, texts in parts.values()), strict=True)]
     if "month" in parts and "day" not in parts:
@@ -76,15 +76,14 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
 def _parts(columns: Sequence[Column]) -> dict[str, tuple[str, list[str]]]:
     """Return the names and texts of the columns whose texts make a date, none if there is none."""
     dates = [column for column in columns if column.kind == "date"]
-    found = (
-        {} if len(dates) > 1 else _named_parts([each for each in columns if each.kind != "date"])
-    )
+    found = _named_parts([column for column in columns if column.kind != "date"])
     used = ["year", next((part for part in ("month", "quarter", "week") if part in found), "")]
     used += ["day"] if used[1] == "month" and "day" in found else []
     if dates:
         days = dates[0].times()
         are_days = dates[0].clock is None and (days == days.astype("M8[D]")).all()
-        if not (are_days and len(np.unique(days)) < len(days) == len(dates[0].raw)):
+        is_one = len(dates) == 1 and len(days) == len(dates[0].raw)
+        if not (is_one and are_days and len(np.unique(days)) < len(days)):
             return {}
         used = ["date"]
         found["date"] = dates[0].name, np.datetime_as_string(days.astype("M8[D]")).tolist()

@@ -39,11 +39,11 @@ _NAMES = {
 """Words in the names of columns of dates, by the unit."""
 
 _DIGITS = (
-    ("yyyy", "(?P<year>[0-9]{4})"), ("ww", "(?P<week>[0-9]{2})"),
+    ("yyyy", "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"), ("ww", "(?P<week>[0-9]{2})"),
     ("mm", "(?P<month>[0-9]{2})"), ("dd", "(?P<day>[0-9]{2})"), ("hh", "(?P<hour>[0-9]{2})"),
     ("mm", "(?P<minute>[0-9]{2})"), ("ss", "(?P<second>[0-9]{2})"),
 )  # fmt: skip
-"""Expressions of the digits of forms."""
+"""Expressions of the digits of forms; other numbers are no years."""
 
 FORMS: Mapping[str, tuple[str, str, float, float]] = {
     "yyyymmdd": ("days", "day", 19000101, 21001231),
