@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ from bochner.files.number_dates import FORMS, number_dates, number_times
 from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
 from bochner.files.rules import Conventions, Decision, Reading, Rule, TextColumn
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""
@@ -75,11 +72,11 @@ class DateRule(Rule):
         is_asked = column.requested is not None
         if not is_asked and column.options.dates in ("iso", "none"):
             return None
-        numbers = plain_numbers(column.texts)
-        numbers = None if numbers is None else np.array(numbers, dtype=float)
-        dates = (
-            numbers if numbers is None else number_dates(column.name, numbers, requested=is_asked)
-        )
+        read = plain_numbers(column.texts)
+        if read is None:
+            return None
+        numbers = np.array(read, dtype=float)
+        dates = number_dates(column.name, numbers, requested=is_asked)
         if dates is None or not dates.is_sure:
             return None
         words = f"holds {FORMS[dates.form][0]} as numbers, which are read as dates"
@@ -131,7 +128,8 @@ def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
     """Return notes on spans of several days, on languages, and on years of two digits."""
     assert dates.notation is not None
     assert dates.words is not None
-    form, notes = dates.notation.form, []
+    form = dates.notation.form
+    notes = []
     if form.span and (form.is_named or form.span != "month"):
         times = dates.times()
         day = str(times[~np.isnat(times)][0]).split("T")[0]
@@ -170,7 +168,7 @@ def _rises(times: NDArray[np.datetime64]) -> bool:
     return bool((steps >= zero).all() and (steps > zero).sum() >= _FEWEST_DATES - 1)
 
 
-def _zoned(utc: NDArray[np.datetime64], offset: NDArray[np.timedelta64]) -> pd.Series:
+def _zoned(utc: NDArray[np.datetime64], offset: NDArray[np.timedelta64]) -> Any:
     """Return times (n,) in UTC as a series of local times, with one zone or objects with several.
 
     Without offsets, dates have no zone.
@@ -184,7 +182,7 @@ def _zoned(utc: NDArray[np.datetime64], offset: NDArray[np.timedelta64]) -> pd.S
     in_utc = series.dt.tz_localize("UTC")
     if len(distinct) == 1:
         return in_utc.dt.tz_convert(timezone(distinct[0].item()))
-    entries = pd.Series(pd.NaT, series.index, dtype=object)
+    entries: Any = pd.Series(pd.NaT, series.index, dtype=object)
     for each in distinct:
         rows = (offset == each) & ~np.isnat(utc)
         entries[rows] = in_utc[rows].dt.tz_convert(timezone(each.item())).astype(object)

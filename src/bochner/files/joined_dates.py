@@ -55,7 +55,8 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
     """
     import pyarrow as pa
 
-    parts = _parts([read_column(str(name), frame[name]) for name in frame if name not in named])
+    free = [str(name) for name in frame.columns if name not in named]
+    parts = _parts([read_column(name, frame[name]) for name in free])
     if not parts or not len(frame):
         return frame, ""
     texts = ["".join(row) for row in zip(*(texts for _, texts in parts.values()), strict=True)]
@@ -113,7 +114,7 @@ def _named_parts(columns: Collection[Column]) -> dict[str, tuple[str, list[str]]
 
 
 def _texts(column: Column) -> Iterator[str]:
-    if column.is_time_of_day:
+    if column.kind == "numeric" and column.clock is not None:
         return (clock[len("1970-01-01T") :] for clock in map(str, column.clock))
     if column.kind == "numeric":
         return (f"{number:.15g}" for number in column.values.tolist())

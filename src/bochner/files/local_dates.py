@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from bochner.files.rules import SAMPLE_SIZE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Order = Literal["dayfirst", "monthfirst"]
 Times = NDArray[np.datetime64]
 Offsets = NDArray[np.timedelta64]
 Reader = Callable[[str], tuple[datetime | None, int]]
@@ -58,16 +57,16 @@ class LocalDates:
     texts, None for ISO 8601.
     """
 
-    by_order: Mapping[Order, Times]
+    by_order: Mapping[str, Times]
     offset: Offsets
     notation: Notation | None = None
     words: DateWords | None = None
 
-    def times(self, order: Order = "dayfirst") -> Times:
+    def times(self, order: str = "dayfirst") -> Times:
         """Return the times (n,) in UTC; the order matters only to dates with two orders."""
         return self.by_order.get(order, self.by_order["dayfirst"])
 
-    def orders(self) -> tuple[Order, ...]:
+    def orders(self) -> tuple[str, ...]:
         """Return the order in which most texts are valid dates, or both orders in a tie."""
         counts = {order: np.sum(~np.isnat(times)) for order, times in self.by_order.items()}
         return tuple(order for order, count in counts.items() if count == max(counts.values()))
@@ -107,16 +106,16 @@ def find_dates(texts: pa.Array, *, only_iso: bool = False) -> LocalDates | None:
     notation = find_notation(
         [*sample[:_MOST_TESTED], *sample[_MOST_TESTED::step]], only_iso=only_iso
     )
-    words = notation and _words(notation)
+    words = None if notation is None else _words(notation)
     if notation is None or words is None:
         return None
 
-    orders: tuple[Order, ...] = ("dayfirst", "monthfirst")
+    orders = ("dayfirst", "monthfirst") if notation.form.is_ordered else ("dayfirst",)
     readers = {
         order: lambda text, is_swapped=order == "monthfirst": read_match(
             notation.match(text), words, is_swapped=is_swapped
         )
-        for order in (orders if notation.form.is_ordered else orders[:1])
+        for order in orders
     }
     found = read_texts(texts, list(readers.values()), _head(notation))
     by_order = dict(zip(readers, (times for times, _ in found), strict=True))
