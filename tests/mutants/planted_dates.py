@@ -29,7 +29,7 @@ plant_edits(
     "read_texts",
     lambda: test_date_rules.test_long_columns_are_read_like_short_ones("day first"),
     days_without_a_time_of_day_are_lost=("texts.is_valid())", "texts.is_null())"),
-    the_first_time_of_day_counts_twice=("by_day + (by_clock - ", "by_day + 0 * (by_clock - "),
+    times_of_day_are_lost=("by_day + (by_clock - ", "by_day + 0 * (by_clock - "),
 )
 
 plant_edits(
