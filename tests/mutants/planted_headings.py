@@ -61,7 +61,8 @@ plant("types_of_fields_do_not_matter", delimited_text, "_agreement", "0.25 * typ
       law(laws.test_a_decimal_comma_is_no_delimiter, "a, in m, or so;b"))  # fmt: skip
 plant("places_are_those_of_titles", delimited_text, "_tabbed", "or any(", "or False and any(",
       law(laws.test_columns_of_spaces, "panel", str.ljust, " ", laws.TITLE))  # fmt: skip
-plant("bad_lines_stay", delimited_text._Body, "takes", 'self.options.bad_lines == "drop" or', "False or",
+plant("bad_lines_stay", delimited_text._Body, "takes",
+      'self.options.bad_lines == "drop" or', "False or",
       law(laws.test_rows_of_another_length, "9,8", "2 fields where"))  # fmt: skip
 plant("gaps_stay", fill_down, "fill_down", "column.ffill() if is_series else",
       "column if True else", law(laws.test_labels_of_blocks_are_filled_down),
