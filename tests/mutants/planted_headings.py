@@ -8,7 +8,7 @@ from files.test_text_encodings import test_letters_show_the_encoding
 from files.test_text_files import TestEncodings
 from mutants.registry import deferred, edit, planted
 
-from bochner.files import delimited_text, fill_down, headings, table_reading, text_encodings
+from bochner.files import delimited_text, extra_rows, headings, table_reading, text_encodings
 
 
 def law(test, *arguments):
@@ -43,17 +43,17 @@ plant("lines_above_cost_much", headings._Cells, "n_above", "_COST_ABOVE *", "9.0
 plant("kinds_do_not_matter", headings._Cells, "n_above",
       "counts.sum(axis=2) - counts.max(axis=2)", "0 * counts.sum(axis=2)",
       law(laws.test_units_below_the_names_are_noted, "numbers", []))  # fmt: skip
-plant("units_are_rows", headings._Cells, "names_block", "last < n_above and", "False and",
+plant("units_are_rows", headings._Cells, "names_block", "self.texts[last].any() and", "False and",
       law(laws.test_units_below_the_names_are_noted, "sensor", []))  # fmt: skip
 plant("groups_are_titles", headings._Cells, "_is_above", "not all(names[1:]) or",
       "False and", law(laws.test_several_lines_of_names_are_joined, *laws.GROUPS, []))  # fmt: skip
 plant("tables_are_one", headings, "_end_of_table", "if len(tables) < 2 or", "if True or",
       law(laws.test_another_table_is_left_out_and_named))  # fmt: skip
-plant("remarks_are_rows", headings, "_is_remark", "are_typed or", "False and",
+plant("remarks_are_rows", extra_rows, "_is_remark", "len(odd) == len(filled) or", "False and",
       decoration("a remark of full width"))  # fmt: skip
-plant("totals_are_rows", headings, "_count_below", "_SUMMARY.fullmatch(cell) and", "False and",
+plant("totals_are_rows", extra_rows, "_count_below", "_SUMMARY.fullmatch(cell) and", "False and",
       law(laws.test_totals_are_left_out))  # fmt: skip
-plant("levels_are_totals", headings, "_count_below", "cell not in _column(above, j)", "True",
+plant("levels_are_totals", extra_rows, "_count_below", "cell not in column_of(above, j)", "True",
       law(laws.test_levels_are_no_totals))  # fmt: skip
 plant("ends_of_rows_are_columns", delimited_text, "_fitted", "not any(any(row[len(names) :])",
       "False and not any(any(row[len(names) :])", decoration("ends of rows"))  # fmt: skip
@@ -64,10 +64,10 @@ plant("places_are_those_of_titles", delimited_text, "_tabbed", "or any(", "or Fa
 plant("bad_lines_stay", delimited_text._Body, "takes",
       'self.options.bad_lines == "drop" or', "False or",
       law(laws.test_rows_of_another_length, "9,8", "2 fields where"))  # fmt: skip
-plant("gaps_stay", fill_down, "fill_down", "column.ffill() if is_series else",
+plant("gaps_stay", extra_rows, "fill_down", "column.ffill() if is_series else",
       "column if True else", law(laws.test_labels_of_blocks_are_filled_down),
       users=[table_reading])  # fmt: skip
-plant("letters_do_not_matter", text_encodings, "_word_score", "1.0 - 0.5 * rank if rank >= 0.0",
-      "1.0 if rank >= -2.0", letters("Plzeň říjen", "cp1250"))  # fmt: skip
-plant("marks_are_needed", text_encodings, "_marked", "max(even, odd) > _MANY_ZEROS and",
-      "False and", law(noted, "utf-16-le", "utf-16-le"))  # fmt: skip
+plant("letters_do_not_matter", text_encodings, "_score", "1.0 - 0.5 * i / len(letters)", "1.0",
+      letters("ירושלים תל אביב", "cp1255"))  # fmt: skip
+plant("marks_are_needed", text_encodings, "_marked", "text and (",
+      "text and False and (", law(noted, "utf-16-le", "utf-16-le"))  # fmt: skip

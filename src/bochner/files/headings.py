@@ -1,12 +1,12 @@
-"""Detection of lines that are not data rows: titles, column names, units, remarks and totals."""
+"""Lines above the rows of a table, found by kinds of cells: titles, column names and units."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ _FEWEST_BELOW = 2
 _FEWEST_STEPS = 3
 """Fewest equally spaced numbers in a first line that count as column names, such as wavelengths."""
 
-_NUMERIC = 0.9
+NUMERIC = 0.9
 """Smallest share of numbers in a numeric column."""
 
 _COST_ABOVE = 0.2
@@ -45,13 +45,16 @@ EMPTY, NUMBER, DATE, TEXT = range(4)
 _ABSENT = re.compile(r"[\W_]*|#?n/?a|nan|null|none|#.*[!?]", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
 _AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?[)%*$€£¥]?")
+_SEPARATOR = re.compile(r"[ ']|[.,](?=.*[.,])")
 _LETTER = re.compile(r"[^\W\d_]")
+_RULE = re.compile(r"[-=_+|:]{2,}")
 _UNIT = re.compile(
-    r"[(\[].*[)\]]|.{0,4}[°%‰/µμ€$²³℃].{0,6}|[khcdmµn]?(?:[mgslAVWJ]|Pa|bar|Hz|Wh|mol)|[kc]?m[23]|-|"
+    rf"{_RULE.pattern}|[(\[].*[)\]]|.{{0,4}}[°%‰/µμ€$²³℃].{{0,6}}|-|[kc]?m[23]|"
+    r"[khcdmµn]?(?:[mgslAVWJ]|Pa|bar|Hz|Wh|mol)|"
     r"min|h|hours?|days?|years?|deg ?[CFK]?|[CFKt]|kn|mph|pp[mb]|USD|EUR|GBP|JPY|percent|number",
     re.IGNORECASE,
 )
-"""Units of measurement and types, as a line below the names states them."""
+"""Units of measurement, types and dashes, as a line below the names has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,42 +85,37 @@ def find_heading(
     those of an earlier file, the lines of names are as many unless the file shows that they are
     not. ``lines`` are the numbers of lines up to each record, for messages.
     """
-    end = _end_of_table(rows) if n_titles is None else None
+    end, notes = _end_of_table(rows) if n_titles is None else None, []
     first, last = _Cells(rows[:end]).names_block(n_titles)
-    if n_titles is None and n_names:
-        first = max(min(first, last - n_names), 0)
-    notes = _notes_above(rows[:first]) if n_titles is None else []
+    if n_titles is None:
+        first = max(min(first, last - n_names), 0) if n_names else first
+        if titles := [" ".join(filter(None, row)) for row in rows[:first] if any(row)]:
+            are = f"first {len(titles)} lines are titles" if titles[1:] else "first line is a title"
+            listed = shown(" / ".join(titles))
+            notes.append(f"The {are} and left out ({listed}); skip=0 (--skip 0) keeps all lines.")
     if end is not None:
-        line, names = (lines[end - 1] if lines else end), ", ".join(filter(None, rows[end]))
-        notes.append(f"Another table begins at line {line + 1} ({shown(names)}) and is left out; "
+        line, listed = (lines[end - 1] if lines else end), shown(", ".join(filter(None, rows[end])))
+        notes.append(f"Another table begins at line {line + 1} ({listed}) and is left out; "
                      f"skip={line} (--skip {line}) reads it alone.")  # fmt: skip
     top = list(rows[first]) if len(rows) > first else []
     count = _count_names(rows[first:], last - first, n_names, is_recorded)
-    if count == 0:
-        names_of_columns = [f"column {i + 1}" for i in range(len(top))]
-        if n_names is None or is_recorded:
-            notes.append(
-                f"The first line holds data ({shown(', '.join(top))}), so that columns are named "
-                "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
-            )
-        return Heading(first, 0, names_of_columns, tuple(notes), end)
-    joined = _joined(rows[first : first + count])
-    if count > 1 and n_names is None and joined == [name.strip() for name in top]:
+    names = _joined(rows[first : first + count]) if count else _numbered(top)
+    if count == 0 and (n_names is None or is_recorded):
+        notes.append(
+            f"The first line holds data ({shown(', '.join(top))}), so that columns are named "
+            "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
+        )
+    elif count > 1 and n_names is None and names == [name.strip() for name in top]:
         left = ", ".join(cell for row in rows[first + 1 : first + count] for cell in row if cell)
         notes.append(f"The line below the names ({shown(left)}) is left out; "
                      "header=1 (--header 1) keeps it.")  # fmt: skip
     elif count > 1 and n_names is None:
-        notes.append(f"The names of {count} lines are joined ({shown(', '.join(joined))}).")
-    return Heading(first, count, joined, tuple(notes), end)
+        notes.append(f"The names of {count} lines are joined ({shown(', '.join(names))}).")
+    return Heading(first, count, names, tuple(notes), end)
 
 
-def _notes_above(rows: Rows) -> list[str]:
-    """Return a note on the lines above the names, if there are any."""
-    filled = [" ".join(filter(None, row)) for row in rows if any(row)]
-    some = f"The first {len(filled)} lines are titles"
-    what = "The first line is a title" if len(filled) == 1 else some
-    note = f"{what} and left out ({shown(' / '.join(filled))}); skip=0 (--skip 0) keeps all lines."
-    return [note] if filled else []
+def _numbered(cells: Sequence[str]) -> list[str]:
+    return [f"column {i + 1}" for i in range(len(cells))]
 
 
 def _count_names(rows: Rows, count: int, n_names: int | None, is_recorded: bool) -> int:
@@ -125,8 +123,7 @@ def _count_names(rows: Rows, count: int, n_names: int | None, is_recorded: bool)
     first, below = (list(rows[0]), rows[1:]) if rows else ([], [])
     if n_names is None:
         return 0 if count == 1 and _is_data(first, below) else count
-    positions = [f"column {i + 1}" for i in range(len(first))]
-    has_positions = n_names == 0 and [name.strip() for name in first] == positions
+    has_positions = n_names == 0 and [name.strip() for name in first] == _numbered(first)
     has_row = n_names > max(count, 1) and any(map(_is_number, rows[min(n_names, len(rows)) - 1]))
     return 1 if is_recorded and (has_positions or has_row) else n_names
 
@@ -145,7 +142,7 @@ def kind(cell: str) -> int:
 
 
 class _Cells:
-    """Kinds of the cells (n, width) of some records, and where their rows begin."""
+    """Cells (n, width) of some records and their kinds, and the lines of names among them."""
 
     def __init__(self, rows: Rows) -> None:
         widths = Counter(len(row) for row in rows if any(row))
@@ -157,6 +154,7 @@ class _Cells:
         self.cells = np.array(padded, dtype=object).reshape(len(rows), self.width)
         self.kinds = np.vectorize(kind, otypes=[np.int8])(self.cells)
         self.texts = self.cells != ""
+        self.n_texts = self.texts.sum(axis=1)
 
     def n_above(self) -> int:
         """Return the number of records above the rows: those after it have steady kinds.
@@ -167,7 +165,7 @@ class _Cells:
         one_hot = self.kinds[:, :, None] == np.arange(NUMBER, TEXT + 1)  # (n, width, 3)
         counts = one_hot[::-1].cumsum(axis=0)[::-1]
         costs = (counts.sum(axis=2) - counts.max(axis=2)).sum(axis=1) / max(self.width, 1)
-        is_record = np.array([any(row) for row in self.rows], dtype=float)
+        is_record = (self.n_texts > 0).astype(float)
         costs += _COST_ABOVE * (is_record.cumsum() - is_record)
         return int(np.argmin(costs)) if len(costs) else 0
 
@@ -175,52 +173,57 @@ class _Cells:
         """Return the first record of names, and the first one below them."""
         start = n_titles or 0
         n_above = max(self.n_above(), start)
-        n_filled = np.maximum((self.kinds[n_above:] > EMPTY).sum(axis=0), 1)
-        shares = [(self.kinds[n_above:] == kind).sum(axis=0) / n_filled for kind in (NUMBER, DATE)]
-        typed = np.select([shares[0] >= _TYPED, shares[1] >= _TYPED], [NUMBER, DATE], EMPTY)
+        found = self._candidates(start, n_above)
+        if n_titles is not None and start not in found:
+            return start, start + 1
+        if not found:  # The number of cells shows the names
+            enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
+            filled = np.flatnonzero((self.n_texts >= enough) & self._are_wide())
+            found = [int(filled[0])] if len(filled) else [start]
+            n_above = found[0] + 1
+        first = found[-1]
+        last = first + 1
+        while first > start and last - first < _MOST_NAMES and self._is_above(first, last):
+            first -= 1
+        while last < len(self.rows) and self.texts[last].any() and all(
+            (_UNIT if last < n_above else _RULE).fullmatch(cell.strip())
+            for cell in self.rows[last] if cell.strip()
+        ):  # fmt: skip
+            last += 1
+        return (start, last) if n_titles is not None else (first, last)
+
+    def _are_wide(self) -> Any:
+        """Return which records have as many fields as the rows, or one more or less."""
+        return np.array([abs(len(row) - self.width) <= 1 for row in self.rows], dtype=bool)
+
+    def _candidates(self, start: int, n_above: int) -> list[int]:
+        """Return the records above the rows that may be names of columns of numbers or dates.
+
+        They are half filled, and half of that is no number: years may be names, next to text.
+        """
+        below = self.kinds[n_above:]
+        counts = [(below == each).sum(axis=0) for each in (NUMBER, DATE)]
+        enough = _TYPED * np.maximum((below > EMPTY).sum(axis=0), 1)
+        typed = np.select([counts[0] >= enough, counts[1] >= enough], [NUMBER, DATE], EMPTY)
         both = (typed > EMPTY) & (self.kinds > EMPTY)
         alike = ((self.kinds == typed) & both).sum(axis=1) / np.maximum(both.sum(axis=1), 1)
-        found, is_row_above = [], False
+        are_names = both.any(axis=1) & (alike < 0.5) & self._are_wide()
+        are_names &= self.n_texts >= max(min(2, self.width), self.width / 2)
+        are_names &= 2 * (self.kinds == NUMBER).sum(axis=1) <= self.n_texts
+        found = []
         for i in range(start, n_above):
-            if both[i].any() and alike[i] < 0.5 and not is_row_above and self._are_names(i):
-                found.append(i)
-            is_row = alike[i] > 0.5 and 2 * self.texts[i].sum() >= self.width
-            is_row_above = self.texts[i].any() and (is_row_above or is_row)
-        if not found or (n_titles is not None and found[0] != start):
-            enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
-            filled = [i for i, row in enumerate(self.rows) if self.texts[i].sum() >= enough
-                      and abs(len(row) - self.width) <= 1]  # fmt: skip
-            first = last = start if n_titles is not None or not filled else filled[0]
-            if n_titles is None and TEXT in self.kinds[first : first + 1]:  # Years below groups
-                first -= first > 0 and self._is_above(first, first + 1)
-            return first, last + 1
+            if alike[i] > 0.5 and 2 * self.n_texts[i] >= self.width:
+                break  # A row
+            found.extend([i] * bool(are_names[i]))
         # Entries such as "9.5 bhp" have digits, or texts next to them repeat below.
         others = self.cells[n_above:].T.tolist()
         plain = [i for i in found if self.texts[i, typed > EMPTY].all()
                  and not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))
                  and not any(self.cells[i, j] in others[j] for j in np.flatnonzero(self.texts[i]))
         ]  # fmt: skip
-        first = (plain or found)[-1]
-        if len(self.rows) - first <= _FEWEST_BELOW:  # Too few rows to tell names from words
-            first = found[0]
-        last = first + 1
-        while first > start and last - first < _MOST_NAMES and self._is_above(first, last):
-            first -= 1
-        while last < n_above and self.texts[last].any() and all(
-            _UNIT.fullmatch(cell.strip()) for cell in self.rows[last] if cell.strip()
-        ):  # fmt: skip
-            last += 1
-        return (start, last) if n_titles is not None else (first, last)
-
-    def _are_names(self, i: int) -> bool:
-        """Return whether half of a record is filled, and half of that is no number.
-
-        Years may be names of columns, next to text.
-        """
-        n_filled = self.texts[i].sum()
-        is_full = n_filled >= max(min(2, self.width), self.width / 2)
-        is_wide = abs(len(self.rows[i]) - self.width) <= 1
-        return bool(is_full and is_wide and 2 * (self.kinds[i] == NUMBER).sum() <= n_filled)
+        found = plain or found
+        # Too few rows tell no names from words
+        return found if not found or len(self.rows) - found[-1] > _FEWEST_BELOW else found[:1]
 
     def _is_above(self, first: int, last: int) -> bool:
         """Return whether the record above some names is a part of them.
@@ -248,7 +251,7 @@ def _end_of_table(rows: Rows) -> int | None:
               and {NUMBER, DATE} & set(map(kind, rows[run[-1]]))]  # fmt: skip
     if len(tables) < 2 or len(rows[tables[0][-1]]) == 2 < len(rows[tables[1][-1]]):
         return None
-    is_other = [kind(cell) for cell in rows[tables[0][-1]]] != list(map(kind, rows[tables[1][0]]))
+    is_other = [*map(kind, rows[tables[0][-1]])] != [*map(kind, rows[tables[1][0]])]
     return tables[1][0] if is_other else None
 
 
@@ -256,161 +259,44 @@ def _is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
-def _column(rows: Rows, place: int) -> list[str]:
+def column_of(rows: Rows, place: int) -> list[str]:
+    """Return the entries of a column of some records."""
     return [row[place] for row in rows if len(row) > place and row[place]]
-
-
-def _is_numeric(entries: Sequence[str]) -> bool:
-    return bool(entries) and sum(map(_is_number, entries)) >= _NUMERIC * len(entries)
 
 
 def _is_data(first: Sequence[str], below: Rows) -> bool:
     """Return whether a first line is data: numbers above numbers, and text that repeats below."""
     if len(below) < _FEWEST_BELOW or not any(first) or list(first) in map(list, below):
         return False
-    numbers, n_repeated = [], 0
+    values, n_repeated = [], 0
     for place, cell in enumerate(first):
-        entries = _column(below, place)
+        entries = column_of(below, place)
         if not cell or not entries:
             continue
-        if _is_number(cell) and _is_numeric(entries):
-            numbers.append(cell)
-        elif _is_number(cell) or cell not in entries:
+        if not _is_number(cell):
+            n_repeated += 1
+            if cell not in entries:
+                return False
+        elif sum(map(_is_number, entries)) < NUMERIC * len(entries):
             return False
         else:
-            n_repeated += 1
-    if not numbers:  # Without numbers, every text must repeat
-        return n_repeated > 1 and n_repeated == len(first)
-    if len(set(numbers)) < len(numbers):
-        return True
-    values = [_value(number) for number in numbers]
+            values.append(float(_SEPARATOR.sub("", cell.strip()).replace(",", ".")))
+    if not values:  # Without numbers, every text must repeat
+        return 1 < n_repeated == len(first)
     steps = np.diff(values)
     are_names = bool((steps == 1.0).all()) and all(value == round(value) for value in values)
-    if len(values) >= _FEWEST_STEPS:
-        are_names |= bool(np.allclose(steps, steps[0], rtol=0.01))
-    if len(values) > _FEWEST_STEPS:
-        are_names |= bool((steps > 0.0).all())
-    return not are_names
-
-
-def _value(number: str) -> float:
-    """Return a number for comparisons of magnitude; every separator counts as a decimal mark."""
-    digits = number.replace(" ", "").replace("'", "").replace(",", ".")
-    head, *rest = digits.split(".")
-    return float(f"{head}.{''.join(rest)}" if rest else head)
+    are_names |= len(values) >= _FEWEST_STEPS and bool(np.allclose(steps, steps[0], rtol=0.01))
+    are_names |= len(values) > _FEWEST_STEPS and bool((steps > 0.0).all())
+    return len(set(values)) < len(values) or not are_names
 
 
 def _joined(rows: Rows) -> list[str]:
     """Return column names: the first header line, or all lines joined if it has gaps or repeats."""
-    first = [name.strip() for name in rows[0]] if rows else []
-    if len(rows) < 2 or (all(first) and len(set(first)) == len(first)):
-        return first
-    lines = []
-    for row in rows[:-1]:
-        line: list[str] = []
-        for cell in row:  # A name applies to all columns up to the next name
-            line.append(cell.strip() or (line[-1] if line else ""))
-        lines.append(line)
-    lines.append([cell.strip() for cell in rows[-1]])
-    parts = ([line[i] for line in lines if i < len(line)] for i in range(max(map(len, rows))))
-    return [" ".join(dict.fromkeys(filter(None, some))) for some in parts]
-
-
-_MOST_SUMMARIES, _FEWEST_ABOVE = 4, 3
-"""Most rows of sums and means below each other, and fewest rows above them."""
-
-_SUMMARY = re.compile(
-    r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|totaux|somme|totale|average|avg|mean|"
-    r"durchschnitt|mittelwert|moyenne|media|合計|合计|平均)\W*",
-    re.IGNORECASE,
-)
-"""Labels of a row of sums or means."""
-
-_REMARK = re.compile(
-    r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|(?:last )?updated?|data from|"
-    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[*†‡©#%¹²].+",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Remarks below a table."""
-
-
-def without_summaries(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return columns without last rows of remarks, sums or means, and a note on these rows.
-
-    Columns are Arrow arrays of texts, or pandas Series.
-    """
-    length = len(next(iter(columns.values()), ()))
-    texts = [_last_texts(column, max(length - 2 * LOOKED_AT, 0)) for column in columns.values()]
-    rows = list(zip(*texts, strict=True))
-    count = _count_below(rows) if len(columns) > 1 else 0
-    if not count:
-        return dict(columns), ""
-    labels = [next((cell for cell in row if _SUMMARY.fullmatch(cell)), next(filter(None, row)))
-              for row in rows[-count:] if any(row)]  # fmt: skip
-    what = "row" if count == 1 else f"{count} rows"
-    verb, listed = "is" if count == 1 else "are", shown(", ".join(labels))
-    note = f"The last {what} ({listed}) {verb} left out; skip=0 (--skip 0) keeps all lines."
-    return {name: _above(column, length - count) for name, column in columns.items()}, note
-
-
-def _count_below(rows: Rows) -> int:
-    """Return the number of last records that are remarks, or sums and means.
-
-    The label of a sum occurs nowhere above.
-    """
-    count = n_summaries = 0
-    for i in range(len(rows) - 1, _FEWEST_ABOVE - 1, -1):
-        filled = [(j, cell) for j, cell in enumerate(rows[i]) if cell]
-        above = rows[max(i - LOOKED_AT, 0) : i]
-        if any(_SUMMARY.fullmatch(cell) and cell not in _column(above, j) for j, cell in filled):
-            n_summaries += 1
-            if n_summaries > _MOST_SUMMARIES:
-                return 0
-        elif filled and not _is_remark(filled, above):
-            break
-        count = len(rows) - i if filled else count
-    return count
-
-
-def _is_remark(filled: Sequence[tuple[int, str]], above: Rows) -> bool:
-    """Return whether the cells of a record that are filled are a remark, given records above."""
-    typical = sum(sum(map(bool, row)) for row in above) / len(above)
-    if typical <= 1.5 or len(filled) > typical / 2 or {kind(cell) for _, cell in filled} != {TEXT}:
-        return False
-    kinds = [[kind(entry) for entry in _column(above, place)] for place, _ in filled]
-    are_typed = all(some.count(TEXT) <= (1.0 - _NUMERIC) * len(some) for some in kinds)
-    return are_typed or _REMARK.fullmatch(filled[0][1]) is not None
-
-
-def _last_texts(column: Any, start: int) -> list[str]:
-    """Return the last entries of an Arrow array or a pandas Series as texts."""
-    entries = column.iloc[start:] if hasattr(column, "iloc") else column.slice(start).to_pylist()
-    return ["" if entry is None or entry != entry else str(entry) for entry in entries]
-
-
-def _above(column: Any, n_rows: int) -> Any:
-    if not hasattr(column, "iloc"):
-        return column.slice(0, n_rows)
-    rows = column.iloc[:n_rows].reset_index(drop=True)
-    return rows.infer_objects() if rows.dtype.kind == "O" else rows
-
-
-def without_repeated_names(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return columns without rows that repeat the column names, and a note on these rows."""
-    import pyarrow.compute as pc
-
-    is_name = None
-    for name, texts in columns.items():
-        if name.startswith("Unnamed: "):
-            continue
-        same = pc.equal(texts, name).fill_null(False)
-        is_name = same if is_name is None else pc.and_(is_name, same)
-        if not pc.any(is_name).as_py():
-            return dict(columns), ""
-    if is_name is None or len(columns) == 1:
-        return dict(columns), ""
-    count, row = pc.sum(is_name).as_py(), pc.index(is_name, True).as_py()
-    what = "1 row repeats" if count == 1 else f"{count} rows repeat"
-    verb = "is" if count == 1 else "are"
-    note = f"{what} the names of the columns and {verb} left out (the first one was row {row + 1})."
-    return {name: texts.filter(pc.invert(is_name)) for name, texts in columns.items()}, note
+    lines = [[name.strip() for name in row] for row in rows]
+    if len(lines) < 2 or (all(lines[0]) and len(set(lines[0])) == len(lines[0])):
+        return lines[0] if lines else []
+    for line in lines[:-1]:  # A name applies to all columns up to the next name
+        for i in range(1, len(line)):
+            line[i] = line[i] or line[i - 1]
+    columns = zip_longest(*lines, fillvalue="")
+    return [" ".join(dict.fromkeys(filter(None, some))) for some in columns]

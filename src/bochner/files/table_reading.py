@@ -15,8 +15,7 @@ from bochner._base.names import Remarks, refuse_repeated, shown
 from bochner.files.columns import kind_of, labels
 from bochner.files.delimited_text import RawColumns, read_texts
 from bochner.files.errors import InputError
-from bochner.files.fill_down import fill_down
-from bochner.files.headings import without_repeated_names, without_summaries
+from bochner.files.extra_rows import fill_down, without_repeated_names, without_summaries
 from bochner.files.identifiers import leave_out
 from bochner.files.missing_codes import without_codes
 from bochner.files.number_dates import number_dates

@@ -6,29 +6,28 @@ import codecs
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
 from encodings.aliases import aliases
+from itertools import pairwise
 from pathlib import Path
 
 from bochner._base.names import nearest
 from bochner.files.errors import InputError
 
-_PIECE = 1 << 22
-"""Bytes that are converted at once: 4 MiB, so that memory holds one copy of a file."""
-
-_WORDS, _SEARCHED = 2_000, 1 << 18
-"""Distinct words with letters beyond ASCII that show the encoding, and bytes in which they are."""
+_PIECE, _SEARCHED = 1 << 22, 1 << 16
+"""Bytes that are converted at once, so that memory holds one copy of a file, and bytes with letters
+beyond ASCII that show the encoding."""
 
 _FEW_BROKEN = 0.02
 """Largest share of broken bytes in a damaged UTF-8 file; another encoding has nearly all."""
-
-_MANY_ZEROS, _FEW_ZEROS = 0.2, 0.05
-"""Shares of zero bytes at the places of high and low bytes of UTF-16, for text with digits."""
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"),
           (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
           (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
 """Marks at the beginning of a file; UTF-32 comes first, since its mark begins as one of UTF-16."""
+
+_WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+"""Encodings without a mark in which texts have zero bytes."""
 
 _WEST = ("eäöüß", "éèàêçâôîûùëïœü", "áéíóñúü¿¡ºª", "ãáçéíóêâõúôà", "äåöéšž", "æøåé", "àèòùìé")
 _EAST = ("łóążęńśćź", "íáéěřčžýšůúňóťď", "áčíéšžýúľťňäôóďĺŕ", "áéőöíóüúű", "ăîâşţ", "čšžćđ")
@@ -45,22 +44,14 @@ charset-normalizer takes one of these encodings for another in a third of short 
 _OTHERS = ("cp932", "euc_jp", "gb18030", "cp949", "big5")
 """Encodings of several bytes a character, which charset-normalizer tells apart."""
 
-_SURE = 0.62
-"""Score of sure letters of a language; those of other scripts reach 0.5, read as such letters."""
+_SURE, _LESS = 0.62, 0.05
+"""Score of sure letters of a language, since those of other scripts reach 0.5, and the score by
+which Windows-1252 is more expected."""
 
-_LESS = {"cp1252": 0.0, "cp1254": 0.2}
-"""Scores by which encodings are less expected than Windows-1252, 0.05 if they are not listed."""
-
-_UNLIKELY = re.compile(
-    r"ñ(?![aeiou])|ń(?=[aeiouáéíóú])|ŕ(?![b-df-hj-np-tv-z])|ã(?=[b-df-np-rt-z])", re.IGNORECASE
-)
-"""Letters of cp1252 and cp1250 that have the same bytes, at places where words have the others."""
-
-_SYMBOLS = frozenset("°²³µ€£§±·½\u2013—\u2018\u2019“”„…«»ºª№\u00d7®©™\xa0")
+_SYMBOLS = "°²³µ€£§±·½\u2013—\u2018\u2019“”„…«»ºª№\u00d7®©™\xa0"
 """Signs that tables of any language have."""
 
-_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
-_WORD = re.compile(rb"[^\x00-\x2f:;<=>?]+")
+_WORD = re.compile(rb"[^\x00-\x2f:;<=>?]*[\x80-\xff][^\x00-\x2f:;<=>?]*")
 _ASCII, _BROKEN = bytes(range(128)), "\ufffd".encode()
 
 
@@ -72,8 +63,7 @@ def to_utf8(
     ``requested`` is the encoding that a user names, or that an earlier file had if it is recorded.
     Raises InputError for an unknown encoding, and for a content that is not text.
     """
-    is_asked = requested is not None and not is_recorded
-    requested = requested and _checked(requested)
+    requested, is_asked = requested and _checked(requested), bool(requested) and not is_recorded
     encoding = requested if is_asked else _marked(content)
     if encoding is None and (zero := content.find(b"\0")) >= 0:
         raise InputError(
@@ -86,11 +76,10 @@ def to_utf8(
         if n_broken <= _FEW_BROKEN * len(content.translate(None, _ASCII)):
             note = f"{n_broken} characters of the file are broken UTF-8 and read as \ufffd."
             return text, "utf-8", (note,) if n_broken else ()
-        match = _BEYOND_ASCII.search(content)
-        start = content.rfind(b"\n", 0, match.start() if match else 0) + 1
+        match = _WORD.search(content)
+        start = content.rfind(b"\n", 0, match.end() if match else 0) + 1
         sample = content[start : content.find(b"\n", start + _SEARCHED) % (len(content) + 1)]
-        has_recorded = requested is not None and _score(_words(sample), requested) > 0.0
-        encoding = str(requested) if has_recorded else _recognised(sample)
+        encoding = _recognised(sample, requested)
     try:
         text = _converted(content, encoding, "strict")
     except UnicodeError as error:
@@ -118,17 +107,15 @@ def _checked(encoding: str) -> str:
 
 
 def _marked(content: bytes) -> str | None:
-    """Return the encoding of Unicode that a mark or zero bytes show, or None."""
+    """Return the encoding of Unicode that a mark shows, or zero bytes around line ends, or None."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return encoding
-    parts = [content[i:_PIECE:4] for i in range(4)]
-    first, second, third, fourth = (part.count(0) / max(len(part), 1) for part in parts)
-    if third == fourth == 1.0 or first == second == 1.0:
-        return "utf-32-le" if fourth == 1.0 else "utf-32-be"
-    even, odd = (first + third) / 2.0, (second + fourth) / 2.0
-    is_wide = max(even, odd) > _MANY_ZEROS and min(even, odd) < _FEW_ZEROS
-    return None if not is_wide else "utf-16-le" if odd > even else "utf-16-be"
+    for encoding in _WIDE if b"\0" in content[:_SEARCHED] else ():
+        text = content[:_SEARCHED].decode(encoding, "ignore")
+        if "\0" not in text and ("\n" in text or "\r" in text):
+            return encoding
+    return None
 
 
 def _converted(content: bytes, encoding: str, errors: str) -> bytes:
@@ -140,16 +127,16 @@ def _converted(content: bytes, encoding: str, errors: str) -> bytes:
     return file.getvalue()
 
 
-def _words(content: bytes) -> list[bytes]:
-    """Return distinct words with bytes beyond ASCII of a part of a content."""
-    return list(dict.fromkeys(word for word in _WORD.findall(content) if not word.isascii()))
+def _recognised(content: bytes, expected: str | None = None) -> str:
+    """Return the encoding in which the words of a content have the letters of a language.
 
-
-def _recognised(content: bytes) -> str:
-    """Return the encoding in which the words of a content have the letters of a language."""
+    The ``expected`` encoding is taken if it reads the content.
+    """
     from charset_normalizer import from_bytes
 
-    words = _words(content)[:_WORDS]
+    words = b" ".join(dict.fromkeys(_WORD.findall(content)))
+    if expected is not None and _score(words, expected) > 0.0:
+        return expected
     scores = {name: round(_score(words, name), 2) for name in _LETTERS}
     best = max(scores, key=scores.__getitem__)
     if scores[best] < _SURE:
@@ -159,34 +146,24 @@ def _recognised(content: bytes) -> str:
     return best if scores[best] > -math.inf else "latin_1"
 
 
-def _score(words: Sequence[bytes], encoding: str) -> float:
+def _score(words: bytes, encoding: str) -> float:
     """Return the mean frequency of characters beyond ASCII in a language, -inf if words fail."""
     try:
-        texts = [word.decode(encoding) for word in words]
+        text = words.decode(encoding)
     except UnicodeDecodeError:
         return -math.inf
     if encoding not in _LETTERS:
         return 1.0
-    n_bytes, family = len(b"".join(words).translate(None, _ASCII)), "".join(_LETTERS[encoding])
-    scores = [sum(_word_score(text, each, family) for text in texts) for each in _LETTERS[encoding]]
-    return max(scores) / n_bytes - _LESS.get(encoding, 0.05)
-
-
-def _word_score(text: str, alphabet: str, family: str) -> float:
-    """Return the sum of scores of the characters of a word beyond ASCII, at most one each."""
-    is_latin, before = family[0] < "\u0250", ""
-    score = -1.0 * len(_UNLIKELY.findall(text)) if is_latin else 0.0
-    for character in text:
-        low = character.lower()
-        if character in _SYMBOLS:
-            score += 0.5
-        elif not character.isascii():
-            rank = alphabet.find(low) / len(alphabet)
-            score += 1.0 - 0.5 * rank if rank >= 0.0 else 0.2 if low in family else -1.0
-            score -= 1.5 * (before.islower() and character.isupper())
-        if before.isalpha() and not (before + character).isascii():
-            # Most letters of Latin words are ASCII, and none of other scripts.
-            is_mixed = before.isascii() or character.isascii()
-            score -= 0.3 * (is_latin and not is_mixed) + 1.0 * (is_mixed and not is_latin)
-        before = character
-    return score
+    alphabets = _LETTERS[encoding]
+    other = dict.fromkeys("".join(alphabets), 0.2) | dict.fromkeys(_SYMBOLS, 0.5)
+    counts = Counter(character for character in text.lower() if not character.isascii())
+    score = -math.inf
+    for letters in alphabets:
+        points = other | {x: 1.0 - 0.5 * i / len(letters) for i, x in enumerate(letters)}
+        score = max(score, sum(n * points.get(x, -1.0) for x, n in counts.items()))
+    for one, two in pairwise(text):
+        score -= 1.5 * (one.islower() and two.isupper() and not two.isascii())
+        # Only Latin words have ASCII letters next to others
+        is_mixed = one.isalpha() and two.isalpha() and one.isascii() != two.isascii()
+        score -= 1.0 * (is_mixed and alphabets[0] > "\u0250")
+    return score / len(words.translate(None, _ASCII)) - _LESS * (encoding != "cp1252")
