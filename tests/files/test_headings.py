@@ -170,6 +170,15 @@ def test_units_below_the_names_are_noted(tmp_path, name, above):
     assert any("The line below the names" in note and "--header 1" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("dashes", ["--", "=====", "____"])
+@pytest.mark.parametrize("name", ["sensor", "words"])
+def test_dashes_below_the_names_are_left_out(tmp_path, name, dashes):
+    plain = PLAIN[name]
+    ruled = Plain(plain.names, [[dashes for _ in plain.names], *plain.rows], [])
+    found = read_text(tmp_path, text(ruled), keep=plain.names)
+    pd.testing.assert_frame_equal(found.frame, plain_frame(tmp_path, plain))
+
+
 GROUPS = ([",Temp,,Rain,", "day,min,max,min,max"],
           ["day", "Temp min", "Temp max", "Rain min", "Rain max"])  # fmt: skip
 
@@ -259,6 +268,15 @@ def test_totals_are_left_out(tmp_path):
     pd.testing.assert_frame_equal(found.frame, plain_frame(tmp_path, plain))
     assert any("The last 2 rows (Total, Mean) are left out" in note for note in found.notes)
     assert len(read_text(tmp_path, text(total), skip=0).frame) == len(plain.rows) + 2
+
+
+def test_words_in_columns_of_numbers_are_a_remark(tmp_path):
+    plain = PLAIN["sensor"]
+    noted = [*plain.rows, ["note", "by hand", "in mm", ""]]
+    found = read_text(tmp_path, text(Plain(plain.names, noted, [])), keep=plain.names)
+    pd.testing.assert_frame_equal(found.frame, plain_frame(tmp_path, plain))
+    unknown = [*plain.rows, ["", "not known", "not known", "t1"]]
+    assert len(read_text(tmp_path, text(Plain(plain.names, unknown, []))).frame) == 31
 
 
 def test_levels_are_no_totals(tmp_path):
