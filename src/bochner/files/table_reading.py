@@ -265,9 +265,8 @@ def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
         words = "holds one table: leave out table= (--table), which is for spreadsheets and SQLite."
         raise InputError(f"{place(path)} {words}")
     if ending not in TEXT_ENDINGS:
-        contents = read_frame(path, ending, options)
-        columns = {str(name): series for name, series in contents.frame.items()}
-        return _RawColumns(columns, contents.notes, n_names=contents.n_names)
+        frame, notes, n_names = read_frame(path, ending, options)
+        return _RawColumns({str(n): column for n, column in frame.items()}, notes, n_names=n_names)
     content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
     layout = find_layout(place(path), content, preferred, options)
     del content
