@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bochner._base.names import refuse_repeated
+from bochner.files.delimited_text import RawColumns
 from bochner.files.errors import InputError
 from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
-from bochner.files.spreadsheets import Contents, chosen, listed, read_spreadsheet
+from bochner.files.spreadsheets import chosen, listed, read_spreadsheet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +31,8 @@ WITH_TABLES = (*SPREADSHEETS, ".sqlite", ".sqlite3", ".db")
 """Endings of files that may have several tables."""
 
 
-def read_frame(path: Path, ending: str, options: ReadOptions) -> Contents:
-    """Return the unconverted table of a file with column names as text, notes and header lines.
+def read_frame(path: Path, ending: str, options: ReadOptions) -> RawColumns:
+    """Return the unconverted columns of a file.
 
     With recorded options, a missing table is replaced by the default choice. Raises InputError for
     a damaged file, a missing table, and an SQLite file with several tables of which none is chosen.
@@ -45,7 +46,8 @@ def read_frame(path: Path, ending: str, options: ReadOptions) -> Contents:
         notes, n_names = (), None
     names = [str(name).strip() for name in frame.columns]
     refuse_repeated(names, str(path))
-    return frame.set_axis(names, axis=1), notes, n_names
+    columns = {name: frame.iloc[:, i] for i, name in enumerate(names)}
+    return RawColumns(columns, notes, n_names=n_names)
 
 
 def _arrow(path: Path, ending: str) -> pd.DataFrame:

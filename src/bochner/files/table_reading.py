@@ -13,6 +13,7 @@ import numpy as np
 
 from bochner._base.names import Remarks, refuse_repeated, shown
 from bochner.files.columns import kind_of, labels
+from bochner.files.delimited_text import RawColumns, read_texts
 from bochner.files.errors import InputError
 from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
@@ -24,14 +25,7 @@ from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, ch
 from bochner.files.rule_reading import RULES, TableByRules, read_by_rules
 from bochner.files.rules import Rule
 from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
-from bochner.files.text_files import (
-    TEXT_ENDINGS,
-    content_of,
-    find,
-    find_layout,
-    place,
-    read_columns,
-)
+from bochner.files.text_files import TEXT_ENDINGS, find, place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,20 +49,6 @@ class TableRead:
     notes: tuple[str, ...]
     layout: ReadOptions
     left_out: Mapping[str, pd.Series] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _RawColumns:
-    """Columns (n,) by name before conversion: Arrow arrays of texts, or pandas Series.
-
-    ``delimiter`` is that of a text file, and ``n_names`` the number of lines of names.
-    """
-
-    columns: dict[str, Any]
-    notes: tuple[str, ...] = ()
-    delimiter: str = ""
-    n_names: int | None = None
-    encoding: str | None = None
 
 
 def read(
@@ -109,7 +89,7 @@ def read(
     if isinstance(path, pd.DataFrame):
         index = path.index
         refuse_repeated(list(map(str, path.columns)))
-        raw = _RawColumns({str(n): series for n, series in path.reset_index(drop=True).items()})
+        raw = RawColumns({str(n): series for n, series in path.reset_index(drop=True).items()})
         _refuse_broken_names(raw.columns)
     else:
         path, ending = find(path)
@@ -260,26 +240,22 @@ def _refuse_broken_names(names: Collection[str]) -> None:
             raise InputError(f"The name {name!a} is no Unicode: rename the column.") from None
 
 
-def _load(path: Path, ending: str, options: ReadOptions) -> _RawColumns:
+def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
     if options.table is not None and not options.recorded and ending not in WITH_TABLES:
         words = "holds one table: leave out table= (--table), which is for spreadsheets and SQLite."
         raise InputError(f"{place(path)} {words}")
     if ending not in TEXT_ENDINGS:
-        frame, notes, n_names = read_frame(path, ending, options)
-        return _RawColumns({str(n): column for n, column in frame.items()}, notes, n_names=n_names)
-    content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
-    layout = find_layout(place(path), content, preferred, options)
-    del content
-    columns, left = read_columns(place(path), layout, options)
-    notes = (*layout.notes, *left)
+        return read_frame(path, ending, options)
+    raw = read_texts(path, "\t" if ending == ".tsv" else ",", options)
+    columns, notes = raw.columns, raw.notes
     if options.skip is None:
         columns, note = without_repeated_names(columns)
         notes = (*notes, note) if note else notes
-    return _RawColumns(columns, notes, layout.delimiter, layout.n_names, layout.encoding)
+    return replace(raw, columns=columns, notes=notes)
 
 
 def _by_rules(
-    raw: _RawColumns,
+    raw: RawColumns,
     columns: Mapping[str, Any],
     options: ReadOptions,
     text: Collection[str],

@@ -6,7 +6,8 @@ from bochner._base.number_texts import counted, percent
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.verdict import calibration
 from bochner.plot.class_errors import CalibrationDisplay, ConfusionDisplay, RocDisplay
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, cut, drawn, quoted
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.name_texts import cut, quoted
 from bochner.report.subject import Subject
 
 _SIDE_BY_SIDE = 10

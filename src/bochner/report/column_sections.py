@@ -14,18 +14,8 @@ from bochner.comparison.verdict import LEAST_PAIR, no_pairs, sum_of_shares
 from bochner.plot.axis_texts import dates_of
 from bochner.plot.effects import EffectDisplay
 from bochner.plot.rankings import SharesDisplay
-from bochner.report.html_blocks import (
-    MOST_UNFOLDED,
-    Block,
-    Cell,
-    Figure,
-    Section,
-    Table,
-    drawn,
-    joined,
-    quoted,
-    short,
-)
+from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Figure, Section, Table, drawn
+from bochner.report.name_texts import joined, quoted, short
 from bochner.report.subject import Subject
 from bochner.tables.encodings import is_free_text
 from bochner.tables.sensitivity import Effect, VarianceShares

@@ -14,7 +14,8 @@ from bochner.comparison.verdict import best_other
 from bochner.files.identifiers import may_identify
 from bochner.report import error_checks, unlike_rows
 from bochner.report.accuracy import metric_of
-from bochner.report.html_blocks import Finding, Section, fine, quoted
+from bochner.report.html_blocks import Finding, Section, fine
+from bochner.report.name_texts import quoted
 from bochner.report.residual_section import Drift, drifts
 from bochner.report.subject import Subject, subjects_of
 

@@ -20,7 +20,8 @@ from bochner.comparison.forecast_fits import (
     shown_times,
 )
 from bochner.plot.series_plots import component_display, forecast_display
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, cut, drawn
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.name_texts import cut
 from bochner.report.page import Head, Title, rendered, write_page
 from bochner.series.forecaster import Forecaster
 from bochner.series.value_transformations import TRANSFORMATIONS

@@ -9,16 +9,8 @@ from bochner._base.names import listed
 from bochner._base.number_texts import counted, number, percent
 from bochner.comparison.study import PACKAGES, ColumnFacts, Study, versions
 from bochner.comparison.verdict import FUNCTIONS
-from bochner.report.html_blocks import (
-    MOST_UNFOLDED,
-    Block,
-    Cell,
-    Section,
-    Table,
-    cut,
-    plain,
-    quoted,
-)
+from bochner.report.html_blocks import MOST_UNFOLDED, Block, Cell, Section, Table
+from bochner.report.name_texts import cut, plain, quoted
 from bochner.report.subject import Subject
 from bochner.tables.base_laws import TableLaw
 from bochner.tables.kernel_laws import KernelLaw

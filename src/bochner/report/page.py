@@ -26,16 +26,9 @@ from bochner.report.accuracy import errors_section, intervals_section, predictio
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
-from bochner.report.html_blocks import (
-    Finding,
-    Section,
-    cut,
-    numbered,
-    quoted,
-    typeset,
-    without_control,
-)
+from bochner.report.html_blocks import Finding, Section, numbered, typeset, without_control
 from bochner.report.model_sections import data_section, model_section, reproduction_section
+from bochner.report.name_texts import cut, quoted
 from bochner.report.residual_section import MOST_COLUMNS, Drift, drifts, residuals_section
 from bochner.report.subject import Subject, subjects_of
 from bochner.report.unlike_rows import unlike_section

@@ -12,17 +12,8 @@ from bochner._base.names import listed
 from bochner._base.number_texts import counted, entries, number, percent, with_error
 from bochner.files.columns import Column, labels
 from bochner.plot.regression_errors import ResidualsDisplay
-from bochner.report.html_blocks import (
-    Block,
-    Cell,
-    Figure,
-    Section,
-    Table,
-    cut,
-    drawn,
-    quoted,
-    short,
-)
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.name_texts import cut, quoted, short
 from bochner.report.subject import Subject, shown_values
 
 _MOST_BINS = 8

@@ -13,7 +13,7 @@ from bochner._base.number_texts import number
 from bochner.comparison.outcomes import Outcome
 from bochner.comparison.study import Study
 from bochner.files.columns import Column, labels, read_column
-from bochner.report.html_blocks import short
+from bochner.report.name_texts import short
 from bochner.tables.encodings import output_names
 
 _MATCHED = 20
