@@ -73,23 +73,14 @@ def _candidates(values: NDArray[np.generic]) -> list[tuple[float, bool]]:
     return found
 
 
-def without_codes(
-    columns: Mapping[str, pd.Series], recorded: Mapping[str, float], remarks: Remarks
-) -> tuple[dict[str, pd.Series], dict[str, float]]:
-    """Return columns in which certain codes are missing, and these codes, with remarks on them.
-
-    Columns with ``recorded`` codes of an earlier file have no others.
-    """
-    certain, possible = missing_codes({n: s for n, s in columns.items() if n not in recorded})
+def noted_codes(columns: Mapping[str, pd.Series], remarks: Remarks) -> dict[str, float]:
+    """Return the certain codes of columns, with remarks on them and on possible codes."""
+    certain, possible = missing_codes(columns)
     for name, code in certain.items():
         words = f"has {code:g} far from all other numbers, as other columns do: these are missing"
-        count = int((columns[name] == code).sum())
-        remarks.add(
-            name, words, f"{count} of {len(columns[name])}; a type number, --types, keeps them"
-        )
+        count = f"{(columns[name] == code).sum()} of {len(columns[name])}"
+        remarks.add(name, words, f"{count}; a type number, --types, keeps them")
     for name, code in possible.items():
         words = f"has {code:g} far from all other numbers: if these are missing, name the code by"
-        remarks.add(name, f"{words} missing= (--missing {code:g})", "")
-    codes = {**recorded, **certain}
-    kept = {name: s.mask(s == codes[name]) if name in codes else s for name, s in columns.items()}
-    return kept, codes
+        remarks.add(name, f"{words} missing= (--missing {code:g})")
+    return certain

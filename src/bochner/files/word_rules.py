@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner.files.rules import Decision, Reading, Rule, TextColumn
+from bochner.files.rules import Decision, Rule, TextColumn
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _TRUTHS: Mapping[str, bool] = {
     "True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False,
@@ -31,15 +34,11 @@ class TruthRule(Rule):
                 return None
         return Decision(self.name) if column.n_present else None
 
-    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
-        """Return the truth values, None where missing."""
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
+        """Return the truth values, objects if some are missing."""
         import pandas as pd
 
-        texts = column.texts.to_pylist()
-        values = [None if text is None else _TRUTHS.get(text) for text in texts]
-        unread = np.array([value is None for value in values], dtype=bool) & column.present()
-        kind = object if unread.any() or column.texts.null_count else bool
-        return Reading(pd.Series(np.array(values, dtype=kind)), unread if unread.any() else None)
+        return pd.Series(column.texts.to_pandas()).map(_TRUTHS)
 
 
 class TextRule(Rule):
@@ -49,24 +48,18 @@ class TextRule(Rule):
     noun = "text"
 
     def decide(self, column: TextColumn) -> Decision:
-        """Return a decision for any column."""
-        return Decision(self.name)
-
-    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
-        """Return the texts, as categories if they would be read otherwise later on."""
-        import pandas as pd
-        import pyarrow as pa
+        """Return a decision for any column, with a note on white space."""
         import pyarrow.compute as pc
 
-        trimmed = pc.utf8_trim_whitespace(column.texts)
-        notes = []
-        if pc.any(pc.not_equal(trimmed, column.texts)).as_py():
-            notes.append(("has white space around entries, which is removed", ""))
-        texts = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
-        series = pd.Series(texts.to_pandas())
-        return Reading(
-            series.astype("category") if settings.get("is_category") else series, None, notes
-        )
+        is_padded = pc.not_equal(pc.utf8_trim_whitespace(column.texts), column.texts)
+        words = "has white space around entries, which is removed"
+        return Decision(self.name, notes=[(words, "")] if pc.any(is_padded).as_py() else [])
+
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
+        """Return the texts, missing where they are empty."""
+        import pandas as pd
+
+        return pd.Series(column.without({""}, is_bare=True).texts.to_pandas())
 
 
 class FunctionRule(Rule):
@@ -85,7 +78,7 @@ class FunctionRule(Rule):
         sample = self.function(column.sample().to_pandas())
         return None if sample is None or not sample.notna().any() else Decision(self.name)
 
-    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
         """Return what the function returns, without an entry where it declines the column."""
         import pandas as pd
 
@@ -97,5 +90,4 @@ class FunctionRule(Rule):
                 f"The rule {self.name!r} returned {len(values)} values for {len(texts)} entries of "
                 f"column {column.name!r}: expected one value for each entry."
             )
-        unread = values.isna().to_numpy() & column.present()
-        return Reading(values.reset_index(drop=True), unread if unread.any() else None)
+        return values.reset_index(drop=True)
