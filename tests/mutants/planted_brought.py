@@ -65,10 +65,10 @@ plant("codes_lose_their_zeros", number_rule, "_decide_codes",
 plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
       "_IDENTIFIER_WORD.fullmatch(word)", "False", "a parcel")  # fmt: skip
 plant("codes_of_one_column_are_certain", missing_codes, "missing_codes",
-      "len(names) > 1 and any(", "any(", "a code in one column")  # fmt: skip
+      "len(names) > 1 and any(", "any(", "a code in one column", users=[table_reading])  # fmt: skip
 plant("small_negative_numbers_are_codes", missing_codes, "missing_codes",
       "any(is_far for _, is_far in names)", "True",
-      "counts with a small negative number")  # fmt: skip
+      "counts with a small negative number", users=[table_reading])  # fmt: skip
 plant("text_has_missing_words", rule_reading, "_decided", "some = _read(column,",
       "some = _read(bare,", "Namibia")  # fmt: skip
 plant("words_of_the_user_are_ignored", rule_reading, "read_by_rules",

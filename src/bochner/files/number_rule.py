@@ -121,8 +121,7 @@ def _decide_written(column: TextColumn, decimals: Sequence[str]) -> Decision | N
     settings |= {} if factor is None else {"factor": factor}
     settings |= {"decimal": best_decimal} if marks and not is_open else {}
     choices = {"decimal": tuple(decimals[i] for i in possible)} if is_open else {}
-    notes = [] if is_open else _notes_of_marks(best, settings, marks)
-    return Decision("number", settings, choices, [*notes, *_notes_of_amounts(best, settings)])
+    return Decision("number", settings, choices, _notes(best, settings, {} if is_open else marks))
 
 
 def _example(written: WrittenNumbers, settings: Mapping[str, Any], row: int) -> str:
@@ -131,29 +130,21 @@ def _example(written: WrittenNumbers, settings: Mapping[str, Any], row: int) -> 
     return f"{shown(written.levels[row])} is read as {written.values(unit, factor)[row]:.15g}"
 
 
-def _notes_of_marks(
-    written: WrittenNumbers, settings: Mapping[str, Any], marks: Mapping[str, int]
-) -> Notes:
-    notes = []
+def _notes(written: WrittenNumbers, settings: Mapping[str, Any], marks: Mapping[str, int]) -> Notes:
+    """Return notes on the first rows with marks, and on the unit and the factor."""
+    unit, factor, decimal = _amount(settings)
+    rows = {}
     for mark, row in marks.items():
-        is_decimal = mark == settings.get("decimal", ".")
-        words = f"decimal {MARKS[mark]}" if is_decimal else f"{MARKS[mark]} between thousands"
-        if (mark, is_decimal) != (".", True):
-            notes.append((f"has {words}", _example(written, settings, row)))
-    return notes
-
-
-def _notes_of_amounts(written: WrittenNumbers, settings: Mapping[str, Any]) -> Notes:
-    unit, factor, _ = _amount(settings)
-    if not unit and factor is None:
-        return []
-    words = f"holds amounts in {unit}{' ' * bool(unit and factor)}{factor or ''}"
+        words = f"decimal {MARKS[mark]}" if mark == decimal else f"{MARKS[mark]} between thousands"
+        rows |= {} if words == "decimal points" else {f"has {words}": row}
+    first = int(np.argmax(~np.isnan(written.values(unit, factor))))
     if unit == "%":
-        words = "holds percentages"
+        rows["holds percentages"] = first
     elif factor == "":
-        words = "has factors such as k and M, which are multiplied"
-    row = int(np.argmax(~np.isnan(written.values(unit, factor))))
-    return [(words, _example(written, settings, row))]
+        rows["has factors such as k and M, which are multiplied"] = first
+    elif unit or factor:
+        rows[f"holds amounts in {unit}{' ' * bool(unit and factor)}{factor or ''}"] = first
+    return [(words, _example(written, settings, row)) for words, row in rows.items()]
 
 
 def _other_unit(column: TextColumn, unit: str, written: WrittenNumbers) -> InputError:

@@ -24,8 +24,9 @@ from bochner.files.rules import (
     Notes,
     Rule,
     TextColumn,
+    TextRule,
+    TruthRule,
 )
-from bochner.files.word_rules import TextRule, TruthRule
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,12 +17,12 @@ from bochner.files.errors import InputError
 from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
 from bochner.files.identifiers import leave_out
-from bochner.files.missing_codes import noted_codes
+from bochner.files.missing_codes import missing_codes
 from bochner.files.number_dates import number_dates
 from bochner.files.plain_numbers import is_number
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
 from bochner.files.rule_reading import RULES, ReadColumn, read_by_rules
-from bochner.files.rules import Rule
+from bochner.files.rules import FunctionRule, Rule
 from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.text_files import (
     TEXT_ENDINGS,
@@ -36,7 +36,6 @@ from bochner.files.text_files import (
 if TYPE_CHECKING:
     import pandas as pd
 
-from bochner.files.word_rules import FunctionRule  # isort
 
 _AUTOMATIC = ReadOptions()
 
@@ -65,24 +64,12 @@ def read(
     optional: Collection[str] = (),
     rules: Sequence[Rule] = RULES,
 ) -> TableRead:
-    r"""Read a table from a file as `read_table` does, and return its notes and layout as well.
+    """Read a table from a file as `read_table` does, and return its notes and layout as well.
 
     ``path`` may also be "-", for CSV from standard input. ``options`` may be the layout of an
     earlier reading. Columns of ``keep``, such as the target, stay even if they seem to be
     identifiers. Columns of ``optional``, such as the target of rows to predict, become text where
     they cannot be read by the layout.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "houses.csv"
-    ...     _ = path.write_text("size;sold\n52,5;31.01.2021\n110;28.02.2021\n")
-    ...     table = read(path)
-    >>> print(*table.notes, sep="\n")
-    'size' has decimal commas (52,5 is read as 52.5).
-    'sold' holds days before months (31.01.2021).
-    >>> table.layout.decimal, table.layout.dates
-    (',', 'dayfirst')
     """
     try:
         import pandas as pd
@@ -320,7 +307,7 @@ def _without_codes(
     codes = dict(recorded)
     if not options.recorded:
         free = {name: column for name, column in numbers.items() if name not in requested}
-        codes |= noted_codes({n: c.mask(c.isin(named)) for n, c in free.items()}, remarks)
+        codes |= missing_codes({n: c.mask(c.isin(named)) for n, c in free.items()}, remarks)
     for name, column in numbers.items():
         is_missing = column.isin([*named, *([codes[name]] if name in codes else [])])
         series[name] = column.mask(is_missing) if is_missing.any() else column
