@@ -13,13 +13,13 @@ from tables.test_fingerprints import (
 )
 
 from bochner.files import (
+    delimited_text,
     headings,
     identifiers,
     missing_codes,
     number_rule,
     rule_reading,
     table_reading,
-    text_files,
     written_amounts,
 )
 from bochner.files.errors import InputError
@@ -80,12 +80,12 @@ plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclo
       "wavelengths as names")  # fmt: skip
 plant("names_within_are_rows", headings, "without_repeated_names", "if is_name is None or",
       "if True or", "names within", users=[table_reading])  # fmt: skip
-plant("blank_lines_are_skipped", text_files, "_parse", "ignore_empty_lines=width > 1",
+plant("blank_lines_are_skipped", delimited_text._Body, "columns", "ignore_empty_lines=width > 1",
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
 plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_by_rules",
       "if options.recorded and delimiter", "if False and delimiter",
       "decimal commas, then points")  # fmt: skip
-plant("skipped_lines_are_looked_at", text_files, "find_layout", "(options.skip or 0) +", "0 +",
+plant("skipped_lines_are_looked_at", delimited_text, "read_texts", "(options.skip or 0) +", "0 +",
       "lines that are skipped", users=[table_reading])  # fmt: skip
 
 

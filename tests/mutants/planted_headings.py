@@ -8,7 +8,7 @@ from files.test_text_encodings import test_letters_show_the_encoding
 from files.test_text_files import TestEncodings
 from mutants.registry import deferred, edit, planted
 
-from bochner.files import delimiters, fill_down, headings, table_reading, text_encodings, text_files
+from bochner.files import delimited_text, fill_down, headings, table_reading, text_encodings
 
 
 def law(test, *arguments):
@@ -55,14 +55,14 @@ plant("totals_are_rows", headings, "_count_below", "_SUMMARY.fullmatch(cell) and
       law(laws.test_totals_are_left_out))  # fmt: skip
 plant("levels_are_totals", headings, "_count_below", "cell not in _column(above, j)", "True",
       law(laws.test_levels_are_no_totals))  # fmt: skip
-plant("ends_of_rows_are_columns", delimiters, "fitted", "not any(any(row[len(names) :])",
-      "False and not any(any(row[len(names) :])", decoration("ends of rows"),
-      users=[text_files])  # fmt: skip
-plant("types_of_fields_do_not_matter", delimiters, "_agreement", "0.25 * typed", "0.25",
+plant("ends_of_rows_are_columns", delimited_text, "_fitted", "not any(any(row[len(names) :])",
+      "False and not any(any(row[len(names) :])", decoration("ends of rows"))  # fmt: skip
+plant("types_of_fields_do_not_matter", delimited_text, "_agreement", "0.25 * typed", "0.25",
       law(laws.test_a_decimal_comma_is_no_delimiter, "a, in m, or so;b"))  # fmt: skip
-plant("places_are_those_of_titles", delimiters, "_cells_at", "any(", "False and any(",
+plant("places_are_those_of_titles", delimited_text, "_tabbed", "or any(", "or False and any(",
       law(laws.test_columns_of_spaces, "panel", str.ljust, " ", laws.TITLE))  # fmt: skip
-plant("bad_lines_stay", text_files._LeftOut, "takes", "self.drops_bad or", "False or",
+plant("bad_lines_stay", delimited_text._Body, "takes",
+      'self.options.bad_lines == "drop" or', "False or",
       law(laws.test_rows_of_another_length, "9,8", "2 fields where"))  # fmt: skip
 plant("gaps_stay", fill_down, "fill_down", "column.ffill() if is_series else",
       "column if True else", law(laws.test_labels_of_blocks_are_filled_down),

@@ -13,6 +13,7 @@ import numpy as np
 
 from bochner._base.names import Remarks, refuse_repeated, shown
 from bochner.files.columns import kind_of, labels
+from bochner.files.delimited_text import RawColumns, read_texts
 from bochner.files.errors import InputError
 from bochner.files.fill_down import fill_down
 from bochner.files.headings import without_repeated_names, without_summaries
@@ -24,14 +25,7 @@ from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, ch
 from bochner.files.rule_reading import RULES, ReadColumn, read_by_rules
 from bochner.files.rules import FunctionRule, Rule
 from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
-from bochner.files.text_files import (
-    TEXT_ENDINGS,
-    content_of,
-    find,
-    find_layout,
-    place,
-    read_columns,
-)
+from bochner.files.text_files import TEXT_ENDINGS, find, place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,23 +73,20 @@ def read(
             "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
         ) from None
     remarks, ending, source = Remarks(), "", "The table"
-    notes: tuple[str, ...] = ()
-    format_found: dict[str, Any] = {}
     if isinstance(path, pd.DataFrame):
-        columns, index = _columns_of(path), path.index
+        raw, index = RawColumns(_columns_of(path)), path.index
     else:
         path, ending = find(path)
         source, index = str(place(path)), None
-        columns, notes, format_found = _load(path, ending, options)
+        raw = _load(path, ending, options)
+    columns, notes = raw.columns, raw.notes
     if not options.recorded:
         check_names(options.types, columns)
     if options.skip is None and ending in _WITH_SUMMARIES:
         columns, note = without_summaries(columns)
         notes = (*notes, note) if note else notes
     columns, gaps = fill_down(columns, options)
-    series, kept, found = _by_rules(
-        columns, options, text, rules, remarks, optional, format_found.get("delimiter", "")
-    )
+    series, kept, found = _by_rules(columns, options, text, rules, remarks, optional, raw.delimiter)
     left = leave_out(series, {*text, *options.types, *keep, *kept}, remarks, options.recorded)
     frame = pd.DataFrame({name: each for name, each in series.items() if name not in left})
     if frame.empty:
@@ -104,7 +95,15 @@ def read(
         frame.index = index
     ignored = [name for name, kind in options.types.items() if kind == "ignore"]
     found["decisions"] |= {name: {"rule": "ignore"} for name in (*left, *ignored)}
-    layout = replace(options, types={}, recorded=True, **{**format_found, **found})
+    layout = replace(
+        options,
+        types={},
+        recorded=True,
+        header=raw.n_names if options.header is None else options.header,
+        delimiter=raw.delimiter or options.delimiter,
+        encoding=raw.encoding or options.encoding,
+        **found,
+    )
     sentences = (*notes, *gaps, *remarks.sentences())
     return TableRead(frame, sentences, layout, {name: series[name] for name in left})
 
@@ -221,29 +220,20 @@ def _columns_of(frame: pd.DataFrame) -> dict[str, Any]:
     return {str(name): series for name, series in frame.reset_index(drop=True).items()}
 
 
-def _load(
-    path: Path, ending: str, options: ReadOptions
-) -> tuple[dict[str, Any], tuple[str, ...], dict[str, Any]]:
-    """Return the columns of a file as Arrow texts or pandas Series, notes, and its format."""
+def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
     if options.table is not None and not options.recorded and ending not in WITH_TABLES:
         words = "holds one table: leave out table= (--table), which is for spreadsheets and SQLite."
         raise InputError(f"{place(path)} {words}")
     if ending not in TEXT_ENDINGS:
         contents = read_frame(path, ending, options)
-        header = contents.n_names if options.header is None else options.header
-        columns = {str(name): column for name, column in contents.frame.items()}
-        return columns, contents.notes, {"header": header}
-    content, preferred = content_of(path), "\t" if ending == ".tsv" else ","
-    layout = find_layout(place(path), content, preferred, options)
-    del content
-    columns, left = read_columns(place(path), layout, options)
-    notes = (*layout.notes, *left)
+        columns = {str(name): series for name, series in contents.frame.items()}
+        return RawColumns(columns, contents.notes, n_names=contents.n_names)
+    raw = read_texts(path, "\t" if ending == ".tsv" else ",", options)
+    columns, notes = raw.columns, raw.notes
     if options.skip is None:
         columns, note = without_repeated_names(columns)
         notes = (*notes, note) if note else notes
-    header = layout.n_names if options.header is None else options.header
-    found = {"header": header, "delimiter": layout.delimiter, "encoding": layout.encoding}
-    return columns, notes, {name: value for name, value in found.items() if value is not None}
+    return replace(raw, columns=columns, notes=notes)
 
 
 def _by_rules(
