@@ -133,7 +133,7 @@ def _example(written: WrittenNumbers, settings: Mapping[str, Any], row: int) -> 
 def _notes(written: WrittenNumbers, settings: Mapping[str, Any], marks: Mapping[str, int]) -> Notes:
     """Return notes on the first rows with marks, and on the unit and the factor."""
     unit, factor, decimal = _amount(settings)
-    rows = {}
+    rows: dict[str, int] = {}
     for mark, row in marks.items():
         words = f"decimal {MARKS[mark]}" if mark == decimal else f"{MARKS[mark]} between thousands"
         rows |= {} if words == "decimal points" else {f"has {words}": row}

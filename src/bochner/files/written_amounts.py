@@ -105,7 +105,8 @@ class WrittenNumbers:
     def values(self, unit: str, factor: str | None) -> NDArray[np.float64]:
         """Return the numbers (k,) with a unit, NaN for other units and texts."""
         scales = [_scale(front, gap, rest, unit, factor) for front, gap, rest in self.ends]
-        return self.numbers * np.array([*scales, np.nan], dtype=np.float64)[self.end_codes]
+        factors: NDArray[np.float64] = np.array([*scales, np.nan])[self.end_codes]
+        return self.numbers * factors
 
     def shared_amount(self) -> tuple[str, str | None] | None:
         """Return the unit and the factor that most numbers have, None if they share no unit.
