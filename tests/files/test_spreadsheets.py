@@ -74,7 +74,7 @@ SHEETS = {
     ),
     "a merged title": (
         {"a": [["Sales of all stores", None, None, None], GAP, *TABLE]}, {"merged": ["A1:D1"]},
-        ROWS, "The first line is a title",
+        ROWS, "The first line is a title and left out (Sales of all stores);",
     ),
     "two tables next to each other": (
         {"a": beside(TABLE, SECOND)}, {}, ROWS,

@@ -3,7 +3,7 @@
 from files.test_spreadsheets import check_durations, check_formats, check_sheet, check_stored_text
 from mutants.registry import deferred, plant_edits
 
-from bochner.files import sheet_tables, spreadsheets, table_reading
+from bochner.files import spreadsheets, table_reading
 
 sheet = deferred(check_sheet)
 formats = deferred(check_formats)
@@ -16,19 +16,19 @@ plant_edits(
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_first_tables", sheet("a cover", ".xls"),
-    covers_are_tables=("names_row(table) is not None", "True"),
+    covers_are_tables=("names_row(cells[table]) is not None", "True"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_with_merged", sheet("merged rows", ".ods"), sheet("merged rows", ".xls"),
-    merged_ranges_stay_empty=("values[rows, columns] = values[top, left]", "pass"),
+    merged_ranges_stay_empty=("values[rows, columns] = cells[top, left]", "pass"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_with_merged", sheet("a merged title", ".xlsx"), sheet("a merged title", ".ods"),
-    merged_titles_are_names=("filled[rows].sum() > filled[rows, columns].sum()", "True"),
+    merged_titles_are_names=("filled[rows].sum() > filled[rows, columns].sum() > 0", "True"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_choose", sheet("a small table first", ".xlsx"),
-    the_first_table_is_read=("(by_cell[each].values != \"\").sum()", "0"),
+    the_first_table_is_read=("(cells[by_cell[each]] != \"\").sum()", "0"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_typed", formats(".xlsx"), formats(".ods"),
@@ -43,31 +43,31 @@ plant_edits(
     spans_are_lost=("if height * width > 1:", "if height * width > 9:"),
 )  # fmt: skip
 plant_edits(
-    sheet_tables, "_columns_of_tables", sheet("two tables next to each other", ".xls"),
-    empty_columns_lie_within_tables=("starts += [] if main is None else [run.start]", "pass"),
+    spreadsheets, "_columns_of_tables", sheet("two tables next to each other", ".xls"),
+    empty_columns_lie_within_tables=("starts.append(start)", "pass"),
 )  # fmt: skip
 plant_edits(
-    sheet_tables, "_rows_of_tables", sheet("a title above the second table", ".xlsx"),
-    titles_belong_to_the_table_above=("starts.append(first)", "starts.append(run.start)"),
+    spreadsheets, "_rows_of_tables", sheet("a title above the second table", ".xlsx"),
+    titles_belong_to_the_table_above=("starts.append(first)", "starts.append(stop)"),
 )  # fmt: skip
 plant_edits(
-    sheet_tables, "_rows_of_tables", sheet("equal names below a title", ".ods"),
-    equal_names_continue_a_table=(" or place or title is not None", ""),
+    spreadsheets, "_rows_of_tables", sheet("equal names below a title", ".ods"),
+    equal_names_continue_a_table=(" or place > 0", ""),
 )  # fmt: skip
 plant_edits(
-    sheet_tables, "names_row", sheet("an empty row within", ".xlsx"),
+    spreadsheets, "names_row", sheet("an empty row within", ".xlsx"),
     every_row_is_names=("not _are_names(values[row][named].tolist())", "False"),
 )  # fmt: skip
 plant_edits(
-    sheet_tables, "_are_names", sheet("years as names", ".xls"), sheet("years as names", ".ods"),
+    spreadsheets, "_are_names", sheet("years as names", ".xls"), sheet("years as names", ".ods"),
     years_are_no_names=("len(set(np.diff(numbers))) == 1", "False"),
 )  # fmt: skip
 plant_edits(
-    sheet_tables, "_continues", sheet("a short list next to the table", ".xlsx"),
+    spreadsheets, "_continues", sheet("a short list next to the table", ".xlsx"),
     short_lists_are_columns=("2 * shorter >= longer", "True"),
 )  # fmt: skip
 plant_edits(
-    sheet_tables, "_continues", sheet("an empty column within", ".ods"),
+    spreadsheets, "_continues", sheet("an empty column within", ".ods"),
     numbers_are_tables=("return not is_apart and", "return False and"),
 )  # fmt: skip
 plant_edits(

@@ -6,9 +6,10 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -21,27 +22,41 @@ from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, find_heading
 from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
-from bochner.files.sheet_tables import SheetTable, cell_name, find_tables, names_row
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Contents = tuple["pd.DataFrame", tuple[str, ...], int | None]
+"""An unconverted table, notes for the user, and the number of header lines of a spreadsheet."""
+
+Cells = NDArray[np.object_]
+"""Cells (n, d) of a sheet, "" where empty."""
+
+Table = tuple[slice, slice]
+"""Rows and columns of a table of a sheet."""
+
+_MOST_TITLES = 5
+"""Most rows of titles above the names of a second table: more rows of text are remarks."""
 
 _DURATION = re.compile(r"-?PT\d+H\d+M[\d.]+S")
 """Durations of a day or more in OpenDocument files, which calamine returns as text."""
 
 _ODS = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
-_FORMULA = re.compile(rb'<c r="([A-Z]+)(\d+)"([^>]*)>\s*<f\b[^>]*(?:/>|>[^<]*</f>)\s*(<v>[^<])?')
-_ERROR = re.compile(rb'<c r="([A-Z]+)(\d+)"[^>]*\bt="e"[^>]*>.*?<v>([^<]*)', re.DOTALL)
-"""Cells of an Excel file with a formula, or with an error such as #DIV/0!."""
+_FAILED = re.compile(
+    rb'<c r="([A-Z]+\d+)"(?:[^>]*\bt="e"[^>]*>.*?<v>([^<]*)|(?![^>]*t="str")[^>]*>'
+    rb"\s*<f\b[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?\s*</c>)",
+    re.DOTALL,
+)
+"""Cells of an Excel file with an error such as #DIV/0!, or with a formula without a result."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
-    """An unconverted table, notes for the user, and the number of header lines of a spreadsheet."""
-
-    frame: pd.DataFrame
-    notes: tuple[str, ...] = ()
-    n_names: int | None = None
+def cell_name(row: int, column: int) -> str:
+    """Return the name of a cell in the notation of spreadsheets: B3 for row 2 and column 1."""
+    letters, column = "", column + 1
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return f"{letters}{row + 1}"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -63,7 +78,7 @@ def chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) ->
     raise InputError(f"{path} has no {noun} {table!r}.{hint} It has {listed(names)}.")
 
 
-def read_spreadsheet(path: Path, options: ReadOptions) -> Frame:
+def read_spreadsheet(path: Path, options: ReadOptions) -> Contents:
     """Return the requested table, or the largest table of the first sheet that has one.
 
     The ending of the file may be that of another kind of spreadsheet.
@@ -91,37 +106,40 @@ def read_spreadsheet(path: Path, options: ReadOptions) -> Frame:
         ) from error
 
 
-def _read_book(book: Any, path: Path, options: ReadOptions) -> Frame:
+def _read_book(book: Any, path: Path, options: ReadOptions) -> Contents:
     """Return a table of a workbook."""
     import pandas as pd
 
-    sheet, table, notes = _choose(book, path, options)
+    sheet, cells, table, notes = _choose(book, path, options)
     ranges = _merged_ranges(path, sheet)
-    values = _with_merged(table, ranges)
-    rows = np.flatnonzero((values != "").any(axis=1) | (values.shape[1] == 1))
+    cells = _with_merged(cells, table, ranges)
+    columns = range(table[1].start, table[1].stop)
+    is_row = (cells[table] != "").any(axis=1) | (len(columns) == 1)
+    rows = np.flatnonzero(is_row) + table[0].start
     heading = find_heading(
-        [[str(_whole(cell)) for cell in row] for row in values[rows[:LOOKED_AT]]],
+        [[str(_whole(cell)) for cell in row[table[1]]] for row in cells[rows[:LOOKED_AT]]],
         n_titles=None if options.skip is None else 0,
         n_names=options.header,
         is_recorded=options.recorded,
+        lines=(rows[:LOOKED_AT] + 1).tolist(),
     )
     rows = rows[heading.n_titles + heading.n_names :]
-    notes += heading.notes
     names = [name.strip() or f"Unnamed: {i}" for i, name in enumerate(heading.names)]
-    in_sheet = range(table.top + rows[0], table.top + rows[-1] + 1) if len(rows) else range(0)
-    if tall := [some for some in ranges if some[0][0] in in_sheet and some[1][0] > some[0][0]]:
+    notes += heading.notes
+    if tall := [(first, last) for first, last in ranges if first[0] in rows and last[0] > first[0]]:
         first = ":".join(cell_name(*corner) for corner in min(tall))
         notes += (f"Each row of a merged range has the value of the range ({first} is the first).",)
-    if (values[rows] == "").any():
-        columns = {cell_name(0, table.left + i)[:-1]: name for i, name in enumerate(names)}
-        notes += _formulas(path, sheet.name, columns, in_sheet)
-    series = [_typed(values[rows, i]) for i in range(len(names))]
+    if (cells[rows, table[1]] == "").any():
+        notes += _failures(path, sheet.name, cells, rows, dict(zip(columns, names, strict=False)))
+    series = [_typed(cells[rows, column]) for column, _ in zip(columns, names, strict=False)]
     frame = pd.concat(series, axis=1, keys=range(len(names))).set_axis(names, axis=1)
-    return Frame(frame, notes, heading.n_names)
+    return frame, notes, heading.n_names
 
 
-def _choose(book: Any, path: Path, options: ReadOptions) -> tuple[Any, SheetTable, tuple[str, ...]]:
-    """Return a sheet, one of its tables, and notes on the choice of both."""
+def _choose(
+    book: Any, path: Path, options: ReadOptions
+) -> tuple[Any, Cells, Table, tuple[str, ...]]:
+    """Return a sheet with its cells, one of its tables, and notes on the choice of both."""
     sheets = [each for each in book.sheets_metadata if str(each.typ).endswith("WorkSheet")]
     names = [each.name for each in sheets]
     name, cell, notes = options.table or "", "", []
@@ -129,40 +147,141 @@ def _choose(book: Any, path: Path, options: ReadOptions) -> tuple[Any, SheetTabl
         name, _, cell = name.rpartition("!")
     wanted = chosen(names, path, "sheet", replace(options, table=name))
     sheets.sort(key=lambda each: not str(each.visible).endswith(".Visible"))
-    ordered = [each.name for each in sheets] if wanted is None else [wanted]
-    sheet, tables = _first_tables(book, ordered, options.skip)
+    ordered = [wanted] if wanted else [each.name for each in sheets]
+    sheet, cells, tables = _first_tables(book, ordered, options.skip)
     if not tables:
         raise InputError(f"{path} is empty: expected a line of column names, then rows.")
     if wanted is None and len(names) > 1:
         place = "The first" if sheet.name == names[0] else f"Sheet {sheet.name!r}"
         note = f"{place} of {len(names)} sheets is read ({listed(names)}); table= (--table) chooses"
         notes.append(f"{note} another.")
-    by_cell = {f"{sheet.name}!{cell_name(each.top, each.left)}": each for each in tables}
+    corners = (cell_name(rows.start, columns.start) for rows, columns in tables)
+    by_cell = dict(zip([f"{sheet.name}!{corner}" for corner in corners], tables, strict=True))
     cell = cell and f"{sheet.name}!{cell.upper()}"
     place = chosen(list(by_cell), path, "table", replace(options, table=cell)) or max(
-        by_cell, key=lambda each: (by_cell[each].values != "").sum()
+        by_cell, key=lambda each: (cells[by_cell[each]] != "").sum()
     )
     if len(tables) > 1 and not cell:
         notes.append(
             f"Sheet {sheet.name!r} has {len(tables)} tables, of which the largest is read; table= "
             f"(--table) chooses one by its first cell ({listed(list(by_cell))})."
         )
-    return sheet, by_cell[place], tuple(notes)
+    return sheet, cells, by_cell[place], tuple(notes)
 
 
-def _first_tables(book: Any, names: list[str], skip: int | None) -> tuple[Any, list[SheetTable]]:
+def _first_tables(book: Any, names: list[str], skip: int | None) -> tuple[Any, Cells, list[Table]]:
     """Return the first sheet with names above numbers or dates, else that with most columns."""
-    best, most = (None, list[SheetTable]()), 0
+    sheets = []
     for name in names:
         sheet = book.get_sheet_by_name(name)
         rows = sheet.to_python(skip_empty_area=False) or [[""]]
         rows = [["" if isinstance(x, str) and x.isspace() else x for x in row] for row in rows]
-        tables = find_tables(np.array(rows, dtype=object), skip)
-        if any(names_row(table) is not None for table in tables):
-            return sheet, tables
-        if (width := max((table.values.shape[1] for table in tables), default=0)) > most:
-            best, most = (sheet, tables), width
-    return best
+        cells = np.array(rows, dtype=object)
+        tables = find_tables(cells, skip)
+        if any(names_row(cells[table]) is not None for table in tables):
+            return sheet, cells, tables
+        width = max((columns.stop - columns.start for _, columns in tables), default=0)
+        sheets.append((width, (sheet, cells, tables)))
+    return max(sheets, key=lambda each: each[0])[1]
+
+
+def find_tables(cells: Cells, n_skipped: int | None = None) -> list[Table]:
+    """Return the tables of a sheet; with a number of rows to skip, all others are one table."""
+    area = slice(n_skipped or 0, None), slice(0, None)
+    if (cells[area] == "").all():
+        return []
+    tables = _divided(cells, area) if n_skipped is None else [_trimmed(cells, area)]
+    return sorted(tables, key=lambda table: [side.start for side in table])
+
+
+def _trimmed(cells: Cells, area: Table) -> Table:
+    """Return some rows and columns, without empty ones around them."""
+    filled = [(cells[area] != "").any(axis=axis) for axis in (1, 0)]
+    ends = [np.flatnonzero(x)[[0, -1]] + y.start for x, y in zip(filled, area, strict=True)]
+    rows, columns = (slice(int(first), int(last) + 1) for first, last in ends)
+    return rows, columns
+
+
+def _divided(cells: Cells, area: Table) -> list[Table]:
+    """Return the tables of an area, divided at empty columns and then at empty rows."""
+    rows, columns = area = _trimmed(cells, area)
+    starts = [columns.start + i for i in _columns_of_tables(cells[area])]
+    parts = [(rows, slice(*ends)) for ends in pairwise([*starts, columns.stop])]
+    if len(parts) == 1:
+        starts = [rows.start + i for i in _rows_of_tables(cells[area])]
+        parts = [(slice(*ends), columns) for ends in pairwise([*starts, rows.stop])]
+    return parts if len(parts) == 1 else [t for part in parts for t in _divided(cells, part)]
+
+
+def _runs(filled: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return the first place of each run of filled rows or columns, and the place after it."""
+    edges = np.flatnonzero(np.diff(filled, prepend=False, append=False))
+    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
+
+
+def _columns_of_tables(cells: Cells) -> list[int]:
+    """Return the first column of each table of those next to each other."""
+    starts, main = list[int](), None
+    for start, stop in _runs((cells != "").any(axis=0)):
+        part = _trimmed(cells, (slice(0, None), slice(start, stop)))
+        if part[0].stop - part[0].start > 1 and not (main and _continues(cells, part, main)):
+            starts.append(start)
+            main = part
+    return [0, *starts[1:]]
+
+
+def _continues(cells: Cells, part: Table, main: Table) -> bool:
+    """Return whether a part right of a table belongs to it: equal rows, other names, numbers."""
+    shorter, longer = sorted(rows.stop - rows.start for rows, _ in (part, main))
+    places = [names_row(cells[each]) for each in (part, main)]
+    if None in places or any(columns.stop - columns.start == 1 for _, columns in (part, main)):
+        return bool(2 * shorter >= longer)
+    names, others = (set(cells[x][y]) - {""} for x, y in zip((part, main), places, strict=True))
+    is_apart = bool(names & others) or part[0] != main[0]
+    return not is_apart and not _are_texts(cells[part][-1:, :1]).any()
+
+
+def _rows_of_tables(cells: Cells) -> list[int]:
+    """Return the first row of each table of those below each other; titles belong to the next."""
+    starts, above, first = [0], None, 0
+    for _, stop in _runs((cells != "").any(axis=1)):
+        part = cells[_trimmed(cells, (slice(first, stop), slice(0, None)))]
+        if (part != "").sum(axis=1).max() <= 1:  # Titles or remarks
+            continue
+        if (place := names_row(part)) is not None:
+            names = part[place].tolist()
+            if above is not None and (names != above or place > 0):
+                starts.append(first)
+            above = names
+        first = stop
+    return starts
+
+
+def names_row(values: Cells) -> int | None:
+    """Return the place of a row of texts above a column of numbers or dates, None without one."""
+    values = values[:LOOKED_AT]
+    is_text, is_filled = _are_texts(values), values != ""
+    for row in range(min(_MOST_TITLES + 1, len(is_text) - 2)):
+        named, below = is_filled[row], is_filled[row + 1 :]
+        if named.sum() < min(2, len(named)) or not _are_names(values[row][named].tolist()):
+            continue
+        n_numbers = (below & ~is_text[row + 1 :]).sum(axis=0)[named]
+        if (2 * n_numbers > below.sum(axis=0)[named]).any():
+            return row
+    return None
+
+
+def _are_names(cells: list[Any]) -> bool:
+    """Return whether cells are texts, or texts and three equally spaced numbers such as years."""
+    numbers = [cell for cell in cells if not isinstance(cell, str)]
+    if not numbers or not 2 < len(numbers) < len(cells):
+        return not numbers
+    return {int, float} >= set(map(type, numbers)) and len(set(np.diff(numbers))) == 1
+
+
+def _are_texts(cells: Cells) -> Any:
+    """Return which cells are text."""
+    return np.vectorize(lambda cell: isinstance(cell, str) and cell != "", otypes=[bool])(cells)
 
 
 def _merged_ranges(path: Path, sheet: Any) -> list[Any]:
@@ -184,44 +303,42 @@ def _merged_ranges(path: Path, sheet: Any) -> list[Any]:
     return ranges
 
 
-def _with_merged(table: SheetTable, ranges: Sequence[Any]) -> NDArray[np.object_]:
-    """Return the cells of a table with the value of each merged range in all of its cells.
+def _with_merged(cells: Cells, table: Table, ranges: Sequence[Any]) -> Cells:
+    """Return cells with the value of each merged range of a table in all of its cells.
 
     A range that is alone in its rows is a title or a remark, and stays in its first cell.
     """
-    values, filled = table.values.copy(), table.values != ""
-    for first, last in ranges:
-        (top, left), (bottom, right) = np.subtract((first, last), (table.top, table.left)).tolist()
+    values, filled = cells.copy(), np.zeros(cells.shape, dtype=bool)
+    filled[table] = cells[table] != ""
+    for (top, left), (bottom, right) in ranges:
         rows, columns = slice(top, bottom + 1), slice(left, right + 1)
-        is_inside = 0 <= top < len(values) and 0 <= left < values.shape[1]
-        if is_inside and filled[rows].sum() > filled[rows, columns].sum():
-            values[rows, columns] = values[top, left]
+        if filled[rows].sum() > filled[rows, columns].sum() > 0:
+            values[rows, columns] = cells[top, left]
     return values
 
 
-def _formulas(path: Path, sheet: str, names: dict[str, str], rows: range) -> tuple[str, ...]:
-    """Return notes on errors, for which calamine returns empty cells, in the rows of a table.
+def _failures(
+    path: Path, sheet: str, cells: Cells, rows: NDArray[np.intp], names: dict[int, str]
+) -> tuple[str, ...]:
+    """Return notes on errors and on formulas without results, for which calamine returns "".
 
-    ``names`` has the names of columns by their letters. Raises InputError for columns whose
-    formulas have no results, as programs write them that do not compute.
+    Raises InputError for columns whose formulas all lack results, as programs write them that do
+    not compute.
     """
-    cells: dict[re.Pattern[bytes], list[tuple[str, re.Match[bytes]]]] = {_FORMULA: [], _ERROR: []}
-    content = _excel_sheet(path, sheet)
-    for pattern, found in cells.items():
-        for match in pattern.finditer(content):
-            if (letters := match[1].decode()) in names and int(match[2]) - 1 in rows:
-                found.append((names[letters], match))
-    computed = {name for name, match in cells[_FORMULA] if match[4] or b't="str"' in match[3]}
-    if lost := [name for name in dict(cells[_FORMULA]) if name not in computed]:
+    failed = {match[1]: match[2] for match in _FAILED.finditer(_excel_sheet(path, sheet))}
+    remarks, lost = Remarks(), []
+    for column, name in names.items() if failed else ():
+        empty = [cell_name(row, column).encode() for row in rows[cells[rows, column] == ""]]
+        errors = Counter((failed[cell] or b"=").decode() for cell in empty if cell in failed)
+        lost += [name] * ("=" in errors and len(empty) == len(rows))
+        for error, count in errors.items():
+            words = f"has entries {error!r}, which count as missing"
+            remarks.add(name, words, f"{count} of {len(rows)}")
+    if lost:
         raise InputError(
             f"{path} has formulas without results in {listed(lost)}, which would be missing: open "
             "it in a spreadsheet program and save it there, or export it as CSV."
         )
-    remarks = Remarks()
-    errors = Counter((name, match[3].decode()) for name, match in cells[_ERROR])
-    for (name, error), count in errors.items():
-        words = f"has entries {error!r}, which count as missing"
-        remarks.add(name, words, f"{count} of {len(rows)}")
     return remarks.sentences()
 
 
@@ -249,7 +366,7 @@ def _whole(cell: object) -> object:
     return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
 
 
-def _typed(cells: NDArray[np.object_]) -> Any:
+def _typed(cells: Cells) -> Any:
     """Return a series of the entries (n,): integers, numbers, dates, durations or objects."""
     import pandas as pd
 

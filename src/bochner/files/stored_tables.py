@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bochner._base.names import refuse_repeated
+from bochner.files.delimited_text import RawColumns
 from bochner.files.errors import InputError
 from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
-from bochner.files.spreadsheets import Frame, chosen, listed, read_spreadsheet
+from bochner.files.spreadsheets import chosen, listed, read_spreadsheet
 
 if TYPE_CHECKING:
-    import sqlite3
-
     import pandas as pd
-
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 """Endings of spreadsheets."""
 
+_UNNAMED = re.compile(r"__index_level_\d+__")
+"""Names of an index without a name, which pandas stores."""
+
+_TABLES = (
+    "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+    "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+)
 WITH_TABLES = (*SPREADSHEETS, ".sqlite", ".sqlite3", ".db")
 """Endings of files that may have several tables."""
 
 
-def read_frame(path: Path, ending: str, options: ReadOptions) -> Frame:
-    """Return the unconverted table of a file, with column names as text.
+def read_frame(path: Path, ending: str, options: ReadOptions) -> RawColumns:
+    """Return the unconverted columns of a file.
 
     With recorded options, a missing table is replaced by the default choice. Raises InputError for
     a damaged file, a missing table, and an SQLite file with several tables of which none is chosen.
@@ -36,12 +40,14 @@ def read_frame(path: Path, ending: str, options: ReadOptions) -> Frame:
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty: expected a table.")
     if ending in SPREADSHEETS:
-        contents = read_spreadsheet(path, options)
+        frame, notes, n_names = read_spreadsheet(path, options)
     else:
-        contents = Frame(_sqlite(path, options) if ending in WITH_TABLES else _arrow(path, ending))
-    frame = contents.frame.set_axis([str(name).strip() for name in contents.frame.columns], axis=1)
-    refuse_repeated(list(frame.columns), str(path))
-    return replace(contents, frame=frame)
+        frame = _sqlite(path, options) if ending in WITH_TABLES else _arrow(path, ending)
+        notes, n_names = (), None
+    names = [str(name).strip() for name in frame.columns]
+    refuse_repeated(names, str(path))
+    columns = {name: frame.iloc[:, i] for i, name in enumerate(names)}
+    return RawColumns(columns, notes, n_names=n_names)
 
 
 def _arrow(path: Path, ending: str) -> pd.DataFrame:
@@ -53,17 +59,18 @@ def _arrow(path: Path, ending: str) -> pd.DataFrame:
     try:
         with path.open("rb") as file:
             table = (parquet if ending == ".parquet" else feather).read_table(file)
+        names = [name for name in table.column_names if not _UNNAMED.fullmatch(name)]
+        table = table.select(names)
         for i, column in enumerate(table.columns):
             ends = pc.min_max(column).as_py().values() if pa.types.is_integer(column.type) else ()
             if any(abs(end or 0) > LARGEST_EXACT for end in ends):
-                table = table.set_column(i, table.field(i).name, column.cast(pa.string()))
+                table = table.set_column(i, names[i], column.cast(pa.string()))
         # Without the metadata of pandas, an index with a name is a column like any other.
         frame: pd.DataFrame = table.to_pandas(date_as_object=False, ignore_metadata=True)
+        return frame
     except (pa.ArrowException, OSError) as error:
         reason = f"{path} is a damaged {ending[1:].title()} file ({' '.join(str(error).split())})"
         raise InputError(f"{reason}: copy or export it again.") from error
-    unnamed = [re.fullmatch(r"__index_level_\d+__", str(name)) is None for name in frame.columns]
-    return frame.loc[:, unnamed]
 
 
 def _sqlite(path: Path, options: ReadOptions) -> pd.DataFrame:
@@ -75,7 +82,12 @@ def _sqlite(path: Path, options: ReadOptions) -> pd.DataFrame:
     try:
         # Read-only: the file is neither changed nor created.
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            quoted = _sqlite_table(path, connection, options).replace('"', '""')
+            tables = [name for (name,) in connection.execute(_TABLES)]
+            table = chosen(tables, path, "table", options) or ", ".join(tables)
+            if table not in tables:
+                held = f"{len(tables)} tables ({listed(tables)})" if tables else "no tables"
+                raise InputError(f"{path} has {held}: expected one. Choose it by table= (--table).")
+            quoted = table.replace('"', '""')
             cursor = connection.execute(f'SELECT * FROM "{quoted}"')
             rows, names = cursor.fetchall(), [str(column[0]) for column in cursor.description]
     except sqlite3.Error as error:
@@ -84,17 +96,3 @@ def _sqlite(path: Path, options: ReadOptions) -> pd.DataFrame:
     # Integers that float64 would round become text.
     frame = frame.map(lambda x: str(x) if isinstance(x, int) and abs(x) > LARGEST_EXACT else x)
     return frame.set_axis(names, axis=1).infer_objects()
-
-
-def _sqlite_table(path: Path, connection: sqlite3.Connection, options: ReadOptions) -> str:
-    """Return the name of the chosen or only table; raise InputError if there are several."""
-    rows = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
-        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
-    )
-    names = [str(name) for (name,) in rows]
-    table = chosen(names, path, "table", options) or (names[0] if len(names) == 1 else None)
-    if table is None:
-        contents = f"{len(names)} tables ({listed(names)})" if names else "no tables"
-        raise InputError(f"{path} has {contents}: expected one. Choose it by table= (--table).")
-    return table

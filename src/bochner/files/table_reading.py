@@ -244,9 +244,7 @@ def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
         words = "holds one table: leave out table= (--table), which is for spreadsheets and SQLite."
         raise InputError(f"{place(path)} {words}")
     if ending not in TEXT_ENDINGS:
-        contents = read_frame(path, ending, options)
-        columns = {str(name): series for name, series in contents.frame.items()}
-        return RawColumns(columns, contents.notes, n_names=contents.n_names)
+        return read_frame(path, ending, options)
     raw = read_texts(path, "\t" if ending == ".tsv" else ",", options)
     columns, notes = raw.columns, raw.notes
     if options.skip is None:
