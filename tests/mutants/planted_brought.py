@@ -46,8 +46,8 @@ def plant(name, owner, function, old, new, *cases, users=()):
     planted(*map(file_of, cases), name=name)(edit(owner, function, old, new, *users))
 
 
-plant("other_units_are_read", number_rule, "_refuse_other_unit", "if not ends or", "if True or",
-      "a unit after a space")  # fmt: skip
+plant("other_units_are_read", number_rule.NumberRule, "read", "if (unit or factor) and",
+      "if False and", "a unit after a space")  # fmt: skip
 plant("a_half_is_enough", rule_reading, "_is_enough", "1.0 - SHARE_READ", "1.0",
       "many words among numbers")  # fmt: skip
 plant("codes_are_words", rule_reading, "_is_enough", "if any(any(map(str.isdigit, word))",
@@ -56,24 +56,24 @@ plant("words_are_few", rule_reading, "_is_enough", "are_few = are_words and", "a
       "a word among numbers")  # fmt: skip
 plant("words_are_not_recorded", rule_reading, "read_by_rules", "if kept else {}",
       "if False else {}", "a word among numbers", users=[table_reading])  # fmt: skip
-plant("factors_are_units", written_amounts, "shared_amounts", "if not factors:", "if True:",
-      "two factors", users=[number_rule])  # fmt: skip
-plant("flags_are_units", written_amounts, "shared_amounts", '"" if _FLAG.fullmatch(rest) else rest',
-      "rest", "flags", users=[number_rule])  # fmt: skip
-plant("codes_lose_their_zeros", number_rule, "_code", 'if rule == "padded":', "if True:",
+plant("factors_are_units", written_amounts.WrittenNumbers, "shared_amount", "if not factors:",
+      "if True:", "two factors")  # fmt: skip
+plant("flags_are_units", written_amounts.WrittenNumbers, "shared_amount",
+      "or _FLAG.fullmatch(rest)", "", "flags")  # fmt: skip
+plant("codes_lose_their_zeros", number_rule, "_decide_codes",
+      'lengths["min"] == lengths["max"] <', "0 <",
       "zeros that tell codes apart")  # fmt: skip
 plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
       "_IDENTIFIER_WORD.fullmatch(word)", "False", "a parcel")  # fmt: skip
 plant("codes_of_one_column_are_certain", missing_codes, "missing_codes",
-      "len(names) > 1 and any(", "any(", "a code in one column")  # fmt: skip
+      "len(names) > 1 and any(", "any(", "a code in one column", users=[table_reading])  # fmt: skip
 plant("small_negative_numbers_are_codes", missing_codes, "missing_codes",
       "any(is_far for _, is_far in names)", "True",
-      "counts with a small negative number")  # fmt: skip
-plant("text_has_missing_words", rule_reading, "_decided", "reading = last.read(column,",
-      "reading = last.read(bare,", "Namibia")  # fmt: skip
-plant("words_of_the_user_are_ignored", rule_reading, "_decided",
-      "without(column.texts, column.options.missing)", "column.texts",
-      "a date that is missing")  # fmt: skip
+      "counts with a small negative number", users=[table_reading])  # fmt: skip
+plant("text_has_missing_words", rule_reading, "_decided", "some = _read(column,",
+      "some = _read(bare,", "Namibia")  # fmt: skip
+plant("words_of_the_user_are_ignored", rule_reading, "read_by_rules",
+      ".without(options.missing)", "", "a date that is missing", users=[table_reading])  # fmt: skip
 plant("first_lines_are_names", headings, "_is_data", "return not are_names", "return False",
       "a first line of data")  # fmt: skip
 plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclose(",
@@ -84,7 +84,7 @@ plant("names_within_are_rows", extra_rows, "without_repeated_names", "if is_name
 plant("blank_lines_are_skipped", delimited_text._Body, "columns", "ignore_empty_lines=width > 1",
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
 plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_by_rules",
-      "if options.recorded and raw.delimiter", "if False and raw.delimiter",
+      "if options.recorded and delimiter", "if False and delimiter",
       "decimal commas, then points")  # fmt: skip
 plant("skipped_lines_are_looked_at", delimited_text, "read_texts", "(options.skip or 0) +", "0 +",
       "lines that are skipped", users=[table_reading])  # fmt: skip

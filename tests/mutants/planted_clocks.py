@@ -68,7 +68,7 @@ planted(
     "_prepared",
     in_folder(test_clocks.test_columns_of_parquet_keep_their_clock, BY_CLOCK),
 )
-def files_with_zones_are_read_in_utc(right, name, series, kind, options):
+def files_with_zones_are_read_in_utc(right, name, series, kind):
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-    return right(name, series, kind, options)
+    return right(name, series, kind)

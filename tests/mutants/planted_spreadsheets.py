@@ -72,5 +72,5 @@ plant_edits(
 )  # fmt: skip
 plant_edits(
     table_reading, "_remark_on_stored_text", check_stored_text,
-    numbers_next_to_words_are_text=("is_text & series.notna()", "series.notna()"),
+    numbers_next_to_words_are_text=("is_text & some.values.notna()", "some.values.notna()"),
 )  # fmt: skip

@@ -23,7 +23,7 @@ from bochner.files.local_dates import (
 from bochner.files.number_dates import FORMS, number_dates
 from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Conventions, Decision, Reading, Rule, TextColumn
+from bochner.files.rules import Conventions, Decision, Rule, TextColumn
 
 _ALL_FAMILIES: tuple[Family, ...] = ("iso", "month", "numeric", "named", "compact")
 _FAMILIES: Mapping[str, tuple[Family, ...]] = {"iso": ("iso", "month"), "none": ()}
@@ -102,14 +102,14 @@ class DateRule(Rule):
         notes = [(words, column.entry()), *decision.notes]
         return replace(decision, settings=settings, choices={}, notes=notes)
 
-    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Any:
         """Return the times, in UTC or in local time with its offset."""
         import pandas as pd
 
         if "form" in settings:
             numbers = _as_floats(column)
             times = FORMS[settings["form"]].times(numbers)
-            return Reading(pd.Series(times), np.isnat(times) & column.present())
+            return pd.Series(times)
         forced = replace(column, requested=column.requested or self.name)
         dates = _found(forced if column.options.recorded else column)
         if isinstance(dates, LocalDates):
@@ -119,8 +119,7 @@ class DateRule(Rule):
             times, clock = dates
         else:
             times, clock = np.full(len(column.texts), np.datetime64("NaT"), "datetime64[us]"), None
-        unread = np.isnat(times) & column.present()
-        return Reading(_zoned(times, clock), unread if unread.any() else None)
+        return _zoned(times, clock)
 
 
 def _numbers(column: TextColumn) -> NDArray[np.float64] | None:

@@ -29,8 +29,8 @@ _MOST_DISTINCT = 5
 """Distinct other values below which a column holds levels, of which one may well be apart."""
 
 
-def missing_codes(columns: Mapping[str, pd.Series]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the codes of columns for missing entries: those that are certain, and possible ones.
+def missing_codes(columns: Mapping[str, pd.Series], remarks: Remarks) -> dict[str, float]:
+    """Return the codes of columns for missing entries, with remarks on them and on possible codes.
 
     A code is the smallest or the largest number of a column, occurs more often than once, and is
     farther from all others than these are from each other, or the only one of its sign. It is
@@ -42,15 +42,18 @@ def missing_codes(columns: Mapping[str, pd.Series]) -> tuple[dict[str, float], d
             for code, is_far in _candidates(series.to_numpy()):
                 found[code].append((name, is_far))
     certain: dict[str, float] = {}
-    possible: dict[str, float] = {}
     for code, names in found.items():
-        shared = len(names) > 1 and any(is_far for _, is_far in names)
-        for name, is_far in names:
-            if shared:
-                certain[name] = code
-            elif is_far:
-                possible.setdefault(name, code)
-    return certain, {name: code for name, code in possible.items() if name not in certain}
+        if len(names) > 1 and any(is_far for _, is_far in names):
+            certain |= {name: code for name, _ in names}
+    for name, code in certain.items():
+        words = f"has {code:g} far from all other numbers, as other columns do: these are missing"
+        count = f"{(columns[name] == code).sum()} of {len(columns[name])}"
+        remarks.add(name, words, f"{count}; a type number, --types, keeps them")
+    for code, names in found.items():
+        words = f"has {code:g} far from all other numbers: if these are missing, name the code by"
+        for name in (name for name, is_far in names if is_far and name not in certain):
+            remarks.add(name, f"{words} missing= (--missing {code:g})")
+    return certain
 
 
 def _candidates(values: NDArray[np.generic]) -> list[tuple[float, bool]]:
@@ -71,25 +74,3 @@ def _candidates(values: NDArray[np.generic]) -> list[tuple[float, bool]]:
         if is_far or code < 0.0 <= low:
             found.append((float(code), is_far))
     return found
-
-
-def without_codes(
-    columns: Mapping[str, pd.Series], recorded: Mapping[str, float], remarks: Remarks
-) -> tuple[dict[str, pd.Series], dict[str, float]]:
-    """Return columns in which certain codes are missing, and these codes, with remarks on them.
-
-    Columns with ``recorded`` codes of an earlier file have no others.
-    """
-    certain, possible = missing_codes({n: s for n, s in columns.items() if n not in recorded})
-    for name, code in certain.items():
-        words = f"has {code:g} far from all other numbers, as other columns do: these are missing"
-        count = int((columns[name] == code).sum())
-        remarks.add(
-            name, words, f"{count} of {len(columns[name])}; a type number, --types, keeps them"
-        )
-    for name, code in possible.items():
-        words = f"has {code:g} far from all other numbers: if these are missing, name the code by"
-        remarks.add(name, f"{words} missing= (--missing {code:g})", "")
-    codes = {**recorded, **certain}
-    kept = {name: s.mask(s == codes[name]) if name in codes else s for name, s in columns.items()}
-    return kept, codes

@@ -15,9 +15,11 @@ from bochner._base.file_writing import as_path
 from bochner._base.names import nearest
 from bochner.files.errors import InputError
 
-DECIMALS = ("auto", ".", ",")
-DATES = ("auto", "iso", "dayfirst", "monthfirst", "none")
-BAD_LINES = ("error", "drop")
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "decimal": ("auto", ".", ","),
+    "dates": ("auto", "iso", "dayfirst", "monthfirst", "none"),
+    "bad_lines": ("error", "drop"),
+}
 NUMBER_KINDS: Mapping[str, str | None] = {
     "number": None, "decimal point": ".", "decimal comma": ",",
 }  # fmt: skip
@@ -59,29 +61,26 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         """Raise for invalid options, and copy the mapping of types."""
-        choices_by_name = {"decimal": DECIMALS, "dates": DATES, "bad_lines": BAD_LINES}
-        for name, choices in choices_by_name.items():
+        for name, choices in _CHOICES.items():
             value = getattr(self, name)
             if value not in choices:
                 listed = ", ".join(map(repr, choices))
                 raise InputError(f"{name} must be one of {listed}, got {value!r}.")
         if not isinstance(self.types, Mapping):
             raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
-        for name, texts in (("missing", self.missing), ("fill_down", self.fill_down)):
+        for name, noun in (("missing", "entries"), ("fill_down", "columns")):
+            texts = getattr(self, name)
             if isinstance(texts, str):
-                noun = "entries" if name == "missing" else "columns"
                 raise TypeError(f"{name} must be a list of {noun}, got {texts!r}.")
-        for name, count in (("skip", self.skip), ("header", self.header)):
-            is_count = isinstance(count, int) and 0 <= count <= _MOST_LINES
-            if count is not None and not is_count:
-                raise InputError(
-                    f"{name} must be a number of lines from 0 to {_MOST_LINES}, got {count}."
-                )
+            object.__setattr__(self, name, tuple(map(str, texts)))
+        for name in ("skip", "header"):
+            count = getattr(self, name)
+            if count is not None and not (isinstance(count, int) and 0 <= count <= _MOST_LINES):
+                words = f"{name} must be a number of lines from 0 to {_MOST_LINES}"
+                raise InputError(f"{words}, got {count}.")
         for column, kind in self.types.items():
             check_kind(kind, f"types of column {column!r}")
         object.__setattr__(self, "types", dict(self.types))
-        object.__setattr__(self, "missing", tuple(map(str, self.missing)))
-        object.__setattr__(self, "fill_down", tuple(map(str, self.fill_down)))
         object.__setattr__(self, "decisions", {n: dict(some) for n, some in self.decisions.items()})
 
     def to_record(self) -> dict[str, object]:
@@ -100,8 +99,7 @@ class ReadOptions:
 def check_kind(kind: str, place: str) -> None:
     """Raise InputError unless ``kind`` is a valid kind of column."""
     if kind not in KINDS:
-        near = nearest(str(kind), KINDS)
-        hint = f" Did you mean {near!r}?" if near else ""
+        hint = _hint(str(kind), KINDS)
         raise InputError(f"{place}: expected one of {', '.join(KINDS)}, got {kind!r}.{hint}")
 
 
@@ -109,9 +107,13 @@ def check_names(types: Mapping[str, str], names: Collection[str]) -> None:
     """Raise InputError if ``types`` has names of columns that the table lacks."""
     for name in types:
         if name not in names:
-            near = nearest(name, names)
-            hint = f" Did you mean {near!r}?" if near else ""
+            hint = _hint(name, names)
             raise InputError(f"A type is given for {name!r}, which is no column.{hint}")
+
+
+def _hint(name: str, names: Collection[str]) -> str:
+    near = nearest(name, names)
+    return f" Did you mean {near!r}?" if near else ""
 
 
 def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -124,15 +126,12 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     {'zip': 'text', 'size': 'number'}
     """
     path = as_path(path)
-    if not path.exists() and not re.search("[,=]", str(path)):
+    text, is_file = str(path), path.exists()
+    if not is_file and not re.search("[,=]", text):
         raise FileNotFoundError(f"There is no file {path} of types. Check the name and the folder.")
     try:
-        is_file = path.exists()
-        text = (
-            path.read_text(encoding="utf-8-sig")
-            if is_file
-            else re.sub("=(?=[^=;]*(;|$))", ",", str(path)).replace(";", "\n")
-        )
+        listed = re.sub("=(?=[^=;]*(;|$))", ",", text).replace(";", "\n")
+        text = path.read_text(encoding="utf-8-sig") if is_file else listed
         is_json = text.lstrip()[:1] in ("{", "[")
         rows = json.loads(text, object_pairs_hook=list) if is_json else _rows(text)
         pairs = [(name, kind) for name, kind in rows]

@@ -7,8 +7,8 @@ them has decided for a column, are all that a later file needs to be read as the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+Notes = Sequence[tuple[str, str]]
+"""Pairs of words and an example, as `Remarks.add` takes them."""
+
 MISSING = (
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
@@ -28,11 +31,10 @@ MISSING = (
 """Words for missing entries in columns of numbers or dates, as for `pandas.read_csv`. In text
 columns they are text, such as a class None or the country code NA."""
 
-MARKERS = (
-    *dict.fromkeys(map(str.lower, MISSING)), "n.a.", "missing", "-", "--", "---", "\u2013",
-    "\u2014", "?", ".", "..", ":", "0000-00-00", "0000-00-00 00:00:00",
-    "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!",
-)  # fmt: skip
+MARKERS = frozenset(map(str.lower, (
+    *MISSING, "n.a.", "missing", "-", "--", "---", "\u2013", "\u2014", "?", ".", "..", ":",
+    "0000-00-00", "0000-00-00 00:00:00", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!",
+)))  # fmt: skip
 """Lower-case markers of missing numbers or dates, in addition to the general markers: dashes, marks
 of statistical offices, dates of MySQL, and errors of Excel."""
 
@@ -41,9 +43,6 @@ SAMPLE_SIZE = 1000
 
 SHARE_READ = 0.9
 """Smallest share of entries that a rule must read; the others are missing."""
-
-MARKED = frozenset(MARKERS)
-"""The markers, to look them up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +59,8 @@ class TextColumn:
 
     def is_for(self, rule: str) -> bool:
         """Return whether the column may be read by a rule: none, or this one, is asked for."""
-        return self.requested is None or rule_of(self.requested) == rule
+        kinds = {"number": NUMBER_KINDS, "date": DATE_KINDS}.get(rule, (rule,))
+        return self.requested is None or self.requested in kinds
 
     @property
     def n_present(self) -> int:
@@ -81,37 +81,35 @@ class TextColumn:
         row = int(np.argmax(self.present())) if row < 0 else row
         return shown(self.texts[row]) if self.n_present else "no entry"
 
+    def without(self, words: Collection[str], *, is_bare: bool = False) -> TextColumn:
+        """Return the column with null in place of words; bare texts have no white space or case."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if not words:
+            return self
+        texts = pc.utf8_trim_whitespace(self.texts) if is_bare else self.texts
+        keys = pc.utf8_lower(texts) if is_bare else texts
+        is_word = pc.is_in(keys, value_set=pa.array(list(words), pa.string()))
+        return replace(self, texts=pc.if_else(is_word, pa.scalar(None, pa.string()), texts))
+
+    def bare(self, words: Sequence[str] = ()) -> TextColumn:
+        """Return the column without white space around texts, `MARKERS` and words."""
+        return self.without({"", *MARKERS, *map(str.lower, words)}, is_bare=True)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decision:
     """What a rule has decided for a column: the rule's name and its settings, as plain JSON.
 
     ``choices`` are values of a setting with which the rule reads the column equally well. They are
-    settled by the other columns of the file. ``notes`` are pairs of words and an example, as
-    `Remarks.add` takes them.
+    settled by the other columns of the file.
     """
 
     rule: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    notes: Sequence[tuple[str, str]] = ()
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the rule and its settings as one dictionary."""
-        return {"rule": self.rule, **self.settings}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reading:
-    """Values (n,) of a column, the mask (n,) of present entries that could not be read, and notes.
-
-    ``is_mixed`` is for text that seems to hold numbers or dates with errors.
-    """
-
-    values: pd.Series
-    unread: NDArray[np.bool_] | None = None
-    notes: Sequence[tuple[str, str]] = ()
-    is_mixed: bool = False
+    notes: Notes = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,31 +146,86 @@ class Rule(ABC):
         return decision
 
     @abstractmethod
-    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Reading:
-        """Return the values of the column."""
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
+        """Return the values (n,) of the column, missing where the rule cannot read an entry."""
 
 
-def rule_of(kind: str) -> str:
-    """Return the name of the rule that reads a kind of columns."""
-    if kind in NUMBER_KINDS:
-        return "number"
-    return "date" if kind in DATE_KINDS else kind
+_TRUTHS: Mapping[str, bool] = {
+    "True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False,
+}  # fmt: skip
+"""Truth values, as `pandas.read_csv` reads them."""
 
 
-def bare_texts(texts: pa.Array, words: Sequence[str] = ()) -> pa.Array:
-    """Return texts (n,) without white space around them, null where they are `MARKERS` or words."""
-    import pyarrow.compute as pc
+class TruthRule(Rule):
+    """Reads the truth values that programs write, in columns without other words."""
 
-    trimmed = pc.utf8_trim_whitespace(texts)
-    return without(trimmed, ("", *MARKERS, *map(str.lower, words)), pc.utf8_lower(trimmed))
+    name = "truth"
+    noun = "truth values"
+
+    def decide(self, column: TextColumn) -> Decision | None:
+        """Return a decision if all entries are truth values."""
+        import pyarrow.compute as pc
+
+        # A column of other text shows within a few entries that it holds no truth values.
+        for some in (column.texts.slice(0, len(_TRUTHS)), column.texts):
+            if not set(pc.unique(some).to_pylist()) <= {*_TRUTHS, None}:
+                return None
+        return Decision(self.name) if column.n_present else None
+
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
+        """Return the truth values, objects if some are missing."""
+        import pandas as pd
+
+        return pd.Series(column.texts.to_pandas()).map(_TRUTHS)
 
 
-def without(texts: pa.Array, words: Sequence[str], keys: pa.Array | None = None) -> pa.Array:
-    """Return texts with null where the key, by default the text itself, is one of the words."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+class TextRule(Rule):
+    """Reads any entries as text, without white space around them."""
 
-    if not words:
-        return texts
-    is_word = pc.is_in(texts if keys is None else keys, value_set=pa.array(words))
-    return pc.if_else(is_word, pa.scalar(None, pa.string()), texts)
+    name = "text"
+    noun = "text"
+
+    def decide(self, column: TextColumn) -> Decision:
+        """Return a decision for any column, with a note on white space."""
+        import pyarrow.compute as pc
+
+        is_padded = pc.not_equal(pc.utf8_trim_whitespace(column.texts), column.texts)
+        words = "has white space around entries, which is removed"
+        return Decision(self.name, notes=[(words, "")] if pc.any(is_padded).as_py() else [])
+
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
+        """Return the texts, missing where they are empty."""
+        import pandas as pd
+
+        return pd.Series(column.without({""}, is_bare=True).texts.to_pandas())
+
+
+class FunctionRule(Rule):
+    """Reads a column by a function of the user, where it reads nearly all entries.
+
+    The function takes the texts as a pandas Series, and returns a Series of values, missing where
+    it cannot read an entry, or None to decline the column.
+    """
+
+    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
+        self.name = self.noun = name
+        self.function = function
+
+    def decide(self, column: TextColumn) -> Decision | None:
+        """Return a decision unless the function declines a sample of the column."""
+        sample = self.function(column.sample().to_pandas())
+        return None if sample is None or not sample.notna().any() else Decision(self.name)
+
+    def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
+        """Return what the function returns, without an entry where it declines the column."""
+        import pandas as pd
+
+        texts = pd.Series(column.texts.to_pandas())
+        values = self.function(texts)
+        values = pd.Series(np.nan, texts.index) if values is None else pd.Series(values)
+        if len(values) != len(texts):
+            raise ValueError(
+                f"The rule {self.name!r} returned {len(values)} values for {len(texts)} entries of "
+                f"column {column.name!r}: expected one value for each entry."
+            )
+        return values.reset_index(drop=True)

@@ -17,19 +17,18 @@ from bochner.files.delimited_text import RawColumns, read_texts
 from bochner.files.errors import InputError
 from bochner.files.extra_rows import fill_down, without_repeated_names, without_summaries
 from bochner.files.identifiers import leave_out
-from bochner.files.missing_codes import without_codes
+from bochner.files.missing_codes import missing_codes
 from bochner.files.number_dates import number_dates
 from bochner.files.plain_numbers import is_number
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
-from bochner.files.rule_reading import RULES, TableByRules, read_by_rules
-from bochner.files.rules import Rule
+from bochner.files.rule_reading import RULES, ReadColumn, read_by_rules
+from bochner.files.rules import FunctionRule, Rule
 from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.text_files import TEXT_ENDINGS, find, place
 
 if TYPE_CHECKING:
     import pandas as pd
 
-from bochner.files.word_rules import FunctionRule  # isort
 
 _AUTOMATIC = ReadOptions()
 
@@ -58,24 +57,12 @@ def read(
     optional: Collection[str] = (),
     rules: Sequence[Rule] = RULES,
 ) -> TableRead:
-    r"""Read a table from a file as `read_table` does, and return its notes and layout as well.
+    """Read a table from a file as `read_table` does, and return its notes and layout as well.
 
     ``path`` may also be "-", for CSV from standard input. ``options`` may be the layout of an
     earlier reading. Columns of ``keep``, such as the target, stay even if they seem to be
     identifiers. Columns of ``optional``, such as the target of rows to predict, become text where
     they cannot be read by the layout.
-
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "houses.csv"
-    ...     _ = path.write_text("size;sold\n52,5;31.01.2021\n110;28.02.2021\n")
-    ...     table = read(path)
-    >>> print(*table.notes, sep="\n")
-    'size' has decimal commas (52,5 is read as 52.5).
-    'sold' holds days before months (31.01.2021).
-    >>> table.layout.decimal, table.layout.dates
-    (',', 'dayfirst')
     """
     try:
         import pandas as pd
@@ -84,49 +71,40 @@ def read(
         raise ImportError(
             "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
         ) from None
-    remarks, ending, source, index = Remarks(), "", "The table", None
+    remarks, ending, source = Remarks(), "", "The table"
     if isinstance(path, pd.DataFrame):
-        index = path.index
-        refuse_repeated(list(map(str, path.columns)))
-        raw = RawColumns({str(n): series for n, series in path.reset_index(drop=True).items()})
-        _refuse_broken_names(raw.columns)
+        raw, index = RawColumns(_columns_of(path)), path.index
     else:
         path, ending = find(path)
-        source = str(place(path))
+        source, index = str(place(path)), None
         raw = _load(path, ending, options)
+    columns, notes = raw.columns, raw.notes
     if not options.recorded:
-        check_names(options.types, raw.columns)
-    notes, columns = raw.notes, raw.columns
+        check_names(options.types, columns)
     if options.skip is None and ending in _WITH_SUMMARIES:
         columns, note = without_summaries(columns)
         notes = (*notes, note) if note else notes
     columns, gaps = fill_down(columns, options)
-    notes += gaps
-    table = _by_rules(raw, columns, options, text, rules, remarks, optional)
-    decided = options.decisions if options.recorded else ()
-    keep_names = {*text, *options.types, *table.mixed, *keep, *decided}
-    left = leave_out(table.columns, keep_names, remarks, options.recorded)
-    frame = pd.DataFrame({n: column for n, column in table.columns.items() if n not in left})
+    series, kept, found = _by_rules(columns, options, text, rules, remarks, optional, raw.delimiter)
+    left = leave_out(series, {*text, *options.types, *keep, *kept}, remarks, options.recorded)
+    frame = pd.DataFrame({name: each for name, each in series.items() if name not in left})
     if frame.empty:
         raise InputError(f"{source} has no rows or no columns: expected at least one of each.")
     if index is not None:
         frame.index = index
-    decisions = {**options.decisions, **table.decisions}
     ignored = [name for name, kind in options.types.items() if kind == "ignore"]
-    decisions |= {name: {"rule": "ignore"} for name in (*left, *ignored)}
+    found["decisions"] |= {name: {"rule": "ignore"} for name in (*left, *ignored)}
     layout = replace(
         options,
-        decimal=table.decimal or "." if options.decimal == "auto" else options.decimal,
-        dates="none" if options.dates == "none" else table.order or "iso",
         types={},
-        decisions=decisions,
         recorded=True,
         header=raw.n_names if options.header is None else options.header,
         delimiter=raw.delimiter or options.delimiter,
         encoding=raw.encoding or options.encoding,
+        **found,
     )
-    identifiers = {name: table.columns[name] for name in left}
-    return TableRead(frame, (*notes, *remarks.sentences()), layout, identifiers)
+    sentences = (*notes, *gaps, *remarks.sentences())
+    return TableRead(frame, sentences, layout, {name: series[name] for name in left})
 
 
 def read_table(
@@ -230,13 +208,15 @@ def read_table(
     return table_read.frame
 
 
-def _refuse_broken_names(names: Collection[str]) -> None:
-    """Raise InputError for invalid Unicode in a column name, as after a wrong encoding."""
-    for name in names:
+def _columns_of(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return the columns of a data frame; raise InputError for invalid Unicode in a name."""
+    refuse_repeated(list(map(str, frame.columns)))
+    for name in map(str, frame.columns):
         try:
             name.encode()
         except UnicodeEncodeError:
             raise InputError(f"The name {name!a} is no Unicode: rename the column.") from None
+    return {str(name): series for name, series in frame.reset_index(drop=True).items()}
 
 
 def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
@@ -254,100 +234,108 @@ def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
 
 
 def _by_rules(
-    raw: RawColumns,
     columns: Mapping[str, Any],
     options: ReadOptions,
     text: Collection[str],
     rules: Sequence[Rule],
     remarks: Remarks,
     optional: Collection[str],
-) -> TableByRules:
-    """Read the columns of a file by rules; columns of a typed table keep their types."""
-    if options.recorded and raw.delimiter in {options.decimal, ";"} - {options.delimiter}:
+    delimiter: str,
+) -> tuple[dict[str, pd.Series], set[str], dict[str, Any]]:
+    """Read the columns of a file by rules; typed columns keep their types.
+
+    Returns the columns, the names of those that are no identifiers, and what the layout records.
+    """
+    if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
         # Commas between fields exclude decimal commas; semicolons often accompany decimal commas.
         options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
     kinds = {name: record["rule"] for name, record in options.decisions.items()} | requested
-    prepared = {}
+    series: dict[str, Any] = {}
+    texts: dict[str, Any] = {}
     for name, column in columns.items():
-        if kinds.get(name) == "ignore":
-            continue
-        is_typed = hasattr(column, "iloc")
-        prepared[name] = _prepared(name, column, kinds.get(name), options) if is_typed else column
-    texts = {name: column for name, column in prepared.items() if not hasattr(column, "iloc")}
-    has_semicolons = raw.delimiter == ";"
-    table = read_by_rules(
-        texts,
-        options,
-        rules,
-        remarks,
-        requested=requested,
-        optional=optional,
-        has_semicolons=has_semicolons,
-    )
-    for name, column in prepared.items():
-        if name not in texts:
-            kind = {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind)
-            table.decisions.update({name: {"rule": kind}} if kind else {})
-        elif hasattr(columns[name], "iloc") and name not in kinds:
-            _remark_on_stored_text(name, columns[name], table, remarks)
-    read_columns = {name: table.columns.get(name, prepared[name]) for name in prepared}
-    numbers = [float(word) for word in options.missing if is_number(word)]
-    for name, series in read_columns.items() if numbers else ():
-        # A missing number may be written in several ways
-        if series.dtype.kind in "iuf" and (is_missing := series.isin(numbers)).any():
-            read_columns[name] = series.mask(is_missing)
-    recorded = {n: some["code"] for n, some in options.decisions.items() if "code" in some}
-    free = {n: s for n, s in read_columns.items() if n not in requested and not options.recorded}
-    free |= {name: read_columns[name] for name in recorded if name in read_columns}
-    without, codes = without_codes(free, recorded, remarks)
+        if kinds.get(name) != "ignore":
+            series[name] = _prepared(name, column, kinds.get(name))
+            texts |= {} if hasattr(series[name], "iloc") else {name: series[name]}
+    found, decimal, order = read_by_rules(
+        texts, options, rules, remarks, requested=requested, optional=optional,
+        has_semicolons=delimiter == ";",
+    )  # fmt: skip
+    decisions: dict[str, Any] = {**options.decisions}
+    for name, column in series.items():
+        if name in found:
+            series[name], decisions[name] = found[name].values, found[name].record
+            if hasattr(columns[name], "iloc") and name not in kinds:
+                _remark_on_stored_text(columns[name], found[name], remarks)
+        elif kind := {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind):
+            decisions[name] = {"rule": kind}
+    codes = _without_codes(series, options, requested, remarks)
     for name, code in codes.items():
-        table.decisions[name] = {**table.decisions.get(name, {"rule": "number"}), "code": code}
-    return replace(table, columns={**read_columns, **without})
+        decisions[name] = {**decisions[name], "code": code}
+    kept = {*options.decisions, *(name for name, some in found.items() if some.is_mixed)}
+    recorded = {
+        "decisions": decisions,
+        "decimal": decimal or "." if options.decimal == "auto" else options.decimal,
+        "dates": "none" if options.dates == "none" else order or "iso",
+    }
+    return series, kept, recorded
 
 
-def _remark_on_stored_text(name: str, cells: Any, table: TableByRules, remarks: Remarks) -> None:
+def _without_codes(
+    series: dict[str, pd.Series],
+    options: ReadOptions,
+    requested: Mapping[str, str],
+    remarks: Remarks,
+) -> dict[str, float]:
+    """Remove numbers that stand for missing entries from columns, and return codes by column."""
+    recorded = {n: some["code"] for n, some in options.decisions.items() if "code" in some}
+    named = [float(word) for word in options.missing if is_number(word)]
+    numbers = {name: column for name, column in series.items() if column.dtype.kind in "iuf"}
+    codes = dict(recorded)
+    if not options.recorded:
+        free = {name: column for name, column in numbers.items() if name not in requested}
+        codes |= missing_codes({n: c.mask(c.isin(named)) for n, c in free.items()}, remarks)
+    for name, column in numbers.items():
+        is_missing = column.isin([*named, *([codes[name]] if name in codes else [])])
+        series[name] = column.mask(is_missing) if is_missing.any() else column
+    return codes
+
+
+def _remark_on_stored_text(cells: pd.Series, some: ReadColumn, remarks: Remarks) -> None:
     """Add a remark on plain numbers that a spreadsheet or other typed table stores as text."""
-    series, decision = table.columns[name], table.decisions[name]
-    is_plain = decision["rule"] == "number" and decision.get("decimal", ".") == "."
+    is_plain = some.record["rule"] == "number" and some.record.get("decimal", ".") == "."
     is_text = cells.map(lambda cell: isinstance(cell, str)).to_numpy(bool)
-    rows = np.flatnonzero(is_text & series.notna().to_numpy())
+    rows = np.flatnonzero(is_text & some.values.notna().to_numpy())
     if is_plain and len(rows):
         words = "has numbers that are stored as text: read as numbers; a type text (types=)"
-        remarks.add(name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
+        remarks.add(some.column.name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
 
-def _prepared(name: str, series: pd.Series, kind: str | None, options: ReadOptions) -> Any:
-    """Return a typed column (n,) converted to a kind, guessed if None; text as an Arrow array.
+def _prepared(name: str, column: Any, kind: str | None) -> Any:
+    """Return a typed column (n,) that has its kind, guessed if None, and other columns as texts.
 
-    Dates keep their zone. Numbers among text become text, because spreadsheets may hold both.
-    Raises InputError if numbers are requested and the column holds dates.
+    Numbers among text become text, because spreadsheets may hold both.
     """
-    is_date, is_number = series.dtype.kind == "M", series.dtype.kind in "iuf"
-    if kind in NUMBER_KINDS and is_date:
-        advice = "Convert them." if options.recorded else "Give it another type (types=, --types)."
-        raise InputError(
-            f"Column {name!r} should hold numbers, but holds dates (row 1: {series.iloc[0]}). "
-            f"{advice}"
-        )
+    if not hasattr(column, "iloc"):
+        return column
+    is_date, is_number = column.dtype.kind == "M", column.dtype.kind in "iuf"
     if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
-        return series
-    is_dates = False
+        return column
+    is_wanted = kind is not None
     if kind is None and is_number:
-        dates = number_dates(name, series.to_numpy(dtype=float, na_value=np.nan))
-        is_dates = dates is not None and dates.is_sure
-    if kind is None and not is_dates and (series.dtype.kind != "O" or series.dtype == "category"):
-        return series
-    kinds = {kind_of(entry) for entry in set(map(type, series[series.notna()]))}
-    if not kinds <= {"text", "numeric", "date"} or not (kind or is_dates or "text" in kinds):
-        return series
+        dates = number_dates(name, column.to_numpy(dtype=float, na_value=np.nan))
+        is_wanted = dates is not None and dates.is_sure
+    kinds = {kind_of(entry) for entry in set(map(type, column[column.notna()]))}
+    is_wanted |= "text" in kinds and column.dtype.kind == "O" and column.dtype != "category"
+    if not is_wanted or not kinds <= {"text", "numeric", "date"}:
+        return column
     import pyarrow as pa
 
-    texts = labels(np.asarray(series, dtype=object), series.notna().to_numpy())
+    texts = labels(np.asarray(column, dtype=object), column.notna().to_numpy())
     try:
         return pa.chunked_array([pa.array(texts, pa.string())])
     except UnicodeEncodeError as error:
         raise InputError(
-            f"Column {series.name!r} holds text that is no Unicode ({error.object!r}): read the "
+            f"Column {name!r} holds text that is no Unicode ({error.object!r}): read the "
             "file with its encoding, or replace the text."
         ) from None

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,80 +21,15 @@ MARKS = {".": "points", ",": "commas"}
 THOUSANDS = {".": ",", ",": "."}
 """Separator of thousands by decimal mark."""
 
-SPACES = " \u00a0\u2009\u202f'\u2019"
+_SPACES = " \u00a0\u2009\u202f'\u2019"
 """Other separators of thousands: spaces of several widths, and apostrophes."""
 
 _CURRENCIES = "[$€£¥₹₽₩₺₪]|(?:US|R|A|C)[$]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|Fr|kr|zł"
 
-_MEASURES = frozenset(
-    [
-        "%",
-        "mm",
-        "cm",
-        "m",
-        "km",
-        "in",
-        "ft",
-        "mi",
-        "m2",
-        "km2",
-        "m²",
-        "km²",
-        "sqm",
-        "sqft",
-        "ha",
-        "ml",
-        "cl",
-        "l",
-        "m3",
-        "m³",
-        "mg",
-        "g",
-        "kg",
-        "t",
-        "lb",
-        "lbs",
-        "oz",
-        "ms",
-        "s",
-        "sec",
-        "min",
-        "h",
-        "hr",
-        "hrs",
-        "d",
-        "days",
-        "weeks",
-        "months",
-        "years",
-        "Hz",
-        "kHz",
-        "MHz",
-        "GHz",
-        "kV",
-        "mV",
-        "mA",
-        "kW",
-        "MW",
-        "kWh",
-        "kJ",
-        "kcal",
-        "hPa",
-        "kPa",
-        "MPa",
-        "bar",
-        "mbar",
-        "psi",
-        "°C",
-        "°F",
-        "°",
-        "mph",
-        "km/h",
-        "m/s",
-        "rpm",
-        "ppm",
-        "dB",
-    ]
+_MEASURES = (
+    " % mm cm m km in ft mi m2 km2 m² km² sqm sqft ha ml cl l m3 m³ mg g kg t lb lbs oz ms s sec "
+    "min h hr hrs d days weeks months years Hz kHz MHz GHz kV mV mA kW MW kWh kJ kcal hPa kPa MPa "
+    "bar mbar psi °C °F ° mph km/h m/s rpm ppm dB "
 )
 """Units that may stand next to a number; other units need a space or decimals before them."""
 
@@ -112,97 +45,115 @@ _FLAG = re.compile(r"[*†‡§+?!#^~]+|\([\w*]{1,2}\)")
 _STATUS = re.compile(r"[a-z]{1,2}")
 """Letters by which statistical offices mark entries, such as p for provisional."""
 
-NO_UNIT = "?"
-"""In place of a unit, where numbers do not share one."""
 
-
-def _pattern(decimal: str) -> str:
+def _digits(decimal: str) -> str:
+    """Return the pattern of a number without its sign."""
     mark, comma = re.escape(decimal), re.escape(THOUSANDS[decimal])
-    groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{some}[0-9]{{3}})+" for some in (comma, f"[{SPACES}]"))
-    return rf"^[+-]?(?:(?:[0-9]+|{groups})(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+    groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{some}[0-9]{{3}})+" for some in (comma, f"[{_SPACES}]"))
+    return rf"(?:(?:[0-9]+|{groups})(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
-PATTERNS = {decimal: _pattern(decimal) for decimal in THOUSANDS}
+PATTERNS = {decimal: f"^[+-]?{_digits(decimal)}$" for decimal in THOUSANDS}
 """Patterns of numbers by decimal mark, for `re` and for Arrow."""
 
-_ENTRY = (
-    rf"^(?P<limit>(?:[<>≤≥≈~])?)[{SPACES}]?(?P<sign>[+-]?)(?P<front>(?:{_CURRENCIES})?)[{SPACES}]?"
-    rf"(?P<body>[+-]?[0-9.,][0-9.,{SPACES}]*?(?:[eE][+-]?[0-9]+)?)"
-    rf"(?P<gap>[{SPACES}]?)(?P<rest>(?:[^0-9.,{SPACES}][^{SPACES}]{{0,11}})?)$"
-)
+_ENTRIES = {
+    decimal: rf"^[<>≤≥≈~]?[{_SPACES}]?(?P<sign>[+-]?)(?P<front>(?:{_CURRENCIES})?)[{_SPACES}]?"
+    rf"(?P<digits>{_digits(decimal)})"
+    rf"(?P<gap>[{_SPACES}]?)(?P<rest>(?:[^0-9.,{_SPACES}][^{_SPACES}]{{0,11}})?)$"
+    for decimal in THOUSANDS
+}
 """A number with a limit or currency in front of it, and a unit, factor or flag behind it."""
 
 
-class Parts:
-    """The parts of distinct texts (k,), with their numbers of occurrences."""
+class WrittenNumbers:
+    """Distinct texts (k,) that are parsed with one decimal mark, and how often they occur.
 
-    def __init__(self, levels: pa.Array, counts: NDArray[np.int64]) -> None:
-        import pyarrow.compute as pc
-
-        self.levels, self.counts = levels, counts
-        texts = pc.replace_substring(levels, "\u2212", "-")  # Typographic minus sign
-        self.parts = pc.extract_regex(texts, _ENTRY)
-
-    def field(self, name: str) -> list[Any]:
-        """Return a part of each text, None for texts that are no numbers."""
-        import pyarrow.compute as pc
-
-        return list(pc.struct_field(self.parts, _FIELDS.index(name)).to_pylist())
-
-    @cached_property
-    def bodies(self) -> pa.Array:
-        """The signs and digits, null for texts that are no numbers."""
-        import pyarrow.compute as pc
-
-        sign, body = (pc.struct_field(self.parts, _FIELDS.index(name)) for name in ("sign", "body"))
-        return pc.binary_join_element_wise(sign, body, "")
-
-    @cached_property
-    def ends(self) -> list[tuple[str, str, str, str] | None]:
-        """The limit, the currency in front, the gap and the rest of each text."""
-        limits, fronts, gaps, rests = map(self.field, ("limit", "front", "gap", "rest"))
-        columns = zip(limits, fronts, gaps, rests, strict=True)
-        return [some if some[0] is not None else None for some in columns]
-
-    def fits(self, decimal: str) -> NDArray[np.bool_]:
-        """Return the mask (k,) of texts whose digits are a number with a decimal mark."""
-        import pyarrow.compute as pc
-
-        return np.array(pc.match_substring_regex(self.bodies, PATTERNS[decimal]).fill_null(False))
-
-    def share(self, mask: NDArray[np.bool_]) -> float:
-        """Return the share of entries in a mask (k,) of levels."""
-        return float(self.counts[mask].sum() / max(self.counts.sum(), 1))
-
-
-_FIELDS = tuple(re.compile(_ENTRY).groupindex)
-
-
-@dataclass(frozen=True, slots=True)
-class Amounts:
-    """The unit and factor that the texts of a column share; ``factor`` None without factors.
-
-    An empty factor is for factors that differ, such as k and M, which are multiplied.
+    ``numbers`` (k,) are NaN for other texts. ``ends`` are the distinct currencies in front, gaps
+    and units behind, and ``end_codes`` (k,) their positions, -1 for other texts.
     """
 
-    unit: str = ""
-    factor: str | None = None
+    def __init__(self, texts: pa.ChunkedArray, decimal: str) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-    def number_factor(self, end: tuple[str, str, str, str] | None) -> float:
-        """Return what the number of a text is multiplied by, NaN if the text has another unit."""
-        if end is None:
-            return np.nan
-        _, front, gap, rest = end
-        factor = 1.0
-        if self.factor is not None:
+        counted = pc.value_counts(texts.drop_null())
+        self.levels, self.counts = counted.field(0), np.array(counted.field(1))
+        levels = pc.replace_substring(self.levels, "\u2212", "-")  # Typographic minus sign
+        levels = pc.replace_substring_regex(levels, f"^({_CURRENCIES})[{_SPACES}]?-", r"-\1")
+        parts = pc.extract_regex(levels, _ENTRIES[decimal])
+        sign, front, self._digits, gap, rest = (pc.struct_field(parts, i) for i in range(5))
+        ends = pc.binary_join_element_wise(front, gap, rest, "\n").dictionary_encode()
+        self.ends: list[list[str]] = [end.split("\n", 2) for end in ends.dictionary.to_pylist()]
+        self.end_codes = np.array(ends.indices.fill_null(-1))
+        digits = pc.replace_substring_regex(self._digits, f"[{_SPACES}{THOUSANDS[decimal]}]", "")
+        digits = pc.replace_substring(digits, decimal, ".")
+        numbers = pc.cast(pc.binary_join_element_wise(sign, digits, ""), pa.float64())
+        self.numbers = np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+    def share(self, numbers: NDArray[np.float64]) -> float:
+        """Return the share of entries whose numbers (k,) are not NaN."""
+        return float(self.counts[~np.isnan(numbers)].sum() / max(self.counts.sum(), 1))
+
+    def marks(self) -> dict[str, int]:
+        """Return the first text with a point and the first text with a comma, where they exist."""
+        import pyarrow.compute as pc
+
+        has_mark = {mark: pc.match_substring(self._digits, mark) for mark in THOUSANDS}
+        rows = {mark: pc.index(mask, True).as_py() for mark, mask in has_mark.items()}
+        return {mark: row for mark, row in rows.items() if row >= 0}
+
+    def values(self, unit: str, factor: str | None) -> NDArray[np.float64]:
+        """Return the numbers (k,) with a unit, NaN for other units and texts."""
+        scales = [_scale(front, gap, rest, unit, factor) for front, gap, rest in self.ends]
+        factors: NDArray[np.float64] = np.array([*scales, np.nan])[self.end_codes]
+        return self.numbers * factors
+
+    def shared_amount(self) -> tuple[str, str | None] | None:
+        """Return the unit and the factor that most numbers have, None if they share no unit.
+
+        The factor is None without factors, and empty for factors that differ, such as k and M.
+        """
+        units: Counter[str] = Counter()
+        factors: Counter[str] = Counter()
+        spaced: Counter[str] = Counter()
+        is_number = self.end_codes >= 0
+        counts = np.bincount(self.end_codes[is_number], self.counts[is_number])
+        for (front, gap, rest), count in zip(self.ends, counts.astype(int).tolist(), strict=True):
             if rest in _FACTORS:
-                factor, rest = _FACTORS[rest] / _FACTORS.get(self.factor, 1.0), ""
-            elif self.factor:
-                return np.nan
-        is_flag = _FLAG.fullmatch(rest) or (gap and not self.unit and _STATUS.fullmatch(rest))
-        unit = front + ("" if is_flag else rest)
-        is_right = unit == self.unit or (not unit and is_currency(self.unit))
-        return factor if is_right else np.nan
+                factors[rest] += count
+            unit = front + ("" if rest in _FACTORS or _FLAG.fullmatch(rest) else rest)
+            units[unit] += count
+            spaced[unit] += count * bool(gap)
+        total = units.total()
+        unit = max(units, key=units.__getitem__, default="")
+        if _is_currency(unit) or (not unit and any(map(_is_currency, units))):
+            unit = next(some for some, _ in units.most_common() if _is_currency(some))
+            units[unit] += units[""]
+        is_unit = f" {unit} " in _MEASURES or _is_currency(unit) or spaced[unit] == units[unit]
+        has_decimals = bool((self.numbers[is_number] % 1.0 > 0.0).any())
+        if unit and (units[unit] < SHARE_READ * total or not (is_unit or has_decimals)):
+            return None
+        if not factors:
+            return unit, None
+        common = max(factors, key=factors.__getitem__)
+        return unit, common if factors[common] == total else ""
+
+
+def _scale(front: str, gap: str, rest: str, unit: str, factor: str | None) -> float:
+    """Return what a number with this end is multiplied by, NaN if it has another unit."""
+    scale = 1.0
+    if factor is not None and rest in _FACTORS:
+        scale, rest = _FACTORS[rest] / _FACTORS.get(factor, 1.0), ""
+    elif factor:
+        return np.nan
+    is_flag = _FLAG.fullmatch(rest) or (gap and not unit and _STATUS.fullmatch(rest))
+    here = front + ("" if is_flag else rest)
+    return scale if here == unit or (not here and _is_currency(unit)) else np.nan
+
+
+def _is_currency(unit: str) -> bool:
+    """Return whether a unit is a currency, which amounts of money may omit."""
+    return re.fullmatch(_CURRENCIES, unit) is not None
 
 
 def written_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
@@ -210,77 +161,3 @@ def written_numbers(texts: Sequence[str]) -> NDArray[np.bool_]:
     patterns = map(re.compile, PATTERNS.values())
     masks = [[pattern.match(text) is not None for text in texts] for pattern in patterns]
     return np.array(max(masks, key=sum), dtype=bool)
-
-
-def is_currency(unit: str) -> bool:
-    """Return whether a unit is a currency, which amounts of money may omit."""
-    return re.fullmatch(_CURRENCIES, unit) is not None
-
-
-def either(parts: Parts, decimals: Sequence[str]) -> NDArray[np.bool_]:
-    """Return the mask (k,) of texts that are numbers with one of the decimal marks."""
-    return np.asarray(np.logical_or.reduce([parts.fits(decimal) for decimal in decimals]))
-
-
-def parts_of(texts: pa.Array) -> tuple[Parts, NDArray[np.intp]]:
-    """Return the parts of the distinct texts, and their positions (n,), -1 where missing."""
-    import pyarrow.compute as pc
-
-    counts = pc.value_counts(texts.drop_null())
-    levels, numbers = counts.field(0), np.array(counts.field(1))
-    codes = np.array(pc.index_in(texts, value_set=levels).fill_null(-1))
-    return Parts(levels, numbers), codes.astype(np.intp)
-
-
-def number_values(
-    parts: Parts, decimal: str, amounts: Amounts, fits: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Return the numbers (k,) of texts, NaN for other texts and other units."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts = pc.if_else(pa.array(fits), parts.bodies, pa.scalar(None, pa.string()))
-    texts = pc.replace_substring(texts, THOUSANDS[decimal], "")
-    texts = pc.replace_substring(texts, ",", ".") if decimal == "," else texts
-    texts = pc.replace_substring_regex(texts, f"[{SPACES}]", "")
-    values = np.array(pc.cast(texts, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    factors = {end: amounts.number_factor(end) for end in set(parts.ends)}
-    return values * np.array([factors[end] for end in parts.ends], dtype=np.float64)
-
-
-def shared_amounts(parts: Parts, fits: NDArray[np.bool_]) -> Amounts:
-    """Return the unit and the factor that most numbers have."""
-    units: Counter[str] = Counter()
-    factors: Counter[str] = Counter()
-    spaced: Counter[str] = Counter()
-    for end, count, is_number in zip(parts.ends, parts.counts.tolist(), fits, strict=True):
-        if end is None or not is_number:
-            continue
-        _, front, gap, rest = end
-        if rest in _FACTORS:
-            factors[rest] += count
-            rest = ""
-        rest = "" if _FLAG.fullmatch(rest) else rest
-        units[front + rest] += count
-        spaced[front + rest] += count * bool(gap)
-    total = units.total()
-    unit = max(units, key=units.__getitem__, default="")
-    if is_currency(unit) or (not unit and any(map(is_currency, units))):
-        unit = next(some for some in units.most_common() if is_currency(some[0]))[0]
-        units[unit] += units[""]
-    is_unit = unit in _MEASURES or is_currency(unit) or spaced[unit] == units[unit]
-    if unit and (units[unit] < SHARE_READ * total or not (is_unit or has_decimals(parts, fits))):
-        return Amounts(NO_UNIT)
-    if not factors:
-        return Amounts(unit)
-    common = max(factors, key=factors.__getitem__)
-    return Amounts(unit, common if factors[common] == total else "")
-
-
-def has_decimals(parts: Parts, fits: NDArray[np.bool_]) -> bool:
-    """Return whether one of the numbers has a point or a comma."""
-    import pyarrow.compute as pc
-
-    return bool(
-        np.array(pc.match_substring_regex(parts.bodies, "[.,]").fill_null(False))[fits].any()
-    )
