@@ -12,8 +12,6 @@ from files.written import column, read_text
 from bochner import read_table
 from bochner.files.local_dates import find_dates
 
-FAMILIES = ("iso", "month", "compact", "numeric", "named")
-
 FORMS = {
     "%Y/%m/%d %I:%M:%S %p GMT+2": "s",
     "%Y/%m/%d %H:%M:%S+00": "s",
@@ -57,7 +55,7 @@ OFFSETS = {"GMT+2": 2, "+0100]": 1}
 
 def present(*texts):
     """The dates of texts by the order in which most of them are valid."""
-    dates = find_dates(pa.array(list(texts)), FAMILIES)
+    dates = find_dates(pa.array(list(texts)))
     return None if dates is None else dates.times(dates.orders()[0])
 
 
@@ -187,6 +185,30 @@ def test_days_that_months_lack_are_not_moved():
     times = present(*entries * 400)
     expected = pd.to_datetime(entries * 400, format="%d.%m.%Y", errors="coerce").to_numpy()
     np.testing.assert_array_equal(times, expected.astype("datetime64[us]"))
+
+
+TIMES_OF_DAY = {
+    "day first": ("%d.%m.%Y %H:%M", ["31.02.2021 10:00", "5.3.2021", "31.12.2021 24:00", None]),
+    "month first": ("%m/%d/%Y %I:%M %p", ["01/14/2021 13:00 PM", "soon", "1/2/2021 1:05 am"]),
+    "zones": ("%d %b %Y %H:%M:%S +0130", ["31 Feb 2021 10:00:00 +0130", "1 May 2020 9:00 -0200"]),
+}
+
+
+@pytest.mark.parametrize("case", TIMES_OF_DAY)
+def test_long_columns_are_read_like_short_ones(case):
+    """Long columns are read by distinct days and distinct times of day."""
+    form, others = TIMES_OF_DAY[case]
+    entries = pd.date_range("1996-01-05", periods=2000, freq="517min").strftime(form).tolist()
+    entries = [*entries[:900], *others, *entries[900:]]
+    found = find_dates(pa.chunked_array([entries[:700], entries[700:]]))
+    parts = [find_dates(pa.array([*entries[k : k + 600], *entries[:300]])) for k in (0, 600, 1200)]
+    for order, times in found.by_order.items():
+        short = np.concatenate([part.by_order[order][:600] for part in parts])
+        np.testing.assert_array_equal(times[:1800], short)
+    offset = np.concatenate([part.offset[:600] for part in parts])
+    present = ~np.isnat(found.times(found.orders()[0])[:1800])
+    np.testing.assert_array_equal(found.offset[:1800][present], offset[present])
+    assert present.sum() >= 1797 - len(others)
 
 
 def test_numbers_after_months_are_years_only_where_months_are_evenly_spaced():

@@ -55,7 +55,7 @@ plant_edits(
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL), name="texts_of_iso_dates_lose_their_clock"
-)(edit(local_dates, "iso_times", "else _iso_clock(texts)", "else utc", date_rule))
+)(edit(local_dates, "iso_dates", "clock - utc", "0 * (clock - utc)", date_rule))
 
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL),

@@ -14,7 +14,7 @@ from files.test_local_numbers import test_groups_of_three_digits_follow_the_othe
 from files.written import column
 from mutants.registry import changes, edit, planted
 
-from bochner.files import date_parts, date_rule, identifiers
+from bochner.files import date_rule, identifiers, local_dates
 from bochner.files.number_rule import NumberRule
 
 
@@ -62,13 +62,13 @@ planted(
 planted(
     in_folder(test_offsets_from_utc_are_kept, ["2021-12-31 01:00-0130", "2021-12-31 2:30"]),
     name="zones_have_no_sign",
-)(edit(date_parts, "_offset_of", 'int(f"{match[1]}1") * ', ""))
+)(edit(local_dates, "_offset_of", 'int(f"{match[1]}1") * ', ""))
 planted(
     in_folder(test_offsets_from_utc_are_kept, WEST),
     name="minutes_of_zones_have_no_sign",
 )(
     edit(
-        date_parts,
+        local_dates,
         "_offset_of",
         "(60 * int(match[2]) + int(match[3] or 0))",
         "60 * int(match[2]) + int(match[3] or 0)",

@@ -43,9 +43,8 @@ from bochner.comparison.forecast_fits import (
     model_facts,
     past_scores,
 )
-from bochner.files.date_parts import fiscal_year
 from bochner.files.errors import InputError
-from bochner.files.joined_dates import join_dates
+from bochner.files.joined_dates import fiscal_year, join_dates
 from bochner.files.model_file import save
 from bochner.files.series_table import (
     SeriesColumns,

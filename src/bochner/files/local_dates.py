@@ -3,307 +3,257 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.date_parts import time_of
-from bochner.files.date_patterns import (
-    DatePattern,
-    Family,
-    best_pattern,
-    compiled,
-    rewrites_for,
-    rewritten,
-)
+from bochner.files.date_forms import Notation, find_notation
 from bochner.files.date_words import ENGLISH, DateWords, find_words
+from bochner.files.rules import SAMPLE_SIZE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Order = Literal["dayfirst", "monthfirst"]
 Times = NDArray[np.datetime64]
-Integers = NDArray[np.int64]
+Offsets = NDArray[np.timedelta64]
+Reader = Callable[[str], tuple[datetime | None, int]]
+"""A function that returns the time in UTC of a text, or None, and its offset in minutes."""
 
-ORDERS: Mapping[Order, str] = {"dayfirst": "days before months", "monthfirst": "months before days"}
-"""Orders of days and months, with their names in notes."""
+_MOST_TESTED = 40
+"""Entries from which the form is chosen: the first ones, and others of a sample."""
 
-_ISO_OFFSET = r"^(.{10}[T ].*?)(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
-"""An ISO 8601 time with its offset from UTC last; the date before it has ten characters."""
-
-_SAMPLE_SIZE, _MOST_TESTED, _FEW = 1000, 40, 8
-"""Entries from which the pattern is chosen, those of them that are tested, and those tested first:
-most columns of other text fail with a few entries."""
+_FEW = 8
+"""Times of day that are tried to find a valid one."""
 
 _MONTHS = 12
 """Months of a year."""
 
-_LIKE_FISCAL_YEARS = ("2021-12", "2021/12")
-FISCAL_YEARS = DatePattern("2020-21")
-"""Patterns of months that fiscal years share, and their own."""
+_FIRST_YEAR_OF_TWO_DIGITS = 69
+"""Two-digit years from 69 on are in the twentieth century, as in POSIX."""
 
-_DIRECTIVES: Mapping[str, str] = {
-    "year": "Y", "month": "m", "day": "d", "name": "b", "hour": "H", "minute": "M", "second": "S",
-    "half": "p",
+_MONTHS_OF = {"quarter": 3, "half_year": 6}
+"""Months of spans by their groups in forms."""
+
+_ZONES: Mapping[str, int] = {
+    "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "BST": 60, "WEST": 60, "CET": 60, "MET": 60, "MEZ": 60,
+    "CEST": 120, "MESZ": 120, "EET": 120, "EEST": 180, "MSK": 180, "EST": -300, "EDT": -240,
+    "CST": -360, "CDT": -300, "MST": -420, "MDT": -360, "PST": -480, "PDT": -420, "JST": 540,
+    "KST": 540, "AEST": 600, "AEDT": 660, "NZST": 720, "NZDT": 780,
 }  # fmt: skip
-"""Directives of `strptime` for the parts of a date."""
-
-_LATE_DAY = "(?:^|[^0-9])(?:29|30|31)(?:[^0-9]|$)"
-"""A day that some months lack."""
-
-_FIRST_TIME = np.datetime64("1000-01-01", "us")
-"""First year of four digits: Arrow reads fewer, too."""
-
-_LAST_MOVED = np.array([-1, 0, 0, 3, 0, 1, 0, 1, 0, 0, 1, 0, 1])
-"""Last day of each month to which Arrow may have moved a day after the end of the month before."""
-
-
-def other_order(order: Order) -> Order:
-    """Return the opposite order: month first for day first, and vice versa."""
-    return "monthfirst" if order == "dayfirst" else "dayfirst"
+"""Offsets from UTC of zones by their short names in minutes, those of North America as in RFC 822.
+A short name that two countries use for different zones, such as IST, is no zone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalDates:
-    """Dates (n,) of one pattern; ``matched`` (n,) marks the texts that have it.
+    """Dates (n,): times in UTC for each order of days and months, NaT for other texts.
 
-    ``by_order`` has the times in UTC for each order of days and months, NaT for texts without the
-    pattern and for invalid dates. ``offset`` (n,) is that of local time from UTC. ``mark`` is the
-    separator of the parts, and ``has_short_years`` is for years such as 21. ``language`` is that of
-    names of months.
+    ``offset`` (n,) is that of local time from UTC. ``notation`` and ``words`` are those of the
+    texts, None for ISO 8601.
     """
 
-    pattern: DatePattern
-    by_order: Mapping[Order, Times]
-    matched: NDArray[np.bool_]
-    offset: NDArray[np.timedelta64]
-    mark: str
-    has_short_years: bool
-    language: str
+    by_order: Mapping[str, Times]
+    offset: Offsets
+    notation: Notation | None = None
+    words: DateWords | None = None
 
-    @property
-    def family(self) -> Family:
-        """Family of the pattern."""
-        return self.pattern.family
-
-    @property
-    def span(self) -> str:
-        """Span of the dates, "" for days."""
-        return self.pattern.span
-
-    def clock(self, times: Times) -> Times | None:
-        """Return the local times for times (n,) in UTC, or None if no text has an offset."""
-        return times + self.offset if self.offset.any() else None
-
-    def taken(self, codes: Integers) -> LocalDates:
-        """Return the dates with numbers ``codes`` (n,), NaT for the code -1."""
-        is_absent = codes < 0
-        by_order = {order: times[codes] for order, times in self.by_order.items()}
-        for times in by_order.values():
-            times[is_absent] = np.datetime64("NaT")
-        matched = self.matched[codes] & ~is_absent
-        return replace(self, by_order=by_order, matched=matched, offset=self.offset[codes])
-
-    def times(self, order: Order = "dayfirst") -> Times:
-        """Return the times (n,) in UTC, NaT for texts without the pattern and for invalid dates."""
+    def times(self, order: str = "dayfirst") -> Times:
+        """Return the times (n,) in UTC; the order matters only to dates with two orders."""
         return self.by_order.get(order, self.by_order["dayfirst"])
 
-    def orders(self) -> tuple[Order, ...]:
-        """Return the order in which most matched texts are valid dates, or both orders in a tie."""
-        counts = {
-            order: np.count_nonzero(~np.isnat(times)) for order, times in self.by_order.items()
-        }
+    def orders(self) -> tuple[str, ...]:
+        """Return the order in which most texts are valid dates, or both orders in a tie."""
+        counts = {order: np.sum(~np.isnat(times)) for order, times in self.by_order.items()}
         return tuple(order for order, count in counts.items() if count == max(counts.values()))
 
 
-def iso_times(texts: pa.Array) -> tuple[Times, Times | None] | None:
-    """Parse texts (n,) as UTC and local times, NaT for null; None unless all are ISO 8601.
-
-    The first times are in UTC, the second ones are local times, or None without offsets.
-    """
+def iso_dates(texts: pa.Array) -> LocalDates | None:
+    """Return the dates of texts (n,), some null; None unless all are ISO 8601."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    sample = texts.slice(0, _SAMPLE_SIZE)
+    def cast(some: pa.Array, zone: str | None = None) -> Times:
+        return np.asarray(pc.cast(some, pa.timestamp("us", zone)).to_numpy(), "datetime64[us]")
+
+    sample = texts.slice(0, SAMPLE_SIZE)
     first = sample.drop_null().slice(0, 1).to_pylist()
-    if first and not re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", first[0].strip()):
+    if first and not re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", first[0]):
         return None
     for zone in (None, "UTC"):
         try:
-            pc.cast(sample, pa.timestamp("us", zone))  # Fails early if texts are not times
-            times = pc.cast(texts, pa.timestamp("us", zone))
+            cast(sample, zone)  # Fails early if texts are not times
+            utc = cast(texts, zone)
         except pa.ArrowInvalid:
             continue
-        utc = np.asarray(times.to_numpy(), dtype="datetime64[us]")
-        return utc, None if zone is None else _iso_clock(texts)
+        offset = np.zeros(len(utc), "timedelta64[m]")
+        if zone is not None:
+            clock = cast(pc.replace_substring_regex(texts, "(.{10}.*?)(Z|[+-][0-9:]+)$", r"\1"))
+            offset = clock - utc
+        return LocalDates({"dayfirst": utc}, offset)
     return None
 
 
-def _iso_clock(texts: pa.Array) -> Times:
-    """Return the local times of ISO 8601 times (n,) with offsets from UTC."""
+def find_dates(texts: pa.Array, *, only_iso: bool = False) -> LocalDates | None:
+    """Return the dates of texts (n,), some null, in their most frequent form, or None."""
+    sample = texts.slice(0, 10 * SAMPLE_SIZE).drop_null()
+    sample = (sample if len(sample) else texts.drop_null()).slice(0, SAMPLE_SIZE).to_pylist()
+    step = 1 + len(sample) // _MOST_TESTED
+    notation = find_notation(
+        [*sample[:_MOST_TESTED], *sample[_MOST_TESTED::step]], only_iso=only_iso
+    )
+    words = None if notation is None else _words(notation)
+    if notation is None or words is None:
+        return None
+
+    orders = ("dayfirst", "monthfirst") if notation.form.is_ordered else ("dayfirst",)
+    readers = {
+        order: lambda text, is_swapped=order == "monthfirst": read_match(
+            notation.match(text), words, is_swapped=is_swapped
+        )
+        for order in orders
+    }
+    found = read_texts(texts, list(readers.values()), _head(notation))
+    by_order = dict(zip(readers, (times for times, _ in found), strict=True))
+    offset = np.where(np.isnat(found[0][0]), found[-1][1], found[0][1])
+    return LocalDates(by_order, offset, notation, words)
+
+
+def read_texts(
+    texts: pa.Array, readers: Sequence[Reader], head: str | None = None
+) -> list[tuple[Times, Offsets]]:
+    """Return times in UTC and offsets (n,) of texts (n,), some null, by each of some readers.
+
+    Readers are called for distinct texts. Days repeat and times of day repeat, dates with times of
+    day rarely do: with an expression of the ``head`` before the time of day, only distinct days and
+    distinct times of day are read, and added.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    shown = pc.replace_substring_regex(texts, _ISO_OFFSET, r"\1")
-    times = pc.cast(shown, pa.timestamp("us"))
-    return np.asarray(times.to_numpy(), dtype="datetime64[us]")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Notation:
-    """Pattern of the first texts, matches of it, rewriting before it, and names of months."""
-
-    pattern: DatePattern
-    matches: Sequence[re.Match[str]]
-    rewrites: Sequence[tuple[str, str]]
-    words: DateWords
-
-    def formats(self) -> dict[Order, str | None]:
-        """Return formats of `strptime` by the order of days and months, None if others are left."""
-        is_simple = not self.rewrites and self.words is ENGLISH
-        dayfirst = _date_format(self.matches[0]) if is_simple else None
-        if self.pattern.family != "numeric":
-            return {"dayfirst": dayfirst}
-        swapped = dayfirst and dayfirst.translate({ord("d"): "m", ord("m"): "d"})
-        return {"dayfirst": dayfirst, "monthfirst": swapped}
-
-
-def find_dates(texts: pa.Array, families: Sequence[Family]) -> LocalDates | None:
-    """Parse texts (n,), some null, as dates of the most frequent pattern, or return None."""
-    import pyarrow.compute as pc
-
-    notation = _notation(_head(texts), families)
-    if notation is None:
-        return None
-    parts = [match.groupdict() for match in notation.matches]
-    codes = None
-    if len(texts) > _SAMPLE_SIZE and not any(each.get("hour") for each in parts):
-        encoded = pc.dictionary_encode(texts)  # Days repeat; times of day rarely do
-        encoded = encoded.combine_chunks() if hasattr(encoded, "chunks") else encoded
-        texts, codes = encoded.dictionary, np.array(encoded.indices.fill_null(-1))
-    parsed = {order: _by_format(texts, each) for order, each in notation.formats().items()}
-    is_read = np.logical_or.reduce([~np.isnat(times) for times, _ in parsed.values()])
-    is_read &= ~np.logical_or.reduce([is_doubtful for _, is_doubtful in parsed.values()])
-    dates = LocalDates(
-        notation.pattern,
-        {order: times for order, (times, _) in parsed.items()},
-        is_read,
-        np.zeros(len(texts), dtype="timedelta64[m]"),
-        parts[0].get("mark") or "/",
-        any(len(each["year"]) == 2 for each in parts),
-        notation.words.language,
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    if head is None or len(texts) <= SAMPLE_SIZE:
+        entries, codes = _distinct(texts)
+        return [_taken(map(reader, entries), codes) for reader in readers]
+    halves = pc.extract_regex(texts, f"^(?P<day>{head})(?P<clock>.+)$")
+    (days, day_codes), (clocks, clock_codes) = (
+        _distinct(pc.struct_field(halves, place)) for place in (0, 1)
     )
-    _fill_by_pattern(dates, texts, notation)
-    return dates if codes is None else dates.taken(codes)
+    is_other = pc.and_(halves.is_null(), texts.is_valid())
+    found = []
+    for reader in readers:
+        pairs = ((day, clock) for clock in clocks[:_FEW] for day in days)
+        day, clock = next((pair for pair in pairs if reader("".join(pair))[0]), ("", ""))
+        by_day, _ = _taken((reader(each + clock) for each in days), day_codes)
+        by_clock, offset = _taken((reader(day + each) for each in clocks), clock_codes)
+        times = by_day + (by_clock - np.datetime64(reader(day + clock)[0], "us"))
+        rows = np.array(is_other)
+        [(times[rows], offset[rows])] = read_texts(texts.filter(is_other), [reader])
+        found.append((times, offset))
+    return found
 
 
-def _notation(head: Sequence[str], families: Sequence[Family]) -> _Notation | None:
-    """Return the notation of dates that most of some texts have, or None."""
-    pattern, rewrites = None, []
-    for some in (head[:: 1 + len(head) // _FEW], head):  # Other text fails with few entries
-        rewrites = rewrites_for(some)
-        texts = rewritten(some, rewrites)
-        pattern = best_pattern(texts, families)
-        if pattern is None:
-            return None
-    assert pattern is not None
-    if pattern.example in _LIKE_FISCAL_YEARS and _are_fiscal_years(texts):
-        pattern = FISCAL_YEARS
-    matches = [match for match in map(compiled(pattern).match, texts) if match]
-    words = _words(matches)
-    if words is None or (pattern.example == "Dec-21" and not _are_years(matches, words)):
+def _distinct(texts: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the distinct texts, and the place (n,) of each text among them, -1 for null."""
+    encoded = texts.dictionary_encode()
+    return encoded.dictionary.to_pylist(), np.array(encoded.indices.fill_null(-1))
+
+
+def _taken(
+    entries: Iterable[tuple[datetime | None, int]], codes: NDArray[np.int64]
+) -> tuple[Times, Offsets]:
+    times, minutes = zip(*entries, (None, 0), strict=True)
+    return np.array(times, "datetime64[us]")[codes], np.array(minutes, "timedelta64[m]")[codes]
+
+
+def _head(notation: Notation) -> str | None:
+    """Return the expression of all before the time of day, None if the number of blanks varies."""
+    if notation.rewrites or "hour" not in notation.matches[0].re.groupindex:
         return None
-    return _Notation(pattern, matches, rewrites, words)
+    heads = [match.string[: match.start("hour")] for match in notation.matches]
+    blanks = {head.count(" ") * head.endswith(" ") for head in heads}
+    return f"(?:[^ ]* ){{{blanks.pop()}}}" if len(blanks) == 1 and blanks != {0} else None
 
 
-def _head(texts: pa.Array) -> list[str]:
-    """Return a few present texts: the first ones, and others among the first thousand."""
-    sample = texts.slice(0, 10 * _SAMPLE_SIZE).drop_null()
-    sample = (sample if len(sample) else texts.drop_null()).slice(0, _SAMPLE_SIZE).to_pylist()
-    return [*sample[:_MOST_TESTED], *sample[_MOST_TESTED :: 1 + len(sample) // _MOST_TESTED]]
-
-
-def _words(matches: Sequence[re.Match[str]]) -> DateWords | None:
-    """Return the language of the names of months and weekdays in matched texts, or None."""
-    parts = [match.groupdict() for match in matches]
+def _words(notation: Notation) -> DateWords | None:
+    """Return the language of the names of months and weekdays, None if they are other words."""
+    parts = [match.groupdict() for match in notation.matches]
     names = {each["name"] for each in parts if each.get("name")}
     days = {each[key] for each in parts for key in ("weekday", "after") if each.get(key)}
-    return find_words(names, days)
-
-
-def _are_years(matches: Sequence[re.Match[str]], words: DateWords) -> bool:
-    """Return whether the numbers of "Jan 17" are years, not days.
-
-    They are if a sign other than a space follows the month, or if the months are evenly spaced.
-    """
-    if any(match[0][match.end("name")] in "-/'" for match in matches):
-        return True
-    months = [12 * int(match["year"]) + words.month(match["name"]) for match in matches]
+    words = find_words(names, days)
+    if words is None or notation.form.example != "Dec-21":
+        return words
+    # The numbers of "Jan 17" are years, not days, after another sign than a space, or if the
+    # months are evenly spaced.
+    matches = notation.matches
+    months = [12 * int(each["year"]) + words.month(each["name"]) for each in matches]
     steps = np.abs(np.diff(months))
     steps = steps[steps > 0]
-    return steps.size > 0 and bool((steps % steps[0] == 0).all()) and steps[0] < _MONTHS
+    is_even = steps.size > 0 and bool((steps % steps[0] == 0).all()) and steps[0] < _MONTHS
+    are_years = is_even or any(each[0][each.end("name")] in "-/'" for each in matches)
+    return words if are_years else None
 
 
-def _are_fiscal_years(texts: Sequence[str]) -> bool:
-    """Return whether texts such as 2000-01 are two consecutive years, and not all the same."""
-    years = map(re.compile(FISCAL_YEARS.regex).match, texts)
-    pairs = {(int(match["year"]), int(match["next"])) for match in years if match}
-    return len(pairs) > 1 and all((year + 1 - after) % 100 == 0 for year, after in pairs)
+def read_match(
+    match: re.Match[str] | None, words: DateWords = ENGLISH, *, is_swapped: bool = False
+) -> tuple[datetime | None, int]:
+    """Return the time in UTC of a matched text, and its offset from UTC in minutes.
+
+    Spans of several days are read as their first day. The time is None if there is no such date.
+    With ``is_swapped`` the month is before the day.
+    """
+    parts = {name: part for name, part in match.groupdict().items() if part} if match else {}
+    if not parts or parts.get("mark") != parts.get("mark_2"):  # 31/12-2021 is not a date
+        return None, 0
+    if is_swapped:
+        parts["month"], parts["day"] = parts["day"], parts["month"]
+    with suppress(ValueError, OverflowError):
+        day = datetime.combine(_day_of(parts, words), datetime.min.time())
+        offset = _offset_of(parts["zone"]) if "zone" in parts else 0
+        return day + _time_of_day(parts) - timedelta(minutes=offset), offset
+    return None, 0
 
 
-def _date_format(match: re.Match[str]) -> str | None:
-    """Return the format of `strptime` of a matched text, or None if the text has other parts."""
-    parts = {name: match.span(name) for name in match.re.groupindex if match[name]}
-    parts = {name: span for name, span in parts.items() if not name.startswith("mark")}
-    marks = {text for name, text in match.groupdict().items() if name.startswith("mark")}
-    if len(marks) > 1 or not parts.keys() <= _DIRECTIVES.keys():
-        return None
-    text, end, made = match[0], 0, ""
-    for name, (start, stop) in sorted(parts.items(), key=lambda item: item[1]):
-        directive = _DIRECTIVES[name]
-        directive = "y" if name == "year" and stop - start == 2 else directive
-        directive = "I" if name == "hour" and "half" in parts else directive
-        made += f"{text[end:start]}%{directive}"
-        end = stop + (name == "half") - (text[stop - 1] == ".")
-    return made + text[end:]
+def _day_of(parts: Mapping[str, str], words: DateWords) -> date:
+    """Return the day of a date, or the first day of a longer span."""
+    year = int(parts["year"])
+    if len(parts["year"]) <= 2:
+        year += 1900 if year >= _FIRST_YEAR_OF_TWO_DIGITS else 2000
+    if "week" in parts:
+        return date.fromisocalendar(year, int(parts["week"]), int(parts.get("week_day", 1)))
+    if "ordinal" in parts:
+        return datetime.strptime(f"{year} {parts['ordinal']}", "%Y %j").date()
+    if "next" in parts and (year + 1 - int(parts["next"])) % 100:
+        raise ValueError("the years of a fiscal year follow each other")
+    month = words.month(parts["name"]) if "name" in parts else int(parts.get("month", 1))
+    for name, length in _MONTHS_OF.items():
+        month = length * (int(parts[name]) - 1) + 1 if name in parts else month
+    return date(year, month, int(parts.get("day", 1)))
 
 
-def _by_format(texts: pa.Array, date_format: str | None) -> tuple[Times, NDArray[np.bool_]]:
-    """Return times (n,) by Arrow's `strptime`, NaT for other texts, and a mask of doubtful days."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if date_format is None:
-        times = np.full(len(texts), np.datetime64("NaT"), dtype="datetime64[us]")
-        return times, np.zeros(len(texts), dtype=bool)
-    parsed = pc.strptime(texts, format=date_format, unit="us", error_is_null=True)
-    times = np.asarray(parsed).astype("datetime64[us]", copy=True)
-    # 31 April is moved to 1 May, and years may have one digit.
-    month, day = (np.array(part(parsed).fill_null(0)) for part in (pc.month, pc.day))
-    is_doubtful = day <= _LAST_MOVED[month]
-    rows = np.flatnonzero(is_doubtful)
-    is_doubtful[rows] = pc.match_substring_regex(texts.take(pa.array(rows)), _LATE_DAY)
-    return times, is_doubtful | (times < _FIRST_TIME)
+def _time_of_day(parts: Mapping[str, str]) -> timedelta:
+    """Return the time since midnight; 24:00 is the next day."""
+    hour, minute, second = (int(parts.get(name, 0)) for name in ("hour", "minute", "second"))
+    microsecond = int(f"{parts.get('fraction', '')}000000"[:6])
+    if half := parts.get("half", parts.get("before")):
+        if not 1 <= hour <= 12:
+            raise ValueError("the hours of AM and PM are 1 to 12")
+        hour = hour % 12 + 12 * (half in "Pp")
+    time = timedelta(hours=hour, minutes=minute, seconds=second, microseconds=microsecond)
+    if minute > 59 or second > 59 or time > timedelta(days=1):
+        raise ValueError("no such time of day")
+    return time
 
 
-def _fill_by_pattern(dates: LocalDates, texts: pa.Array, notation: _Notation) -> None:
-    """Fill in the dates of texts (n,) that have not been read, by the pattern's expression."""
-    import pyarrow as pa
-
-    rows = np.flatnonzero(~dates.matched & np.array(texts.is_valid()))
-    entries = rewritten(texts.take(pa.array(rows)).to_pylist(), notation.rewrites)
-    for row, text in zip(rows, entries, strict=True):
-        match = compiled(dates.pattern).match(text)
-        dates.matched[row] = match is not None
-        for order, times in dates.by_order.items():
-            times[row] = np.datetime64("NaT")
-            with suppress(ValueError, OverflowError):  # No such date
-                if match is not None:
-                    times[row], minutes = time_of(
-                        match, notation.words, monthfirst=order == "monthfirst"
-                    )
-                    dates.offset[row] = minutes
+def _offset_of(zone: str) -> int:
+    """Return the offset of a zone such as +01:00, GMT+2 or CET in minutes."""
+    match = re.search("([+-])([0-9]{1,2}):?([0-9]{2})?", zone)
+    if match is None and zone not in _ZONES:
+        raise ValueError(f"{zone} is no zone")
+    if match is None:
+        return _ZONES[zone]
+    return int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3] or 0))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner.files.local_dates import Times, read_match, read_texts
+
 Numbers = NDArray[np.float64]
-Times = NDArray[np.datetime64]
 
 _SAMPLE_SIZE = 1000
 """Numbers that are tested first: most other numbers fail within them."""
-
-_YEARS = (1900, 2100)
-"""First and last year of dates that are written as numbers."""
 
 _FEWEST = 3
 """Fewest distinct numbers that can show that they are dates."""
@@ -28,12 +26,6 @@ by chance have a probability of 0.12 to the power of six."""
 _STEPS = (60, 300, 600, 900, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400, 604_800)
 """Seconds between times of a regular series."""
 
-_FIRST_SECOND, _LAST_SECOND = 1e8, 4e9
-"""Seconds since 1970 in 1973 and 2096."""
-
-_FIRST_DAY, _LAST_DAY = 10_000, 80_000
-"""Days of spreadsheets in 1927 and 2119, which are counted from 30 December 1899."""
-
 _NAMES = {
     "day": "date datum fecha dato datetime dátum päivä päivämäärä tarih дата 日期 日付 날짜 年月日 "
     "day tag jour dia día giorno dag",
@@ -42,109 +34,72 @@ _NAMES = {
     "week": "date datum week woche semaine semana settimana kw yyyyww yearweek period 週 周",
     "second": "time timestamp epoch unix ts date datum datetime zeit zeitstempel created updated "
     "zeitpunkt hora heure tijd tid время",
+    "": "",
 }
 """Words in the names of columns of dates, by the unit."""
 
+_DIGITS = (
+    ("yyyy", "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"), ("ww", "(?P<week>[0-9]{2})"),
+    ("mm", "(?P<month>[0-9]{2})"), ("dd", "(?P<day>[0-9]{2})"), ("hh", "(?P<hour>[0-9]{2})"),
+    ("mm", "(?P<minute>[0-9]{2})"), ("ss", "(?P<second>[0-9]{2})"),
+)  # fmt: skip
+"""Expressions of the digits of forms; other numbers are no years."""
 
-def _calendar(year: Numbers, month: Numbers, day: Numbers | float = 1.0) -> Times:
-    """Return days (n,), NaT for parts that are no date."""
-    with np.errstate(invalid="ignore"):
-        valid = (year >= _YEARS[0]) & (year <= _YEARS[1]) & (month >= 1) & (month <= 12)
-        valid &= (month % 1 == 0) & (year % 1 == 0) & (day % 1 == 0)
-    months = np.where(valid, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
-    start, end = months.astype("datetime64[D]"), (months + 1).astype("datetime64[D]")
-    days = start + np.where(valid, day - 1, 0).astype("timedelta64[D]")
-    times: Times = days.astype("datetime64[us]")
-    times[~valid | (np.asarray(day) < 1) | (days >= end)] = np.datetime64("NaT")
-    return times
+FORMS: Mapping[str, tuple[str, str, float, float]] = {
+    "yyyymmdd": ("days", "day", 19000101, 21001231),
+    "yyyymm": ("months", "month", 190001, 210012),
+    "yyyyww": ("weeks", "week", 190001, 210053),
+    "mm.yyyy": ("months", "month", 1.19, 12.21),
+    "yyyy.mm": ("months", "month", 1900.01, 2100.12),
+    "yyyymmddhh": ("hours", "day", 1900010100, 2100123124),
+    "yyyymmddhhmm": ("times", "day", 190001010000, 210012312400),
+    "yyyymmddhhmmss": ("times", "day", 19000101000000, 21001231240000),
+    # Counted from 1970 in 1973 to 2096, and from 30 December 1899 in 1927 to 2119
+    "seconds since 1970": ("seconds since 1970", "second", 1e8, 4e9),
+    "milliseconds since 1970": ("milliseconds since 1970", "second", 1e11, 4e12),
+    "days of a spreadsheet": ("days of a spreadsheet", "day", 1e4, 8e4),
+    "yyyy": ("years", "", 1900, 2100),
+}
+"""Noun, unit, and least and largest number of forms of dates that are numbers, in the order in
+which they are tried. Numbers without a unit are dates only if the user asks for them."""
 
-
-def _with_clock(numbers: Numbers, n_digits: int) -> Times:
-    """Return times of numbers such as 20210105130000, with digits of the time of day."""
-    unit = 10.0**n_digits
-    days, clock = numbers // unit, numbers % unit * 10.0 ** (6 - n_digits)
-    times = _calendar(days // 10_000, days // 100 % 100, days % 100)
-    hour, minute, second = clock // 10_000, clock // 100 % 100, clock % 100
-    times[(hour > 23) | (minute > 59) | (second > 59)] = np.datetime64("NaT")
-    return times + _microseconds(3600 * hour + 60 * minute + second)
-
-
-def _microseconds(seconds: Numbers) -> NDArray[np.timedelta64]:
-    """Return durations (n,), zero where unknown."""
-    return np.round(1e6 * np.nan_to_num(seconds)).astype("timedelta64[us]")
-
-
-def _weeks(numbers: Numbers) -> Times:
-    """Return the Mondays of ISO weeks such as 202153."""
-    year, week = numbers // 100, numbers % 100
-    fourth = _calendar(year, np.ones_like(year), 4.0).astype("datetime64[D]")
-    monday = fourth - ((fourth.astype(np.int64) + 3) % 7).astype("timedelta64[D]")
-    days = monday + np.nan_to_num(7 * (week - 1)).astype("timedelta64[D]")
-    thursday_year = (days + 3).astype("datetime64[Y]").astype(np.int64) + 1970
-    times: Times = days.astype("datetime64[us]")
-    times[np.isnat(fourth) | (week < 1) | (week % 1 != 0) | (thursday_year != year)] = "NaT"
-    return times
+_SINCE = {
+    "seconds since 1970": ("1970-01-01", 1e6),
+    "milliseconds since 1970": ("1970-01-01", 1e3),
+    "days of a spreadsheet": ("1899-12-30", 8.64e10),
+}
+"""Start and unit in microseconds of forms that count from a start."""
 
 
-def _since(numbers: Numbers, first: float, last: float, scale: float, start: str) -> Times:
-    """Return times by the number of ``scale`` seconds since a start."""
-    valid = (numbers >= first) & (numbers <= last)
-    times = np.datetime64(start, "us") + _microseconds(np.where(valid, numbers, 0) * scale)
-    times[~valid] = np.datetime64("NaT")
-    return times
+def number_times(numbers: Numbers, form: str) -> Times:
+    """Return times (n,) of numbers in a form, NaT for other numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    _, _, least, largest = FORMS[form]
+    is_valid = (numbers >= least) & (numbers <= largest)
+    start, unit = _SINCE.get(form, ("1970-01-01", 10.0 ** len(form.partition(".")[2])))
+    scaled = np.where(is_valid, numbers, 0.0) * unit
+    whole = np.round(scaled)
+    if form in _SINCE:
+        times: Times = np.datetime64(start, "us") + whole.astype("timedelta64[us]")
+        times[~is_valid] = np.datetime64("NaT")
+        return times
+    is_valid &= np.abs(scaled - whole) <= 1e-9 * scaled
+    digits = form.replace(".", "")
+    texts = pa.array(whole.astype(np.int64), mask=~is_valid).cast(pa.string())
+    regex = digits
+    for part, group in _DIGITS:
+        regex = regex.replace(part, group, 1)
+
+    match = re.compile(regex).fullmatch
+    head = ".{8}" if digits.startswith("yyyymmddh") else None
+    return read_texts(
+        pc.utf8_lpad(texts, len(digits), "0"), [lambda text: read_match(match(text))], head
+    )[0][0]
 
 
-def _parts(numbers: Numbers, digits: int) -> tuple[Numbers, Numbers]:
-    """Return the whole part, and the decimals as a whole number, of numbers with some decimals."""
-    shifted = numbers * 10.0**digits
-    whole = np.round(shifted)
-    whole[np.abs(shifted - whole) > 1e-6 * np.abs(shifted)] = np.nan
-    return whole // 10**digits, whole % 10**digits
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """A way to write times as numbers.
-
-    ``is_sure`` is True if numbers that are all valid need no further evidence.
-    """
-
-    noun: str
-    unit: str
-    times: Callable[[Numbers], Times]
-    is_sure: bool = False
-
-
-FORMS: Mapping[str, _Form] = {
-    "yyyymmdd": _Form(
-        "days", "day", lambda x: _calendar(x // 10_000, x // 100 % 100, x % 100), True
-    ),
-    "yyyymm": _Form("months", "month", lambda x: _calendar(x // 100, x % 100)),
-    "yyyyww": _Form("weeks", "week", _weeks),
-    "mm.yyyy": _Form("months", "month", lambda x: _calendar(_parts(x, 4)[1], _parts(x, 4)[0])),
-    "yyyy.mm": _Form("months", "month", lambda x: _calendar(*_parts(x, 2))),
-    "yyyymmddhh": _Form("hours", "day", lambda x: _with_clock(x, 2), True),
-    "yyyymmddhhmm": _Form("times", "day", lambda x: _with_clock(x, 4), True),
-    "yyyymmddhhmmss": _Form("times", "day", lambda x: _with_clock(x, 6), True),
-    "seconds since 1970": _Form(
-        "seconds since 1970", "second",
-        lambda x: _since(x, _FIRST_SECOND, _LAST_SECOND, 1.0, "1970-01-01"),
-    ),
-    "milliseconds since 1970": _Form(
-        "milliseconds since 1970", "second",
-        lambda x: _since(x, 1e3 * _FIRST_SECOND, 1e3 * _LAST_SECOND, 1e-3, "1970-01-01"),
-    ),
-    "days of a spreadsheet": _Form(
-        "days of a spreadsheet", "day",
-        lambda x: _since(x, _FIRST_DAY, _LAST_DAY, 86_400.0, "1899-12-30"),
-    ),
-    "yyyy": _Form("years", "never", lambda x: _calendar(x, np.ones_like(x))),
-}  # fmt: skip
-"""Forms of dates that are numbers, in the order in which they are tried."""
-
-
-@dataclass(frozen=True, slots=True)
-class NumberDates:
+class NumberDates(NamedTuple):
     """The form of numbers that are dates; ``is_sure`` unless they may be other numbers."""
 
     form: str
@@ -153,7 +108,7 @@ class NumberDates:
     def example(self, numbers: Numbers) -> str:
         """Return the first number with the time that it means."""
         first = numbers[~np.isnan(numbers)][:1]
-        time = str(FORMS[self.form].times(first)[0]).replace("T00:00:00.000000", "")
+        time = str(number_times(first, self.form)[0]).replace("T00:00:00.000000", "")
         return f"{first[0]:.15g} is read as {time}"
 
 
@@ -164,34 +119,38 @@ def number_dates(name: str, numbers: Numbers, *, requested: bool = False) -> Num
     evenly spaced over the end of a year, or if the name of the column says so.
     """
     present = numbers[~np.isnan(numbers)]
-    for form, each in FORMS.items():
-        if not present.size or np.isnat(each.times(present[:_FEWEST])).any():
+    if not present.size:
+        return None
+    first, last = present.min(), present.max()
+    for form, (_, unit, least, largest) in FORMS.items():
+        if not least <= first <= last <= largest:
             continue
-        times = each.times(present)
-        if np.isnat(times).any():
-            continue
-        distinct = np.unique(times)
-        if requested:
-            return NumberDates(form, True)
-        if each.unit == "never" or distinct.size < _FEWEST:
-            continue
-        is_named = _is_named(name, each.unit)
-        if each.is_sure or is_named or _is_even(distinct, each.unit, form):
-            return NumberDates(form, True)
-        rises = bool((np.diff(times) > np.timedelta64(0)).all())
-        is_usual = each.unit == "month" or (rises and each.unit in ("week", "second"))
-        if distinct.size >= _FEWEST_IN_DOUBT and is_usual:
-            return NumberDates(form, False)
+        for some in (present[:_FEWEST], present[:_SAMPLE_SIZE], present):
+            times = number_times(some, form)
+            if np.isnat(times).any():
+                break
+        else:
+            distinct = np.unique(times)
+            if requested:
+                return NumberDates(form, True)
+            if not unit or distinct.size < _FEWEST:
+                continue
+            is_named = _is_named(name, unit)
+            if form.startswith("yyyymmdd") or is_named or _is_even(distinct, unit, form):
+                return NumberDates(form, True)
+            rises = bool((np.diff(times) > np.timedelta64(0)).all())
+            is_usual = unit == "month" or (rises and unit in ("week", "second"))
+            if distinct.size >= _FEWEST_IN_DOUBT and is_usual:
+                return NumberDates(form, False)
     return None
 
 
 def noted_doubt(name: str, numbers: Numbers) -> list[tuple[str, str]]:
     """Return a note on numbers (n,) that may be dates, with an example."""
-    dates = number_dates(name, numbers[:_SAMPLE_SIZE])
-    dates = dates and number_dates(name, numbers)
+    dates = number_dates(name, numbers)
     if dates is None or dates.is_sure:
         return []
-    words = f"looks like dates ({FORMS[dates.form].noun}), read as numbers: --types {name}=date"
+    words = f"looks like dates ({FORMS[dates.form][0]}), read as numbers: --types {name}=date"
     return [(f"{words} reads dates", dates.example(numbers))]
 
 
