@@ -10,7 +10,7 @@ _UNITS = {"": 1} | {
 
 
 def as_bytes(limit: object) -> int | None:
-    """Return bytes from a positive integer, ``"1GB"`` or ``"512MiB"``; ``None`` is returned."""
+    """Convert a positive integer, ``"1GB"`` or ``"512MiB"`` to bytes; ``None`` stays ``None``."""
     if limit is None:
         return None
     if isinstance(limit, str):

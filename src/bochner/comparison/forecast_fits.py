@@ -31,7 +31,7 @@ _MOST_COMPARED = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesFits:
-    """A model with the forecasts of its series, and the reasons for series without a forecast."""
+    """A forecaster, the forecasts of the series of a table, and reasons why others have none."""
 
     model: Forecaster
     series: Sequence[SeriesForecast]
@@ -71,7 +71,7 @@ class Request:
         return steps
 
     def inputs(self, one: TableSeries, steps: int) -> pd.DataFrame | None:
-        """Return the known inputs at the times of a series and its forecast, including holidays."""
+        """Return the known inputs, with holidays, at the times of a series and of its forecast."""
         import pandas as pd
 
         n_values = len(one.values)
@@ -90,7 +90,7 @@ class Request:
     def forecast(
         self, one: TableSeries, parts: Sequence[Any], X: pd.DataFrame | None
     ) -> SeriesForecast:
-        """Collect a forecast from pandas series of its means and interval ends."""
+        """Return a series with its forecast; ``parts`` are pandas series of means and both ends."""
         name = self.columns.target if self.columns.series is None else one.name
         times = parts[0].index.rename(self.columns.time)
         mean, lower, upper = (np.asarray(part) for part in parts)
@@ -139,7 +139,7 @@ def forecast_each(
 
 
 def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[str, OriginScores]:
-    """Return the backtest errors of at most twenty series, by name."""
+    """Return, by name, the errors of past forecasts of at most twenty series."""
     scores = {}
     every = max(1, -(-len(fits.series) // _MOST_COMPARED))
     for place, one in enumerate(some := fits.series[::every]):

@@ -88,9 +88,9 @@ def split_table(
 ) -> Split:
     """Check the columns of a table, and split its rows.
 
-    By default, the latest rows are held out if the table is sorted by a column of dates. Columns
-    ``left_out`` were left out at reading. Raises InputError if roles contradict each other, or if
-    the table lacks a column.
+    By default, the latest rows are held out if the table is sorted by a column of dates.
+    ``left_out`` are columns that reading has left out. Raises InputError if roles contradict each
+    other, or if the table lacks a column.
     """
     frame, sides = drop_columns(frame, roles.drop), dict[str, Any]()
     if roles.weight is not None:
@@ -126,7 +126,7 @@ def _weights(frame: pd.DataFrame, name: str) -> Floats:
 
 
 def _task(targets: dict[str, pd.Series], named: str) -> Task:
-    """Return the task, inferred from the targets if needed; raise InputError for a mismatch."""
+    """Return the task ``named``, or inferred from the targets; raise InputError for a mismatch."""
     several, task = len(targets) > 1, cast(Task, named)
     if named == "auto":
         task = "regression" if several else infer_task(next(iter(targets.values())))
@@ -143,7 +143,7 @@ def _task(targets: dict[str, pd.Series], named: str) -> Task:
 def _chosen(
     frame: pd.DataFrame, roles: Roles, kind: str
 ) -> tuple[str, str, str | None, dict[str, Any]]:
-    """Return the kind of the split, a sentence on it, its column, and its times or groups."""
+    """Return the kind of the split, a sentence on it, and the times or groups with their column."""
     implied = "group" if roles.group else "time" if roles.time else "auto"
     if roles.group and roles.time:
         raise InputError(
@@ -202,8 +202,7 @@ def split_rows(
 ) -> Split:
     """Split rows into training and test rows at random, by whole groups or by time.
 
-    Random splits are stratified by class. Weights, groups and times have an
-    entry for each row.
+    Random splits are stratified by class. Weights, groups and times have an entry for each row.
 
     Raises InputError if a part has too few rows or groups or lacks a class, or the training target
     is constant.

@@ -44,7 +44,7 @@ class Region:
         object.__setattr__(self, "centre", frozen_array("centre", self.centre, None))
 
     def warn_outside(self, X: InputRows) -> None:
-        """Emit one ``UserWarning`` if rows of ``X`` (n, d), dense or sparse, lie outside."""
+        """Emit one ``UserWarning`` if rows ``X`` (n, d), dense or CSR, lie outside the region."""
         offset = float(self.centre @ self.centre)
         square = squared_norms(X) - 2.0 * (X @ self.centre) + offset
         distance = np.sqrt(np.maximum(square, 0.0))
@@ -77,21 +77,21 @@ _SPHERE_TOLERANCE = 1e-4
 on the unit sphere, so that rows which these accept cause no warning."""
 
 _MASS_ROWS = 50
-"""Rows on which masses are fitted; He et al. (2022), Algorithm 2."""
+"""Number of rows on which the masses of a measure's parts are fitted; He et al., Algorithm 2."""
 
 _POOR = 0.5
-"""Predicted relative error from which on features are reported as poor: half of the kernel."""
+"""Predicted relative error of features above which a warning is given: half of the kernel."""
 
 _BIASED = 0.1
-"""Bound on the bias of the features, relative to the kernel's largest value, from which on it is
-reported: more features of the same measure do not reduce it."""
+"""Bound on the bias of the features, relative to the kernel's largest value, above which a warning
+is given: more features of the same measure do not reduce the bias."""
 _SCALE_ROWS = 200
-"""Rows on which the largest value of a kernel is computed: 40,000 values, in a millisecond."""
+"""Number of rows for the largest value of a kernel: 40,000 values, in a millisecond."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Approximation:
-    """Frequencies that approximate a kernel on data, with error bounds and check frequencies."""
+    """Frequencies that approximate a kernel on data, error bounds, and frequencies for checks."""
 
     frequencies: Frequencies
     region: Region | None = None
@@ -116,7 +116,7 @@ def approximate(
     pairs: str = "matched",
     n_checks: int = 0,
 ) -> Approximation:
-    """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2)."""
+    """Return frequencies that approximate a kernel on rows ``X`` (n, d) and ``right`` (n2, d2)."""
     scheme = resolve_scheme(scheme)
     if (weights, decomposition, masses) == ("sampled", "auto", "exact"):
         measure = _plain_measure(kernel, X, right)
@@ -217,7 +217,7 @@ def _designed(
     draw_rng: Generator,
     data_rng: Generator,
 ) -> Approximation:
-    """Return frequencies of a designed measure, of fitted masses or of fitted weights."""
+    """Return frequencies whose measure, masses or weights may depend on the data."""
     m, region = data.n_frequencies, None if measure is None else _region(kernel, measure, data)
 
     def parts_of(count: int, rng: Generator, rows_rng: Generator) -> list[Frequencies]:
@@ -290,7 +290,7 @@ def _advice(kernel: Kernel) -> str:
 
 
 def _region(kernel: AnyKernel, measure: SpectralMeasure, data: DesignData) -> Region | None:
-    """Return the region of a designed measure; ``None`` for closed forms and unit spheres."""
+    """Return the region that a measure is designed for; ``None`` for closed forms and spheres."""
     kernel_profile, X = profile(kernel), data.left
     if (
         measure.predicted_error is None

@@ -19,7 +19,7 @@ _MOST_ERROR = 1.1
 """Error of Hadamard blocks, relative to that of orthogonal ones, up to which they are used."""
 
 _ROWS = 100
-"""Rows of each argument for the comparison, 10,000 pairs; its chance error falls with the root."""
+"""Number of rows of each argument for the comparison of errors: 10,000 pairs."""
 
 _RADII = 256
 """Stratified radii for the expected error: a quadrature with 256 nodes."""
@@ -33,7 +33,7 @@ def hadamard_parts(
     rng: Generator,
     data_rng: Generator,
 ) -> list[Frequencies] | None:
-    """Return ``m`` frequencies in Hadamard blocks, or ``None`` if slower or less accurate."""
+    """Return ``m`` frequencies in Hadamard blocks; ``None`` if those are slow or inaccurate."""
     law = measure.parts[0].law
     if len(measure.parts) > 1 or not (isinstance(law, Isotropic) and _may_pay(data.left, m)):
         return None
@@ -52,7 +52,7 @@ def _may_pay(X: Any, m: int) -> bool:
 def _is_accurate(
     kernel: Kernel, law: Isotropic, frequencies: Frequencies, data: DesignData, rng: Generator
 ) -> bool:
-    """Return whether the kernel error on row pairs is about that of orthogonal blocks."""
+    """Return whether ``frequencies`` estimate the kernel about as well as orthogonal blocks."""
     left, other = _pairs(data, rng)
     error = frequencies.gram(left, other) - kernel(left, other)
     scale = as_array(law.length_scale)
@@ -97,7 +97,7 @@ def _sphere_mean(a: Array, dim: int) -> Array:
 
 
 def _pairs(data: DesignData, rng: Generator) -> tuple[Array, Array]:
-    """Return pairs of left and right rows; disjoint samples if both arguments share the rows."""
+    """Return some left and some right rows; disjoint samples if both arguments share the rows."""
     if data.right is not None:
         return some_rows(data.left, _ROWS, rng), some_rows(data.right, _ROWS, rng)
     chosen = rng.permutation(data.left.shape[0])

@@ -24,7 +24,7 @@ _FLAT = 1e-3
 """Loss of correlation along a column below which the column does not matter for neighbours."""
 
 _WINDOW = 32
-"""Lags whose losses are averaged: half the number of rows, for kernels that differ among rows."""
+"""Number of lags whose losses are averaged, half of `_PROBED_ROWS`: losses differ among rows."""
 
 
 class ObservedRows(NamedTuple):
@@ -41,7 +41,7 @@ class ObservedRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariance:
-    """The covariance of a function, and of observations of it with white noise."""
+    """The covariance of a function by a scikit-learn kernel, and the kernel's white noise."""
 
     kernel: Any  # Kernel of scikit-learn on numeric rows
 
@@ -63,12 +63,12 @@ class Covariance:
 
 
 def row_steps(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Return slices of rows whose kernel values at some columns fit into a block."""
+    """Return slices of ``n_rows`` rows such that a slice times ``n_columns`` fits into a block."""
     return iter(steps(n_rows, max(1, _BLOCK_VALUES // max(n_columns, 1))))
 
 
 def rates(covariance: Covariance, X: Array, rng: np.random.Generator) -> Array:
-    """Return one over the distance (d,) along each column that halves the correlation."""
+    """Return for each column one over the distance that halves the correlation, of shape (d,)."""
     n = len(X)
     few = rng.permutation(n)[:_PROBED_ROWS]
     rows = X[few]

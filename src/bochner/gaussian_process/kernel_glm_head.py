@@ -197,7 +197,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     @property
     def alpha_(self) -> float:
-        """Precision of the weights in use."""
+        """Precision of the weights, either given or learned from the evidence."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.alpha
 
@@ -209,7 +209,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     @property
     def n_iter_(self) -> int:
-        """Number of Newton steps, over all values of alpha and of the parameters."""
+        """Total number of Newton steps, summed over all tried values of alpha and parameters."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.n_iter
 
@@ -256,7 +256,7 @@ def resolve_likelihood(
 
 
 def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
-    r"""Return the divisor of the weights, by which the squared noise scale is multiplied.
+    r"""Return the number that divides the weights of rows and multiplies the squared noise scale.
 
     Precisions then have the mean one, so that the likelihood
     :math:`\prod_i p(y_i \mid f_i)^{w_i}` depends on the scale of normal noise as that of ``n``
@@ -267,7 +267,7 @@ def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
 
 
 def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
-    """Return the change in normal log density if weights are precisions instead of powers."""
+    """Return the change of the normal log density if weights are precisions, not powers."""
     if not isinstance(likelihood, GaussianLikelihood) or rows.units.are_counts:
         return 0.0
     weights, variance = rows.weights, likelihood.noise_variance
@@ -276,7 +276,7 @@ def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
 
 
 def weighted_rows(X: object, y: NDArray[np.generic], sample_weight: ArrayLike | None) -> Chunk:
-    """Return validated rows with checked weights."""
+    """Return validated rows and their targets as a chunk, with checked weights."""
     weight = checked_weight(sample_weight, X)
     if weight is not None and weight.max() > _MOST_WEIGHT:
         raise ValueError(

@@ -18,14 +18,14 @@ class Basis(ABC):
 
     @abstractmethod
     def waves(self, omega: Array) -> WaveFeatures:
-        """Return the waves of the units ``omega`` (k, D)."""
+        """Return the waves that the units ``omega`` (k, D) make."""
 
     def n_waves(self, n_units: int) -> int:
         """Return the number of waves of ``n_units`` units; one each, unless overridden."""
         return n_units
 
     def groups(self, n_units: int) -> tuple[Index, ...]:
-        """Return groups of units; units of a group share no wave and have equally many waves."""
+        """Return groups of units: units of one group share no wave and have equally many waves."""
         return (np.arange(n_units),)
 
     def touched(self, index: Index, n_units: int) -> Index:
@@ -68,14 +68,14 @@ class TwoSpectra(Basis):
 
     @abstractmethod
     def moving(self, rng: Generator, index: Index, share: float) -> tuple[Index, Index]:
-        """Choose the positions in ``index`` to move in frequency, and those in amplitude.
+        """Return positions in ``index`` of units to move in frequency, and of those in amplitude.
 
-        ``share`` is the probability of an amplitude move if units have both.
+        ``share`` is the probability that the amplitude moves if units have both.
         """
 
     @abstractmethod
     def amplitude_rows(self, index: Index) -> Index:
-        """Return the amplitude index of each unit in ``index``."""
+        """Return the indices of the amplitudes of the units ``index``."""
 
     @abstractmethod
     def n_amplitudes(self, n_frequencies: int) -> int:

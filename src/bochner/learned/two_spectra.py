@@ -29,7 +29,7 @@ _AMPLITUDE_SHARE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoSpectraPrior(FrequencyPrior):
-    r"""Prior of frequencies ``s``, of amplitude parameters ``v`` and of normal phases."""
+    r"""Joint prior of frequencies ``s`` and of amplitudes, with parameters ``v`` and phases."""
 
     basis: TwoSpectra
     stationary: FrequencyPrior  # The prior of s
@@ -44,13 +44,13 @@ class TwoSpectraPrior(FrequencyPrior):
         return self.stationary.n_components
 
     def sample(self, rng: Generator, n_frequencies: int) -> Array:
-        """Return units: ``n_frequencies`` frequencies with their amplitudes."""
+        """Return units of the basis, drawn: ``n_frequencies`` frequencies with their amplitudes."""
         s = self.stationary.sample(rng, n_frequencies)
         v = self.envelope.sample(rng, self.basis.n_amplitudes(n_frequencies))
         return self.basis.joined(s, v, self.phases(rng, len(v)))
 
     def phases(self, rng: Generator, size: int) -> Array:
-        """Return phases drawn from their prior."""
+        """Return phases (size,) drawn from their normal prior."""
         return PHASE_DEVIATION * rng.normal(size=size)
 
     def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
@@ -137,7 +137,7 @@ class NoEnvelope(FrequencyPrior):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TwoWhitenings(Whitening):
-    """Whitening of both spectra; phases are divided by their prior standard deviation."""
+    """Whitening of frequencies, amplitudes and phases, each by the prior that it has."""
 
     basis: TwoSpectra
     stationary: Whitening

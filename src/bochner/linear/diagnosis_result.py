@@ -94,7 +94,7 @@ class Diagnosis:
 
 
 def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
-    """Return the names and formatted values of the kernel's properties, without the advice."""
+    """Return the properties of a diagnosed kernel as texts by name, without the advice."""
     outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
     values = {
         "kernel": kernel_name(diagnosis.kernel),

@@ -18,9 +18,9 @@ LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 def predictions(
     features: FeatureMap, solution: LinearSolution, X: InputRows, *, with_std: bool
 ) -> tuple[Any, Any]:
-    """Return means and, with ``with_std``, standard deviations, both of shape (n, t).
+    """Return predicted means and, with ``with_std``, standard deviations, both of shape (n, t).
 
-    For standard deviations the features are those of the solution's law.
+    With ``with_std``, ``features`` include the check features of the solution's law.
 
     Raises ValueError if the solution has no standard deviations.
     """
@@ -51,7 +51,7 @@ def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
 
 
 def offered(solution: Any, name: str) -> Any:
-    """Return an attribute of a solution; raise AttributeError if it was not computed."""
+    """Return the attribute ``name`` of a solution; raise AttributeError if it is ``None``."""
     value = getattr(solution, name)
     if value is None:
         quantity = name.removeprefix("log_").replace("_", " ")
@@ -81,7 +81,7 @@ class LinearAttributes:
 
     @property
     def alpha_(self) -> float:
-        """The regularisation in use."""
+        """The regularisation, either given or chosen by the fit."""
         return float(self.posterior_.alpha)
 
     @property
@@ -91,9 +91,9 @@ class LinearAttributes:
 
     @property
     def condition_number_(self) -> float:
-        """Condition number of the linear system; times 2e-16 it is the weights' relative error.
+        """Condition number of the linear system for the weights.
 
-        Computed at each access from the singular values of a matrix of shape (p, p).
+        Times 2e-16, it is the relative error of the weights. It is computed at each access.
         """
         return float(offered(self.posterior_, "condition_number"))
 

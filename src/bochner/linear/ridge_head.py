@@ -103,7 +103,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
     def _fit_rows(
         self, rows: RowChunks, targets: Targets, *, keep_sums: bool, n_checks: int = 0
     ) -> None:
-        """Fit to the rows; ``keep_sums`` stores the sums, so that later rows can be added."""
+        """Fit to ``rows``; ``keep_sums`` stores their sums, so that later rows can be added."""
         self._check_parameters()
         solver, alpha = RidgeSolver.resolved(self.solver), checked_alpha(self.alpha)
         # One random generator per step, so that optional steps do not change other draws.
@@ -227,7 +227,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
     def _solution(
         self, sums: FeatureSums, features: FeatureMap, checks: Frequencies | None
     ) -> LinearSolution:
-        """Return the posterior, or the stationary point in a Krein space."""
+        """Return the posterior from sums, or the stationary point if the kernel is indefinite."""
         alpha, intercept = checked_alpha(self.alpha), self.fit_intercept
         signs = self._signs(features)
         if (signs < 0).any():
@@ -250,7 +250,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         self.posterior_, self.sums_ = posterior, sums
 
     def _remove_rows(self, rows: Chunk, targets: Targets) -> None:
-        """Subtract rows from the sums; raise ValueError if the remaining sums are impossible."""
+        """Subtract rows from the sums; raise ValueError unless these rows can have been added."""
         before = self._kept_sums()
         sums = before - self._sums_of(rows, targets)
         try:
@@ -297,7 +297,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
 
     @property
     def n_iter_(self) -> int | None:
-        """Number of products with the system matrix in conjugate gradients."""
+        """Number of products with the system matrix in conjugate gradients, or ``None``."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
@@ -314,7 +314,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
     def _predict(
         self, X: object, *, with_std: bool = False, with_cov: bool = False
     ) -> tuple[Any, Any]:
-        """Return means (n, t), and standard deviations (n, t) or covariances (n, n, t) or None."""
+        """Return means (n, t) and standard deviations (n, t), covariances (n, n, t) or ``None``."""
         check_is_fitted(self, "posterior_")
         rows = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, rows)

@@ -38,7 +38,7 @@ def paths(
 
 
 def _carried(states: Array, steps: Steps, k: int) -> Array:
-    """Return the states (..., s) after one noise-free transition."""
+    """Return the states (..., s) after step ``k``, without noise."""
     states_after: Array = states * steps.own[k] + states[..., steps.partner] * steps.other[k]
     return states_after
 
@@ -53,7 +53,7 @@ def _normal(mean: Array, cov: Array, count: int, rng: Generator) -> Array:
 
 
 def _disturbances(steps: Steps, k: int, count: int, rng: Generator) -> Array:
-    """Return draws (count, s) of the state noise of a step."""
+    """Return draws (count, s) of the noise that step ``k`` adds to the states."""
     variance, partner = steps.variance[k], steps.partner
     drawn = rng.normal(size=(count, len(variance)))
     noise: Array = drawn * np.sqrt(variance)

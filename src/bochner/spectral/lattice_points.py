@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array
 
 _WEIGHT = 0.3
-"""The factor of each coordinate in the criterion. With 0.1 errors of kernels are the same; with 1
-they are larger from five inputs on, as many inputs together then count as much as a few."""
+"""The factor gamma of each coordinate. With 0.1 errors of kernels are the same; with 1 they are
+larger from five inputs on, because sets of many inputs then count as much as sets of few."""
 
 _MOST_CANDIDATES = 256
 """Integers that are tried for each coordinate; more candidates hardly improve the best one."""

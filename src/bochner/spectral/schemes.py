@@ -297,7 +297,7 @@ def _spread(
 @register
 @dataclass(frozen=True, slots=True)
 class ShiftedLattice(Scheme):
-    r"""A randomly shifted rank-one lattice over all blocks jointly, on half of the cube.
+    r"""A randomly shifted rank-one lattice of all blocks on half the cube, reflected at random.
 
     For a smooth integrand the variance falls like :math:`m^{-2}` up to logarithms.
     """
@@ -328,7 +328,7 @@ class ShiftedLattice(Scheme):
 
 
 def _coordinates_of(layout: Layout) -> list[int]:
-    """Return the number of coordinates per block; directions also supply the next radius."""
+    """Return each block's number of coordinates: one less for uniforms after directions."""
     before = (None, *layout)
     return [
         max(block.dim - 1, 0) if isinstance(block, Uniforms) and isinstance(b, Directions)
@@ -349,7 +349,7 @@ LEAST_TRANSFORMED = 256
 """Inputs from which on Hadamard blocks are considered: their bias is of order 1/d."""
 
 _LEAST_GAIN = 25.0
-"""Multiplications for each addition of a transform: from about ten on, blocks are faster."""
+"""Ratio of a matrix's multiplications to a transform's additions from which blocks are faster."""
 
 
 def best_scheme(layout: Layout) -> Scheme:

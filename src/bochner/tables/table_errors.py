@@ -14,7 +14,7 @@ from bochner.files.local_dates import are_dates
 from bochner.files.local_numbers import are_decimals, find_numbers
 
 _SAMPLE_SIZE = 100
-"""Distinct texts that are looked at first: other text than numbers and dates fails within them."""
+"""Distinct texts that are read first: text other than numbers and dates fails within them."""
 
 
 def drop_advice(columns: ColumnDetails) -> str:

@@ -136,7 +136,7 @@ def candidates(
 
 
 def most_likely(densities: Array) -> int:
-    """Return the index of the most likely column of log densities (n, c)."""
+    """Return the index of the best column of log densities (n, c), or 0 if it is hardly better."""
     best = int(np.argmax(densities.mean(axis=0)))
     # Paired differences have a smaller variance than differences of means.
     gains = densities[:, best] - densities[:, 0]
