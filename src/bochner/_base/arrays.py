@@ -41,7 +41,7 @@ RandomState = int | np.random.RandomState | None
 
 FLOATS = (np.float64, np.float32)
 LARGEST_COUNT = 2**31 - 1
-"""Most features, rows or draws: what compiled libraries index; no memory has room for more."""
+"""Largest number of features, rows or draws: compiled libraries have indices up to it."""
 
 
 def row_blocks(
@@ -304,8 +304,8 @@ def jittered_cholesky(matrix: Array, ridge: float = 0.0, scale: float = 0.0) -> 
     """Return the lower Cholesky factor of ``matrix + ridge I``, with jitter added if needed.
 
     The jitter starts at 1e-15, about the rounding error, of the mean diagonal and grows tenfold to
-    1e-6; a matrix that needs more raises ``LinAlgError``. A ``scale`` above the mean diagonal takes
-    its place: that of numbers of which the matrix is a difference. Only the factor is allocated.
+    1e-6; a matrix that needs more raises ``LinAlgError``. A ``scale`` above the mean diagonal, such
+    as the size of terms whose difference the matrix is, replaces it. Only the factor is allocated.
     """
     diagonal = np.arange(len(matrix))
     scale = max(float(np.mean(np.diagonal(matrix))), scale) + ridge
@@ -324,10 +324,10 @@ def upper_triangle(
     dtype: DTypeLike,
     n_threads: int | None = None,
 ) -> NDArray[Any]:
-    """Compute the upper triangle of a square matrix, block of rows by block, in threads.
+    """Return a square matrix with its upper triangle computed by threads, in blocks of rows.
 
-    ``values`` returns the rows of a block from the block's own columns on. The transpose is a lower
-    triangle in Fortran order, which LAPACK factors in its place.
+    ``values`` returns the rows of a block from the block's first column on. The transpose is a
+    lower triangle in Fortran order, which LAPACK factors in its place.
     """
     size = blocks[-1].stop
     matrix = np.zeros((size, size), dtype)
@@ -344,8 +344,8 @@ def upper_triangle(
 def pivoted_cholesky(matrix: Array) -> tuple[Array, Index]:
     r"""Return the pivoted Cholesky factor of a semidefinite matrix (p, p), and the pivots.
 
-    The factor ``L`` (p, r) has :math:`L L^\top` equal to the matrix up to rounding. The pivots (r,)
-    are its rows that are, in this order, lower triangular with a positive diagonal.
+    The factor ``L`` (p, r) has :math:`L L^\top` equal to the matrix up to rounding. The rows of
+    ``L`` at the pivots (r,) are lower triangular, in this order, with a positive diagonal.
     """
     factor, order, rank, _ = lapack.dpstrf(matrix, lower=1)
     rows = np.asarray(order, dtype=np.intp) - 1

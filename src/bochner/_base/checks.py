@@ -1,8 +1,8 @@
 """Validation of rows, targets, labels, random states and named choices.
 
 Numbers are bounded so that squares and products stay finite floats: by `LARGEST_ENTRY` for rows, by
-`LARGEST_TARGET` and its inverse for targets. The other checks are scikit-learn's, with
-additional ones for entries that NumPy would silently convert to numbers.
+`LARGEST_TARGET` and its inverse for targets. All further checks are scikit-learn's, plus checks of
+entries that NumPy would silently convert to numbers.
 """
 
 import datetime
@@ -226,8 +226,8 @@ def check_classes(y: NDArray[np.generic]) -> None:
 def check_size(name: str, values: object, *, fitted: bool = False) -> None:
     """Raise ValueError if an absolute value exceeds `LARGEST_ENTRY`; NaN is allowed.
 
-    ``fitted`` is whether a model learns from the rows: then one must not be smaller than the
-    inverse, unless all are zero.
+    If a model learns from the values (``fitted``), the largest absolute value must also be at least
+    ``1 / LARGEST_ENTRY``, or zero.
     """
     largest = largest_size(values)
     if largest > LARGEST_ENTRY:

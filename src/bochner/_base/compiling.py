@@ -35,8 +35,8 @@ def compiled(*, cache: bool = True, **options: object) -> Callable[[_Loop], _Loo
 inner = partial(njit, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """The decorator of functions that only compiled loops call.
 
-They have no entry from Python, and are kept on the disk only as a part of the loops that call them:
-either would have to be compiled at the first fit.
+They cannot be called from Python and are stored on disk only within the loops that call them,
+because an entry from Python, or code stored separately, would lengthen the first fit.
 """
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from bochner._base.names import nearest
 
 _TOKEN_BYTES = 8
-"""Random bytes in the name of an unfinished file: two of one name occur once in 2^64."""
+"""Random bytes in the name of an unfinished file: two files coincide once in 2^64."""
 
 _ABANDONED = 3600.0
 """Seconds without a change after which an unfinished file has no writer: none pauses so long."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of writing beyond what a disk, a quota or a limit holds, in which no file is named."""
+"""Error numbers of a full disk, quota or file; these errors name no file."""
 
 
 def as_path(path: object, name: str = "path") -> Path:

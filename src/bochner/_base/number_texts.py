@@ -26,8 +26,6 @@ def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) ->
     Absolute values outside of ``plain`` are written with a power of ten. All digits of the integer
     part are shown.
 
-    Examples
-    --------
     >>> number(1234.56), number(-0.01234), number(3.0), number(2.5e9), number(2.864e-08)
     ('1,235', '-0.01234', '3', '2.5e9', '2.864e-8')
     """
@@ -45,8 +43,6 @@ def number(value: float, digits: int = 4, plain: tuple[float, float] = PLAIN) ->
 def with_error(value: float, error: float) -> str:
     """Format a number and its standard error with the same number of decimals.
 
-    Examples
-    --------
     >>> with_error(42.1267, 0.8123), with_error(0.5, float("nan")), with_error(52311.0, 1234.0)
     ('42.13 ± 0.81', '0.5', '52,311 ± 1,234')
     """
@@ -64,8 +60,6 @@ def with_error(value: float, error: float) -> str:
 def percent(share: float, error: float = float("nan"), *, digits: int | None = None) -> str:
     """Format a share in per cent, with a decimal below 10 % and close to 100 %.
 
-    Examples
-    --------
     >>> percent(0.583), percent(0.0312), percent(0.9934), percent(0.583, 0.031), percent(1.0)
     ('58 %', '3.1 %', '99.3 %', '58.3 ± 3.1 %', '100 %')
     """
@@ -85,8 +79,6 @@ def percent(share: float, error: float = float("nan"), *, digits: int | None = N
 def whole_percents(shares: Sequence[float]) -> list[int]:
     """Round shares to whole per cents with a consistent sum, by the largest-remainder method.
 
-    Examples
-    --------
     >>> whole_percents([0.767, 0.217, 0.016]), whole_percents([1.0]), whole_percents([0.5, 0.5])
     ([77, 22, 1], [100], [50, 50])
     """
@@ -100,8 +92,6 @@ def whole_percents(shares: Sequence[float]) -> list[int]:
 def may_be_years(values: ArrayLike) -> bool:
     """Return whether all numbers look like years, which are printed without a comma.
 
-    Examples
-    --------
     >>> may_be_years([1872.0, 2010.0]), may_be_years([1470.0, 7440.0]), may_be_years([0.0, 2000.0])
     (True, False, False)
     """
@@ -114,8 +104,6 @@ def may_be_years(values: ArrayLike) -> bool:
 def entries(values: Sequence[float], digits: int = 4) -> list[str]:
     """Format the entries of a column, with thousands commas unless all look like years.
 
-    Examples
-    --------
     >>> entries([1872.0, 2010.0]), entries([1470.0, 7440.0])
     (['1872', '2010'], ['1,470', '7,440'])
     """
@@ -126,8 +114,6 @@ def entries(values: Sequence[float], digits: int = 4) -> list[str]:
 def entry(value: float, digits: int = 4) -> str:
     """Format one entry of a column, without a comma if it looks like a year.
 
-    Examples
-    --------
     >>> entry(1999.0), entry(12345.0), entry(0.123456), entry(526301100.0, 9)
     ('1999', '12,345', '0.1235', '526,301,100')
     """
@@ -137,8 +123,6 @@ def entry(value: float, digits: int = 4) -> str:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Format a count with its noun, such as "1 row" or "3 rows".
 
-    Examples
-    --------
     >>> counted(1, "row"), counted(2000, "row"), counted(2, "class", "classes")
     ('1 row', '2,000 rows', '2 classes')
     """
@@ -152,7 +136,7 @@ _UNITS = {"": 1} | {
 
 
 def as_bytes(limit: object) -> int | None:
-    """Return bytes from a positive integer, ``"1GB"`` or ``"512MiB"``; ``None`` is returned."""
+    """Convert a positive integer, ``"1GB"`` or ``"512MiB"`` to bytes; ``None`` stays ``None``."""
     if limit is None:
         return None
     if isinstance(limit, str):

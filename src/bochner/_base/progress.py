@@ -83,4 +83,4 @@ class Progress:
 
 
 silent = Progress()
-"""Progress that is reported to nobody."""
+"""Progress without a callback."""

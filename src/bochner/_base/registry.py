@@ -173,7 +173,7 @@ def is_registered(cls: type) -> bool:
 
 
 def fact(cls: type, *names: str) -> tuple[str, Callable[..., Any]] | None:
-    """Return the first of the fields ``names`` that is registered for a class, and its value.
+    """Return name and value of the first field among ``names`` that a class has registered.
 
     The class is searched before its bases, as methods are.
     """
@@ -194,7 +194,7 @@ def registered_kernel_names() -> dict[str, tuple[type, bool]]:
 
 
 def resolved(parameter: str, value: "str | Kind", kind: Any, choices: Mapping[str, Kind]) -> Kind:
-    """Return the choice called by a name; an object of class ``kind`` is returned unchanged.
+    """Return the object of a name in ``choices``; an object of class ``kind`` stays unchanged.
 
     Raises ``ValueError``, which names the ``parameter``, for anything else.
     """

@@ -29,18 +29,17 @@ class FeatureModel(Model):
 
     With features :math:`\phi(x) = (z(x), 1)`, check features included, functions are
     :math:`f_t = \phi^\top \beta_t`, :math:`\beta_t \sim N(M_t, R_t R_t^\top)`, independent between
-    targets. Posteriors are
-    joint over the points of a batch, cost :math:`O(p^2)` a point however many rows the model was
-    fitted to, and have gradients. More observations update ``M`` and ``R`` exactly, with unchanged
-    noise variances :math:`\sigma_t^2`.
+    targets. Posteriors are joint over the points of a batch, have gradients, and cost
+    :math:`O(p^2)` per point for any number of training rows. More observations update ``M`` and
+    ``R`` exactly, with unchanged noise variances :math:`\sigma_t^2`.
 
     Parameters
     ----------
     model : KreinRidge
-        Fitted, with a predictive standard deviation: a positive definite kernel or
-        ``associated=True``, and ``solver="cholesky"``.
+        Fitted model with predictive standard deviations: its kernel is positive definite or
+        ``associated=True``, and its solver ``"cholesky"``.
     dtype, device : default=torch.float64 and None
-        BoTorch recommends float64.
+        Type and place of the buffers; BoTorch recommends float64.
 
     Raises
     ------
@@ -139,9 +138,9 @@ class FeatureModel(Model):
         output_indices : list of int, default=None
             Targets; ``None`` means all.
         observation_noise : bool or Tensor of shape (..., q, n_targets), default=False
-            Whether to add the noise variance, or an array of variances to add.
+            Whether to add the noise variance, or the variances to add.
         posterior_transform : callable, default=None
-            Applied to the posterior.
+            Function that is applied to the posterior before it is returned.
         """
         features = self._features(X)
         means, half = features @ self.mean, features.unsqueeze(-3) @ self.root
@@ -204,8 +203,8 @@ class FeatureModel(Model):
     ) -> FeatureModel:
         """Return a model conditioned on posterior samples of observations at ``X`` (..., q, d).
 
-        ``sampler`` is one of BoTorch's; its sample shape comes first in the model's batch shape.
-        ``observation_noise`` are variances of the noise, ``None`` means the model's.
+        ``sampler`` is a sampler of BoTorch; its sample shape is put in front of the batch shape of
+        the model. ``observation_noise`` are noise variances; ``None`` means the model's.
         """
         noise = True if observation_noise is None else observation_noise
         return self.condition_on_observations(

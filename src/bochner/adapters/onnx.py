@@ -54,7 +54,7 @@ def export_onnx(
     Parameters
     ----------
     model : estimator, Pipeline or Frequencies
-        Fitted.
+        Fitted model of one of the classes above.
     path : str or path-like, default=None
         File to write atomically, usually with the ending ``.onnx``; ``None`` writes no file.
     return_std : bool, default=False
@@ -105,7 +105,7 @@ OPSET, _IR = 17, 8
 """Versions of the ONNX operator set and file format, which onnxruntime 1.12 and later support."""
 
 _LARGEST_FILE = 2**31 - 2**20
-"""Largest size of the arrays in bytes: a protobuf message is limited to 2 GiB, including nodes."""
+"""Largest size of all arrays in bytes: a protobuf message is limited to 2 GiB, nodes included."""
 
 
 class Graph:
@@ -174,7 +174,7 @@ class Graph:
         return features
 
     def first_columns(self, values: str, count: int) -> str:
-        """Return the first ``count`` columns of a value."""
+        """Return the first ``count`` columns of the value named ``values``."""
         return self("Slice", values, *(np.array([number]) for number in (0, count, 1)))
 
     def _cosines(self, angle: str) -> str:
@@ -188,7 +188,7 @@ class Graph:
         return self("Sub", np.asarray(1.0), self("Mul", self("Mul", sine, sine), np.asarray(2.0)))
 
     def _shifted_cosines(self, angle: str, phase: Array) -> str:
-        """Return cosines of angles (n, m) plus phases (m,), in float32 as sines.
+        """Return the cosines of angles (n, m) plus phases (m,), computed as sines in float32.
 
         For linear kernels the total angle is within 1e-5 of a quarter turn, where a float32 cosine
         has two correct digits, but the sine of the small angle is accurate.
@@ -252,12 +252,12 @@ class Graph:
 
 @singledispatch
 def add_outputs(model: BaseEstimator, graph: Graph, X: str, return_std: bool) -> None:
-    """Add the outputs of a fitted model for the rows ``X`` to a graph."""
+    """Add the outputs of a fitted model, for rows named ``X``, to a graph."""
     check_exported(model)
 
 
 def check_exported(model: BaseEstimator) -> None:
-    """Raise ``TypeError`` for a model without outputs, or a pipeline with another step."""
+    """Raise ``TypeError`` for a model, or a step of a pipeline, that cannot be exported."""
     if add_outputs.dispatch(type(model)) is add_outputs.dispatch(object):
         raise TypeError(
             f"{type(model).__name__} cannot be exported to ONNX. Exported are: FourierFeatures, "
@@ -346,7 +346,7 @@ def _(model: KreinRidge, graph: Graph, X: str, return_std: bool) -> None:
 
 
 def _variances(model: KreinRidge, graph: Graph, X: str) -> str:
-    """Return the predictive variances (n, t) of new observations of t targets."""
+    """Return the name of the predictive variances (n, t) of new observations of t targets."""
     posterior, waves = model.posterior_, model.frequencies_
     if not isinstance(posterior, RidgePosterior):
         raise ValueError(f"The model has no predictive standard deviation. {posterior.limitation}")

@@ -23,10 +23,10 @@ _LEAST = float(np.finfo(np.float64).eps)
 class BochnerRegressor(BaseProbaRegressor):
     """Wraps a bochner regressor as a probabilistic regressor of skpro.
 
-    ``predict_proba`` returns normal laws with the model's mean and standard deviation.
-    ``predict_interval`` and ``predict_quantiles`` use the methods of the model if it has them.
-    :class:`bochner.TableRegressor` has them, and calibrates its intervals on left-out rows. For
-    other models, intervals and quantiles come from the normal laws.
+    ``predict_proba`` returns normal distributions with the model's mean and standard deviation.
+    ``predict_interval`` and ``predict_quantiles`` call the model's methods of these names if there
+    are any, as in :class:`bochner.TableRegressor`, whose intervals are calibrated on left-out rows.
+    For other models, intervals and quantiles are those of the normal distributions.
 
     Parameters
     ----------

@@ -18,8 +18,8 @@ class BochnerForecaster(BaseForecaster):
     """Wraps :class:`bochner.Forecaster` as an sktime forecaster with intervals and quantiles.
 
     ``predict_var`` returns variances of new values. With ``transformation="log"``, rare huge values
-    dominate the variances: prefer quantiles. ``predict_proba``
-    returns normal laws with the point forecasts and these variances.
+    dominate the variances: prefer quantiles. ``predict_proba`` returns normal distributions with
+    the point forecasts and these variances.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class BochnerForecaster(BaseForecaster):
         return times
 
     def _inputs(self, times: pd.Index, X: pd.DataFrame | None) -> pd.DataFrame | None:
-        """Return the known inputs at requested times; inputs up to the cutoff come from the fit."""
+        """Return known inputs at ``times``, from ``X`` and, up to the cutoff, from the fit."""
         if self._known_inputs is None:
             return None
         inputs = self._known_inputs if X is None else pd.concat([self._known_inputs, X])

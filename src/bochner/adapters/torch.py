@@ -161,7 +161,7 @@ class FourierLayer(nn.Module):
         TypeError
             If the model has no frequencies.
         ValueError
-            If the model has features of landmarks next to them.
+            If the model also has features of landmarks, which a layer cannot compute.
         """
         is_head = isinstance(model, RidgeHead) and hasattr(model, "frequencies_")
         frequencies = frequencies_alone(model) if is_head else getattr(model, "frequencies_", model)
@@ -200,7 +200,7 @@ class FourierLayer(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the left features (..., n_components) of inputs (..., d).
 
-        Raises ValueError or TypeError if the number of inputs or the type is another one.
+        Raises ValueError or TypeError if the number or type of the inputs differs from the layer's.
         """
         return self._features(x, self.omega, self.phase, self.envelope_left)
 
@@ -251,7 +251,7 @@ _AMPLITUDES = tuple(
 
 
 def _numbers(frequencies: Frequencies) -> dict[str, Array | None]:
-    """Return the arrays of a layer by name, ``None`` for arrays that its features do not use."""
+    """Return the arrays of a layer by name; ``None`` for arrays that its features do not use."""
     envelope, modulation = separated(frequencies.factor)
     if envelope is not None and len(envelope.groups) > 1:
         raise NotImplementedError(
@@ -314,7 +314,7 @@ class PositiveAttention(nn.Module):
     TypeError
         If the model is of another class.
     NotFittedError
-        If it is not fitted.
+        If the model is not fitted.
 
     References
     ----------
@@ -384,7 +384,7 @@ class PositiveAttention(nn.Module):
         shift: torch.Tensor,
         other_shift: torch.Tensor,
     ) -> torch.Tensor:
-        """Return the log features (..., n, m) of rows (..., n, d)."""
+        """Return the logarithms (..., n, m) of the positive features of rows (..., n, d)."""
         check_inputs(x, matrix.mT, name)
         if x.ndim < 2:
             raise ValueError(

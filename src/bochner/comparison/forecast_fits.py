@@ -38,8 +38,8 @@ _MOST_ORIGINS = 3
 class OriginScores:
     """Forecast errors of one series from past origins.
 
-    ``errors`` and ``scaled`` hold the errors (n,) of each method, and these divided by the mean
-    absolute seasonal difference of the training values; ``covered`` (n,) tells which values the
+    ``errors`` has the errors (n,) of each method, and ``scaled`` has them divided by the mean
+    absolute seasonal difference of the training values. ``covered`` (n,) tells which values the
     intervals contain, and ``origins`` (n,) the origin of the forecast of each value. Unknown values
     are left out.
     """
@@ -67,14 +67,14 @@ class OriginScores:
 
     @property
     def coverage(self) -> float:
-        """Share of the values within the intervals."""
+        """Share of the values that the intervals contain."""
         return float(self.covered.mean())
 
 
 def origin_scores(
     model: Forecaster, y: pd.Series, X: pd.DataFrame | None, horizon: int, level: float
 ) -> OriginScores | None:
-    """Return the errors from up to three origins, or ``None`` if the series is too short.
+    """Return a model's errors from up to three origins; ``None`` if the series ``y`` is too short.
 
     Origins are ``horizon`` values apart, and at least ``horizon`` values precede the first origin.
     """
@@ -101,7 +101,7 @@ def _origins_and_season(y: pd.Series, horizon: int) -> tuple[int, int] | None:
 def _scores(
     y: pd.Series, table: pd.DataFrame, horizon: int, n_origins: int, season: int
 ) -> OriginScores:
-    """Convert the table of `bochner.Forecaster.cross_validate` for one series to its errors."""
+    """Return the errors in a table of `bochner.Forecaster.cross_validate` for one series."""
     values = y.to_numpy(dtype=np.float64)
     observed = table["observed"].to_numpy()
     is_known = np.isfinite(observed)
@@ -140,7 +140,7 @@ def repeated_season(values: Array, horizon: int, season: int) -> Array:
 
 
 def mean_mase(scores: Collection[OriginScores], method: Any = None) -> float:
-    """Return the mean absolute scaled error over all series, by default of the naive method."""
+    """Return a method's mean absolute scaled error over all series, by default the naive one's."""
     errors = [each.mase(each.other if method is None else method) for each in scores]
     return float(np.nanmean(errors)) if np.isfinite(errors).any() else np.nan
 
@@ -149,7 +149,7 @@ _ALIKE = 0.05
 """Relative difference of mean errors below which no method is called better."""
 
 _PLAIN = (1e-3, 1e9)
-"""Range of the largest absolute value for numbers without a power of ten."""
+"""Range of the largest absolute value in which numbers are shown without a power of ten."""
 
 _DIGITS = 3
 """Values are rounded to this number of significant digits of the interval width."""
@@ -180,7 +180,7 @@ class SeriesForecast:
     inputs: pd.DataFrame | None = None  # Known inputs (n + h, d) of the series and its forecast
 
     def shown(self, value: float) -> str:
-        """Format a value with a number of decimals that suits the interval widths."""
+        """Return a value as text, with as many decimals as suit the widths of the intervals."""
         width = float(np.median(self.upper - self.lower))
         largest = float(np.abs([*self.mean, *self.lower, *self.upper]).max())
         if not width or not _PLAIN[0] <= largest < _PLAIN[1] or not np.isfinite(value):
@@ -216,7 +216,7 @@ def shown_times(times: Any) -> list[str]:
 
 
 def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
-    """Return facts on a model, by name: seasons, trend, transformation, outliers and shifts.
+    """Return facts by name on the model of a series: seasons, trend, transformation and breaks.
 
     With the pandas index of the values, outliers and level shifts are listed by their times.
     """
@@ -245,7 +245,7 @@ def _breaks(law: SeriesLaw, times: Array, index: Any) -> str:
 
 
 def _seasons(law: SeriesLaw) -> list[str]:
-    """Describe the seasons and cycles of the best model, then additional ones of other models."""
+    """Describe the seasons and cycles of the best model, then those of other models only."""
     names = [period.name for period in law.periods()]
     others = [name for name in law.components if name not in (*names, *_NO_SEASONS)]
     for name in others:
@@ -255,7 +255,7 @@ def _seasons(law: SeriesLaw) -> list[str]:
 
 
 def forecast_verdict(scores: Collection[OriginScores]) -> str:
-    """Return a sentence that compares the forecast errors with those of the naive forecast."""
+    """Return a sentence that compares a model's forecast errors with those of naive forecasts."""
     if not scores:
         return "The series are too short to measure forecasts of their last values."
     ours, other = mean_mase(scores, OURS), mean_mase(scores)
@@ -277,7 +277,7 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
-    """Return a sentence on the coverage of the intervals, and its range if calibrated.
+    """Return a sentence on the coverage of intervals, and the range to expect if calibrated.
 
     Values of the same forecast count as dependent.
     """
@@ -297,7 +297,7 @@ _MOST_COMPARED = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesFits:
-    """A model with the forecasts of its series, and the reasons for series without a forecast."""
+    """A forecaster, the forecasts of the series of a table, and reasons why others have none."""
 
     model: Forecaster
     series: Sequence[SeriesForecast]
@@ -337,7 +337,7 @@ class Request:
         return steps
 
     def inputs(self, one: TableSeries, steps: int) -> pd.DataFrame | None:
-        """Return the known inputs at the times of a series and its forecast, including holidays."""
+        """Return the known inputs, with holidays, at the times of a series and of its forecast."""
         import pandas as pd
 
         n_values = len(one.values)
@@ -356,7 +356,7 @@ class Request:
     def forecast(
         self, one: TableSeries, parts: Sequence[Any], X: pd.DataFrame | None
     ) -> SeriesForecast:
-        """Collect a forecast from pandas series of its means and interval ends."""
+        """Return a series with its forecast; ``parts`` are pandas series of means and both ends."""
         name = self.columns.target if self.columns.series is None else one.name
         times = parts[0].index.rename(self.columns.time)
         mean, lower, upper = (np.asarray(part) for part in parts)
@@ -405,7 +405,7 @@ def forecast_each(
 
 
 def past_scores(fits: SeriesFits, request: Request, progress: Progress) -> dict[str, OriginScores]:
-    """Return the backtest errors of at most twenty series, by name."""
+    """Return, by name, the errors of past forecasts of at most twenty series."""
     scores = {}
     every = max(1, -(-len(fits.series) // _MOST_COMPARED))
     for place, one in enumerate(some := fits.series[::every]):

@@ -70,7 +70,7 @@ def normal_half_width(level: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A metric on n test rows, and its standard error, ``nan`` if unknown."""
+    """A metric on n test rows, with its standard error, ``nan`` if unknown."""
 
     value: float
     std_error: float = float("nan")
@@ -125,7 +125,7 @@ class Outcome:
         return as_array(-np.log(np.maximum(true_probability, _LEAST_PROBABILITY)))
 
     def scores(self) -> Mapping[str, Score]:
-        """Return the metrics by name."""
+        """Return the metrics of the predictions by name, with standard errors."""
         return self._class_scores() if self.classes is not None else self._number_scores()
 
     def _number_scores(self) -> dict[str, Score]:
@@ -259,7 +259,7 @@ class Coverage:
 
     @property
     def judgement(self) -> str:
-        """Return an assessment for the end of a sentence: as expected, too narrow or too wide."""
+        """Return an assessment that ends a sentence: as expected, too narrow or too wide."""
         if self.is_narrow:
             return "too narrow"
         return "wider than necessary" if self.is_wide else "as expected"
@@ -301,7 +301,7 @@ def outcome_coverage(outcome: Outcome, n_comparisons: int = 1) -> Coverage | Non
 
 
 def _independent(is_covered: Mask, clusters: NDArray[np.generic] | None) -> int:
-    """Return the effective sample size of the coverage: independent values with equal precision.
+    """Return the number of independent values whose coverage would be as precise.
 
     It is at least the number of clusters, and equal to it if all or no values are covered, because
     the dependence is then unknown.

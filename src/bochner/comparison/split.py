@@ -185,7 +185,7 @@ def _weights(frame: pd.DataFrame, name: str) -> Floats:
 
 
 def _task(targets: dict[str, pd.Series], named: str) -> Task:
-    """Return the task, inferred from the targets if needed; raise InputError for a mismatch."""
+    """Return the task ``named``, or inferred from the targets; raise InputError for a mismatch."""
     several, task = len(targets) > 1, cast(Task, named)
     if named == "auto":
         task = "regression" if several else infer_task(next(iter(targets.values())))
@@ -202,7 +202,7 @@ def _task(targets: dict[str, pd.Series], named: str) -> Task:
 def _chosen(
     frame: pd.DataFrame, roles: Roles, kind: str
 ) -> tuple[str, str, str | None, dict[str, Any]]:
-    """Return the kind of the split, a sentence on it, its column, and its times or groups."""
+    """Return the kind of the split, a sentence on it, and the times or groups with their column."""
     implied = "group" if roles.group else "time" if roles.time else "auto"
     if roles.group and roles.time:
         raise InputError(

@@ -86,7 +86,7 @@ class Study:
 
     @property
     def own(self) -> Outcome:
-        """Test outcome of the model itself."""
+        """Test outcome of the fitted model itself."""
         return self.outcomes[OURS]
 
     @property
@@ -96,7 +96,7 @@ class Study:
 
     @property
     def others(self) -> Mapping[str, Outcome]:
-        """Test outcomes of the compared methods, by name."""
+        """Test outcomes of the compared methods, by the names of the methods."""
         return {name: outcome for name, outcome in self.outcomes.items() if name != OURS}
 
     @property
@@ -172,7 +172,7 @@ def measured_studies(
 def fit_facts(
     studies: Sequence[Study], roles: Roles, layout: Mapping[str, Any]
 ) -> dict[str, object]:
-    """Return the facts about a fit that are stored in the model file."""
+    """Return the facts about a fit and its test that are stored in the model file."""
     first, several = studies[0], len(studies) > 1
     split, scores = first.split, [study.own.scores() for study in studies]
     columns = roles.names | ({} if split.column is None else {split.kind: split.column})

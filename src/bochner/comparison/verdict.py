@@ -74,7 +74,7 @@ def scope(study: Study) -> str:
 
 
 def best_other(study: Study) -> Difference | None:
-    """Return the error ratio to the best other method, or ``None`` without other methods."""
+    """Return the ratio of the model's error to the best other method's; ``None`` without one."""
     our_outcome = study.own
     candidates = {
         name: outcome
@@ -187,7 +187,7 @@ def calibration(study: Study) -> str:
 
 
 def excess(outcome: Outcome) -> Score:
-    """Return the accuracy minus the mean probability of the predicted class, with its error."""
+    """Return accuracy minus mean probability of the predicted class, with its standard error."""
     assert outcome.probability is not None
     highest = outcome.probability.max(axis=1)
     gap = mean_score((outcome.prediction == outcome.y) - highest, outcome.clusters)
@@ -234,7 +234,7 @@ def sum_of_shares(total: float) -> str:
 
 
 def no_pairs(pairs: VarianceShares) -> str:
-    """Return a sentence for the case that no pair of columns interacts strongly."""
+    """Return a sentence that says that no pair of columns interacts strongly."""
     if not len(pairs.share):
         return "Fewer than two columns are important, so that no pair of columns is examined."
     n_columns = len({name for pair in pairs.columns for name in pair})

@@ -19,7 +19,7 @@ SAMPLE_ROWS = 100_000
 distances and designed measures: 80 MB for a hundred columns."""
 
 Read = Callable[[Any], tuple[Any, Names]]
-"""Returns the checked rows of a part, ``None`` without rows, and the names of its columns."""
+"""A function of a part that returns its checked rows (``None`` without rows) and column names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class PartitionLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collected(RowChunks):
-    """Rows on an executor: a chunk in every part, the lengths of all parts, and a sample."""
+    """Rows in the parts of an executor, with the number of rows of each part and a sample."""
 
     executor: Executor
     parts: Any
@@ -73,7 +73,7 @@ class Collected(RowChunks):
         meta: Any = None,
         layouts: Any = PartitionLayout,
     ) -> "Collected":
-        """Collect the rows of parts; raise ValueError if there are no rows or layouts differ."""
+        """Return the rows that ``read`` finds in parts; raise ValueError if columns differ."""
         described = _pass(executor, parts, partial(_described, read, layouts), add)
         lengths, each = zip(*described, strict=True) if described else ((), ())
         if not sum(lengths):
@@ -90,7 +90,7 @@ class Collected(RowChunks):
 
     @classmethod
     def of_partitioned(cls, rows: PartitionedRows, *, numeric: bool) -> "Collected":
-        """Collect the checked rows of ``rows``; ``numeric`` means numeric targets."""
+        """Return the checked ``rows``; targets are numbers if ``numeric``, otherwise labels."""
         return cls.of(rows.executor, rows.parts, Check(rows.split, numeric))
 
     def validated(self, check: Callable[[Any, Any, Any, bool], Chunk]) -> "Collected":
@@ -110,7 +110,10 @@ class Collected(RowChunks):
     def total(
         self, function: ChunkSum[Given, Total], *args: Given.args, **kwargs: Given.kwargs
     ) -> Total:
-        """Return the sum over chunks; a generator in ``args`` is spawned once for each chunk."""
+        """Return the sum of ``function([chunk], *args, **kwargs)`` over the chunks of all parts.
+
+        Each chunk gets its own child of any NumPy random generator in ``args``.
+        """
         n_parts = len(self.lengths)
         shares = {
             place: arg.spawn(n_parts)
@@ -125,7 +128,7 @@ class Collected(RowChunks):
         return total
 
     def rest(self, function: Callable[[Any, NDArray[np.intp]], Total]) -> Total | None:
-        """Return the sum of ``function(rows, indices)`` over the rows outside the sample."""
+        """Return the sum over parts of ``function(rows, indices of rows outside the sample)``."""
         called = partial(_of_rest, self.read, function, _chosen(self.lengths))
         total: Total | None = _pass(self.executor, self.parts, called, add)
         return total
@@ -136,7 +139,7 @@ class Collected(RowChunks):
         return len(self.sample) == sum(self.lengths)
 
     def labels(self) -> NDArray[Any]:
-        """Return the distinct targets, in ascending order."""
+        """Return the distinct targets of all rows, in ascending order."""
         called = partial(_labels, self.read)
         return np.asarray(_pass(self.executor, self.parts, called, np.union1d))
 
@@ -153,7 +156,7 @@ def _pass(
     function: Callable[[int, Any], Any],
     plus: Callable[..., object],
 ) -> Any:
-    """Return the sum over parts of ``function(index, part)``, skipping ``None``; raise errors."""
+    """Return ``function(index, part)`` of all parts added by ``plus``; raise errors of workers."""
     handles = executor.map(partial(_guarded, function), parts)
     total = executor.tree_reduce(partial(_plus, plus), handles)
     if isinstance(total, Exception):
@@ -162,7 +165,7 @@ def _pass(
 
 
 def _guarded(function: Callable[[int, Any], Any], index: int, part: object) -> Any:
-    """Return the function's value or its error, because engines would retry a failing task."""
+    """Return the function's value, or its error as a value: engines would retry a failing task."""
     try:
         with single_threaded_blas():
             return function(index, part)
@@ -171,7 +174,7 @@ def _guarded(function: Callable[[int, Any], Any], index: int, part: object) -> A
 
 
 def _plus(plus: Callable[[Any, Any], Any], first: object, second: object) -> Any:
-    """Add two values; ``None`` adds nothing, and the first error stays."""
+    """Return the sum of two values by ``plus``; ``None`` adds nothing, and an error is the sum."""
     if first is None or isinstance(second, Exception):
         return first if isinstance(first, Exception) else second
     if second is None or isinstance(first, Exception):
@@ -227,7 +230,7 @@ def _called(
     index: int,
     part: object,
 ) -> Any:
-    """Call a function of a chunk, with the part's generators, if the chunk has positive weight."""
+    """Return ``function`` of a part's chunk, or ``None`` if no row of it has positive weight."""
     chunk, _ = read(part)
     if chunk is None or not chunk.weights.any():
         return None

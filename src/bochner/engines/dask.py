@@ -23,10 +23,10 @@ _FAN_IN = 4
 
 
 class DaskExecutor:
-    """Executor for ``Delayed`` parts, which Dask recomputes in every pass unless persisted."""
+    """Executor of Dask; ``Delayed`` parts are recomputed in every pass unless persisted."""
 
     def map(self, function: Callable[[int, Any], Any], parts: Sequence[Delayed]) -> list[Delayed]:
-        """Return lazy values of the function at every part."""
+        """Return the lazy values of ``function(index, part)`` for every part."""
         sent = delayed(pickle.dumps(function, protocol=5), name=f"sent-{uuid4().hex}")
         return [delayed(applied, pure=False)(sent, *numbered) for numbered in enumerate(parts)]
 
@@ -43,7 +43,7 @@ class DaskExecutor:
 
 
 def applied(sent: bytes, index: int, part: object) -> Any:
-    """Call a function that was sent as bytes."""
+    """Return ``function(index, part)`` for a function that was sent as pickled bytes."""
     return pickle.loads(sent)(index, part)
 
 
@@ -53,7 +53,7 @@ def _added(plus: Callable[[Any, Any], Any], *terms: object) -> Any:
 
 @sizeof.register(Chunk)  # type: ignore[untyped-decorator]
 def _bytes_of_rows(chunk: Chunk) -> int:
-    """Return the size from which Dask estimates the cost of moving a chunk."""
+    """Return the bytes of a chunk, from which Dask estimates the cost of moving it."""
     return sum(0 if part is None else part.nbytes for part in (chunk.X, chunk.y, chunk.weight))
 
 
@@ -111,7 +111,7 @@ def _blocks_of_array(name: str, array: Any) -> list[Delayed]:
 
 
 def _blocks_of_column(name: str, column: Any, X: Any, count: int) -> list[Any]:
-    """Return blocks of a column with the number and divisions of the blocks of ``X``, or raise."""
+    """Return the blocks of targets or weights, one for each of the ``count`` blocks of ``X``."""
     if column is None:
         return [None] * count
     if not is_dask_collection(column):
@@ -146,7 +146,7 @@ def is_frame(X: MatrixLike) -> bool:
 
 
 def collect(X: Any, y: Any, sample_weight: Any, *, numeric: bool) -> Collected:
-    """Return the rows of Dask collections; every pass reads and checks them."""
+    """Return the rows of Dask collections; every pass over them reads and checks them again."""
     parts = partitions_of(X, y, sample_weight)
     meta = X._meta if is_frame(X) else None
     return Collected.of(DaskExecutor(), parts, Check(PieceSplit(), numeric), meta)

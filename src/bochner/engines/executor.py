@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 _FAN_IN = 4
-"""Number of values that one task adds: it holds as many in memory."""
+"""Number of values that one task adds, all of which it holds in memory."""
 
 _SPARK_FAN_IN = 8
 """Number of values that one Spark task adds; each level is a shuffle of tenths of a second."""
@@ -51,13 +51,13 @@ class Executor(Protocol):
         """Return the sum of the values of :meth:`map`, or ``None`` without values.
 
         ``plus`` is associative up to rounding, and not commutative: neighbours are added in the
-        order of the parts, as in ``plus(plus(a, b), plus(c, d))``. If which values are added does
-        not depend on which are ready first, results repeat to the last bit.
+        order of the parts, as in ``plus(plus(a, b), plus(c, d))``. Results repeat to the last bit
+        if the grouping of the values does not depend on which values are ready first.
         """
 
 
 class RayExecutor:
-    """Ray, for :class:`PartitionedRows` in its object store: ``pip install 'bochner[ray]'``.
+    """Executor of Ray, for rows in its object store; needs ``pip install 'bochner[ray]'``.
 
     Parts are a list of object references: of tuples ``(X, y)`` or ``(X, y, sample_weight)``, which
     tasks return or ``ray.put`` stores, or of data frames, such as ``dataset.to_pandas_refs()`` of a
@@ -87,7 +87,7 @@ class RayExecutor:
         self._add = ray.remote(**options)(_add)
 
     def map(self, function: Callable[[int, Any], Any], parts: Sequence[object]) -> list[Any]:
-        """Return references to the values of the function, which Ray computes at once."""
+        """Return references to ``function(index, part)`` of each part, and start to compute it."""
         sent = self._ray.put(function)
         return [self._apply.remote(sent, index, part) for index, part in enumerate(parts)]
 
@@ -112,7 +112,7 @@ def _add(plus: Callable[[Any, Any], Any], *values: object) -> Any:
 
 
 class SparkExecutor:
-    """Spark, for :class:`PartitionedRows` in an RDD or data frame: ``bochner[spark]``.
+    """Executor of Spark, for rows in an RDD or data frame; needs ``pip install 'bochner[spark]'``.
 
     Parts are an RDD of tuples ``(X, y)`` or ``(X, y, sample_weight)`` of arrays, any number in a
     partition; or a Spark data frame of numeric columns, with the name of its ``target``. Spark
@@ -129,7 +129,7 @@ class SparkExecutor:
     """
 
     def map(self, function: Callable[[int, Any], Any], parts: Any) -> Any:
-        """Return an RDD of the values of the function, one in every partition, not computed yet."""
+        """Return an RDD of ``function(index, part)``, one per partition, not computed yet."""
         pieces = parts if hasattr(parts, "mapPartitionsWithIndex") else _pieces(parts)
         return pieces.mapPartitionsWithIndex(partial(_applied, function))
 
@@ -166,7 +166,7 @@ def _added(
 
 
 def _pieces(table: Any) -> Any:
-    """Return an RDD of pandas frames, of some rows each, in the partitions of a data frame."""
+    """Return the rows of a Spark data frame as an RDD of pandas data frames of some rows each."""
     return table.mapInArrow(_pickled, "rows binary").rdd.map(_unpickled)
 
 

@@ -28,18 +28,18 @@ from bochner.engines.executor import Executor
 from bochner.features.chunks import Chunk
 
 Names = tuple[str, ...] | None
-"""Names of the columns of data frames; ``None`` of arrays."""
+"""Names of the columns of a data frame; ``None`` for an array, whose columns have no names."""
 
 
 @dataclass(frozen=True, slots=True)
 class PieceSplit:
-    """Splits pieces of a part into rows, targets and weights."""
+    """Splits a piece of a part, a tuple or a data frame, into inputs, targets and weights."""
 
     target: str | list[str] | None = None
     weight: str | None = None
 
     def __call__(self, piece: Any) -> tuple[Any, Any, Any]:
-        """Return rows, targets and weights (or ``None``); raise for unsupported pieces."""
+        """Return the inputs, targets and weights (or ``None``) of a piece; raise if unsupported."""
         if self.target is None:
             if not (isinstance(piece, tuple) and len(piece) in (2, 3)):
                 raise TypeError(
@@ -88,7 +88,7 @@ def _without(piece: Any, columns: list[str]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Checks the rows of a part: a piece, or a list of pieces."""
+    """Reads and checks the rows of a part, which is a piece or a list of pieces."""
 
     split: PieceSplit
     numeric: bool  # whether targets are numbers, not labels
@@ -141,7 +141,7 @@ def checked_part_weights(weight: Any, X: InputRows) -> Array | None:
 
 
 def refusal(index: int, error: TypeError | ValueError) -> TypeError | ValueError:
-    """Return the error for a part that cannot be used."""
+    """Return ``error`` with the number of its partition in front of its message."""
     kind = TypeError if isinstance(error, TypeError) else ValueError
     return kind(f"In partition {index}: {error}")
 
@@ -184,7 +184,7 @@ class TablePiece:
 
 @dataclass(frozen=True, slots=True)
 class CheckTable:
-    """Reads the rows of positive weight, with targets, of a piece or a list of pieces."""
+    """Reads the table rows of positive weight, with targets, from a piece or a list of pieces."""
 
     split: PieceSplit
     numeric: bool  # Whether targets are numbers, not labels
@@ -263,7 +263,7 @@ class PartitionedRows:
     target : str or list of str, default=None
         Name of the column of targets in data frames, or names of several.
     sample_weight : str, default=None
-        Name of the column of weights in data frames. All columns but these are inputs.
+        Name of the column of weights in data frames. The remaining columns are inputs.
     """
 
     executor: Executor
@@ -310,8 +310,8 @@ class PartitionedRows:
         Notes
         -----
         Partitions to predict may lack targets: arrays or data frames ``X`` alone, whose columns
-        ``target`` and ``sample_weight`` are dropped if they are there. Data that the method
-        refuses raise its error on the worker, with the number of the partition.
+        ``target`` and ``sample_weight`` are dropped if they are there. Errors of the method are
+        raised on the worker, with the number of the partition.
         """
         applied = partial(_applied, partial(method, **options), self.split)
         return self.executor.map(applied, self.parts)
@@ -331,7 +331,7 @@ class PartitionedRows:
 
 
 def _applied(method: Callable[[Any], Any], split: PieceSplit, index: int, part: object) -> Any:
-    """Return the value of a method at the inputs of a part, or raise with the part's number."""
+    """Return ``method`` of the inputs of a part; an error names the number of the part."""
     try:
         X = split.inputs(part)
         return None if X is None else method(X)

@@ -62,7 +62,7 @@ class Region:
         object.__setattr__(self, "centre", frozen_array("centre", self.centre, None))
 
     def warn_outside(self, X: InputRows) -> None:
-        """Emit one ``UserWarning`` if rows of ``X`` (n, d), dense or sparse, lie outside."""
+        """Emit one ``UserWarning`` if rows ``X`` (n, d), dense or CSR, lie outside the region."""
         offset = float(self.centre @ self.centre)
         square = squared_norms(X) - 2.0 * (X @ self.centre) + offset
         distance = np.sqrt(np.maximum(square, 0.0))
@@ -95,21 +95,21 @@ _SPHERE_TOLERANCE = 1e-4
 on the unit sphere, so that rows which these accept cause no warning."""
 
 _MASS_ROWS = 50
-"""Rows on which masses are fitted; He et al. (2022), Algorithm 2."""
+"""Number of rows on which the masses of a measure's parts are fitted; He et al., Algorithm 2."""
 
 _POOR = 0.5
-"""Predicted relative error from which on features are reported as poor: half of the kernel."""
+"""Predicted relative error of features above which a warning is given: half of the kernel."""
 
 _BIASED = 0.1
-"""Bound on the bias of the features, relative to the kernel's largest value, from which on it is
-reported: more features of the same measure do not reduce it."""
+"""Bound on the bias of the features, relative to the kernel's largest value, above which a warning
+is given: more features of the same measure do not reduce the bias."""
 _SCALE_ROWS = 200
-"""Rows on which the largest value of a kernel is computed: 40,000 values, in a millisecond."""
+"""Number of rows for the largest value of a kernel: 40,000 values, in a millisecond."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Approximation:
-    """Frequencies that approximate a kernel on data, with error bounds and check frequencies."""
+    """Frequencies that approximate a kernel on data, error bounds, and frequencies for checks."""
 
     frequencies: Frequencies
     region: Region | None = None
@@ -134,7 +134,7 @@ def approximate(
     pairs: str = "matched",
     n_checks: int = 0,
 ) -> Approximation:
-    """Return the frequencies of a kernel for the rows ``X`` (n, d) and ``right`` (n2, d2)."""
+    """Return frequencies that approximate a kernel on rows ``X`` (n, d) and ``right`` (n2, d2)."""
     scheme = resolve_scheme(scheme)
     if (weights, decomposition, masses) == ("sampled", "auto", "exact"):
         measure = _plain_measure(kernel, X, right)
@@ -235,7 +235,7 @@ def _designed(
     draw_rng: Generator,
     data_rng: Generator,
 ) -> Approximation:
-    """Return frequencies of a designed measure, of fitted masses or of fitted weights."""
+    """Return frequencies whose measure, masses or weights may depend on the data."""
     m, region = data.n_frequencies, None if measure is None else _region(kernel, measure, data)
 
     def parts_of(count: int, rng: Generator, rows_rng: Generator) -> list[Frequencies]:
@@ -308,7 +308,7 @@ def _advice(kernel: Kernel) -> str:
 
 
 def _region(kernel: AnyKernel, measure: SpectralMeasure, data: DesignData) -> Region | None:
-    """Return the region of a designed measure; ``None`` for closed forms and unit spheres."""
+    """Return the region that a measure is designed for; ``None`` for closed forms and spheres."""
     kernel_profile, X = profile(kernel), data.left
     if (
         measure.predicted_error is None
@@ -333,7 +333,7 @@ _MOST_ERROR = 1.1
 """Error of Hadamard blocks, relative to that of orthogonal ones, up to which they are used."""
 
 _ROWS = 100
-"""Rows of each argument for the comparison, 10,000 pairs; its chance error falls with the root."""
+"""Number of rows of each argument for the comparison of errors: 10,000 pairs."""
 
 _RADII = 256
 """Stratified radii for the expected error: a quadrature with 256 nodes."""
@@ -347,7 +347,7 @@ def hadamard_parts(
     rng: Generator,
     data_rng: Generator,
 ) -> list[Frequencies] | None:
-    """Return ``m`` frequencies in Hadamard blocks, or ``None`` if slower or less accurate."""
+    """Return ``m`` frequencies in Hadamard blocks; ``None`` if those are slow or inaccurate."""
     law = measure.parts[0].law
     if len(measure.parts) > 1 or not (isinstance(law, Isotropic) and _may_pay(data.left, m)):
         return None
@@ -366,7 +366,7 @@ def _may_pay(X: Any, m: int) -> bool:
 def _is_accurate(
     kernel: Kernel, law: Isotropic, frequencies: Frequencies, data: DesignData, rng: Generator
 ) -> bool:
-    """Return whether the kernel error on row pairs is about that of orthogonal blocks."""
+    """Return whether ``frequencies`` estimate the kernel about as well as orthogonal blocks."""
     left, other = _pairs(data, rng)
     error = frequencies.gram(left, other) - kernel(left, other)
     scale = as_array(law.length_scale)
@@ -411,7 +411,7 @@ def _sphere_mean(a: Array, dim: int) -> Array:
 
 
 def _pairs(data: DesignData, rng: Generator) -> tuple[Array, Array]:
-    """Return pairs of left and right rows; disjoint samples if both arguments share the rows."""
+    """Return some left and some right rows; disjoint samples if both arguments share the rows."""
     if data.right is not None:
         return some_rows(data.left, _ROWS, rng), some_rows(data.right, _ROWS, rng)
     chosen = rng.permutation(data.left.shape[0])

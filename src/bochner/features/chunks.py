@@ -33,7 +33,7 @@ class Targets(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers(Targets):
-    """Map numeric targets to numbers minus an origin (t,), which avoids cancellation."""
+    """Map from numeric targets to targets minus an origin (t,), which avoids cancellation."""
 
     origin: Array
 
@@ -49,7 +49,7 @@ class Numbers(Targets):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indicators(Targets):
-    """Map labels to indicators (n, c): one if the label is the column's class, else minus one."""
+    """Map from labels to a column per class, one for two classes: 1 in the class, -1 outside."""
 
     classes: NDArray[Any]
 
@@ -62,7 +62,7 @@ class Indicators(Targets):
         return self.classes[1:] if len(self.classes) == 2 else self.classes
 
     def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the indicators of labels ``y`` (n,); ``ValueError`` for an unknown label."""
+        """Return the columns (n, t) for labels ``y`` (n,); ``ValueError`` for an unknown label."""
         unknown = np.setdiff1d(y, self.classes)
         if unknown.size:
             raise ValueError(
@@ -73,7 +73,7 @@ class Indicators(Targets):
 
 
 MEANINGS = ("precisions", "counts")
-"""Meanings of the weights of a table: one observation of each row, or as many as its weight."""
+"""What a row's weight is: the precision of one observation, or a number of equal observations."""
 
 _WHOLE = 1e-9
 """Distance from a whole number, as a share of a weight, up to which a weight counts as whole:
@@ -82,10 +82,10 @@ products and quotients of whole numbers are off by some spacings of float64, 1e-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """The observations that each row stands for, which are left out one at a time.
+    """The observations that rows stand for; leave-one-out predictions leave out one observation.
 
-    ``weights`` (n,) are precisions of each observation of a row, and ``counts`` (n,) the numbers of
-    equal, independent observations that a row represents.
+    ``counts`` (n,) are the numbers of equal, independent observations that each row represents, and
+    ``weights`` (n,) the precisions of a single observation of each row.
     """
 
     weights: Array
@@ -93,7 +93,7 @@ class Units:
 
     @classmethod
     def of(cls, sample_weight: Array | None, n: int) -> "Units":
-        """Return the observations of ``n`` rows from weights (n,); ``None`` means ones."""
+        """Return the units of ``n`` rows: weights are counts if all are whole, else precisions."""
         if sample_weight is None:
             return cls(np.ones(n), np.ones(n))
         if are_whole(sample_weight).all():
@@ -271,7 +271,7 @@ class ArrayChunks(RowChunks):
 
 
 class StreamChunks(RowChunks):
-    """Rows of an iterable of chunks."""
+    """Rows of an iterable; ``check`` turns each item into a chunk, or ``None`` if it is empty."""
 
     def __init__(self, stream: Iterable[object], check: Callable[[Any], Chunk | None]) -> None:
         self._stream = stream
@@ -347,10 +347,10 @@ class RowSample:
     Every row of weight :math:`w > 0` has a key, an independent exponential variable of rate
     ``w``, and the ``size`` rows with the least ``keys`` (s,) are kept (bottom-k sampling: Cohen and
     Kaplan, "Summarizing data using bottom-k sketches", 2007). Rows of weight zero are never drawn,
-    and equal weights give a uniform sample. ``limit`` is the least key of the other rows, infinite
-    if there are none; ``n_samples`` and ``square`` are the number and the sum of squared weights of
-    all rows. ``n_fractional`` of them have weights that are not integers, and ``n_present`` have
-    positive weights.
+    and equal weights give a uniform sample. ``limit`` is the least key of the rows that are not in
+    the sample, infinite if all are; ``n_samples`` and ``square`` are the number and the sum of
+    squared weights of all rows, of which ``n_fractional`` have weights that are not integers, and
+    ``n_present`` positive weights.
     """
 
     size: int

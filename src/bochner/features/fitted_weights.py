@@ -23,10 +23,10 @@ from bochner.spectral.profiles import profile
 from bochner.spectral.schemes import Scheme
 
 _ROWS = 1250
-"""Rows on which weights are fitted and tested: 1.5 million kernel values."""
+"""Number of rows on which weights are fitted and tested: 1.5 million kernel values."""
 
 _LEAST_ROWS = 4
-"""Rows that a fit needs: two to fit on and two to test on."""
+"""Fewest rows for a fit of weights: two to fit on and two to test on."""
 
 _HELD_OUT_SHARE = 0.2
 """Share of the rows for the test, as in five-fold cross-validation."""
@@ -35,13 +35,13 @@ _FAR = (1.5, 3.0, 10.0, 100.0)
 """Distances from the centre, in diameters of the data, at which the estimate must stay bounded."""
 
 _FAR_ROWS = 64
-"""Rows at these distances, sixteen at each."""
+"""Number of points far from the data, sixteen at each distance of ``_FAR``."""
 
 _CEILING = 1.5
-"""Greatest value of the estimate far from the data, relative to the kernel's greatest value."""
+"""Largest allowed estimate far from the data, relative to the kernel's greatest value."""
 
 _POOR_FIT = 0.5
-"""Relative error from which on a fit is reported as poor: half of the kernel."""
+"""Relative error of a fit above which a warning is given: half of the kernel."""
 
 
 def fitted_frequencies(
@@ -112,7 +112,7 @@ def _split(left: Array, right: Array, gram: Array) -> tuple[Sample, Sample]:
 def _proposed(
     left: Array, right: Array, m: int, draw_rng: Generator, scheme: Scheme, rng: Generator
 ) -> Frequencies:
-    """Return zero-weight frequencies from a broad proposal, for a kernel without a measure."""
+    """Return frequencies of weight zero from a broad measure, for a kernel without a measure."""
     if left.shape[1] != right.shape[1]:
         raise ValueError(
             f"The spectrum of this kernel is not known, so all rows must have one width, but they "
@@ -126,7 +126,7 @@ def _proposed(
 
 
 def _exact_gram(kernel: AnyKernel, left: Array, right: Array) -> tuple[Array, bool]:
-    """Return the exact Gram matrix, and whether the kernel is symmetric."""
+    """Return the exact Gram matrix (n, n2), and whether the kernel is symmetric."""
     values = exact_values(kernel, left, right)
     greatest = float(np.abs(values).max(initial=0.0))
     if greatest > LARGEST_ENTRY:

@@ -36,19 +36,19 @@ _N_PROBES = 500
 _TOLERANCES = 10.0 ** np.arange(-1.0, -14.0, -1.0)
 
 NEGLIGIBLE_SHARE = 1e-8
-"""Share of the greatest variance that landmarks may leave everywhere: the root of rounding, below
-which more landmarks add rounding errors of solutions with their kernel matrix and nothing else."""
+"""Residual variance, as a share of the greatest variance, below which no more landmarks are chosen:
+the root of rounding. More landmarks would only add rounding errors of solves with their matrix."""
 
 _INDEFINITE = -1e-6
-"""Share of the greatest variance below which a remainder is negative by more than rounding."""
+"""Least residual variance that rounding explains, as a share of the greatest kernel variance."""
 
 _PREDICTED, _FACTOR_SHARE = 64, 8
-"""Most pivots that are predicted together, from which on products of matrices hardly get faster;
-and the share of the factor's memory that their columns take at most."""
+"""Largest number of pivots that are predicted together, above which matrix products hardly get
+faster; and the least memory of the factor, in units of the memory of their columns."""
 
 _LIKELY, _AGREEMENT = 512, 0.9
-"""Rows among which pivots are predicted, and the variance, relative to the greatest one of other
-rows, below which predictions end. In 2 to 500 inputs 26 to 99 per cent of predictions are right."""
+"""Number of rows among which pivots are predicted; and the residual variance, relative to the
+greatest outside them, at which predictions end. In 2 to 500 inputs 26 to 99 per cent are right."""
 
 _NOTHING = 1e-60
 """Share of the greatest value below which a value of the kernel or of a feature counts as zero. It
@@ -56,7 +56,7 @@ is far below rounding, and products of five such values are above 1e-308, below 
 take ten times as long."""
 
 _CANDIDATE_BYTES = 64 * MEBIBYTE
-"""Memory for the factor of rows that may become landmarks: 8,000 of them for 1,000 landmarks."""
+"""Memory for the factor of the candidate rows: 8,000 candidates for 1,000 landmarks."""
 
 
 _INDEFINITE_MESSAGE = (
@@ -67,14 +67,14 @@ _INDEFINITE_MESSAGE = (
 
 
 def kernel_values(kernel: object, X: Array, Y: Array) -> Array:
-    """Return the checked kernel values between rows, of shape (n, n2)."""
+    """Return the checked values (n, n2) of a kernel between the rows of ``X`` and of ``Y``."""
     if not callable(kernel) or isinstance(kernel, type):
         raise TypeError(f"kernel must be a Kernel, a name or a function k(X, Y), got {kernel!r}.")
     return exact_values(kernel, X, Y).astype(np.float64)
 
 
 def nonzero(values: Array) -> int:
-    """Return the number of nonzero eigenvalues or singular values between landmarks."""
+    """Return how many eigenvalues or singular values are nonzero; ``ValueError`` if none is."""
     count = int(np.count_nonzero(values))
     if not count:
         raise ValueError(
@@ -100,14 +100,14 @@ def checked_tol(tol: object) -> float | None:
 
 
 def probe_rows(X: Array, landmarks: Rows, rng: Generator) -> Array:
-    """Return rows to select the tolerance on, preferring rows that are not landmarks."""
+    """Return at most 500 rows to select the tolerance on, first those that are not landmarks."""
     non_landmarks = np.setdiff1d(np.arange(len(X)), landmarks)
     order = np.concatenate([rng.permutation(non_landmarks), rng.permutation(landmarks)])
     return np.asarray(X[order[:_N_PROBES]])
 
 
 def best_tol(exact: Array, left: Array, right: Array, values: Array) -> float:
-    """Return the tolerance whose truncated features best approximate the matrix ``exact``."""
+    """Return the tolerance at which the products of features come closest to ``exact``."""
     errors, residual, n_used = [], exact.copy(), 0
     for tol in _TOLERANCES:
         keep = count_kept(values, tol)
@@ -124,14 +124,14 @@ def leverage_scores(eigenvalues: Array, vectors: Array, ridge: float) -> Array:
 
 
 def tail_ridge(eigenvalues: Array, m: int) -> float:
-    r"""Return the ridge :math:`\sum_{j > m} |\lambda_j| / m`, at least a rounding error."""
+    r"""Return the default ridge of leverage scores, :math:`\sum_{j > m} |\lambda_j| / m`."""
     size = np.sort(np.abs(eigenvalues))[::-1]
     rounding = len(size) * FLOAT64_EPS * float(size[0])
     return max(float(size[m:].sum()) / m, rounding, float(np.finfo(np.float64).tiny))
 
 
 def pivots(matrix: Array, m: int, rng: Generator) -> Rows:
-    """Return ``m`` pivots of a randomly pivoted Cholesky factorisation of a matrix (n, n)."""
+    """Return ``m`` pivot indices of a randomly pivoted Cholesky factorisation of ``matrix``."""
     n = len(matrix)
     left = np.diagonal(matrix).copy()
     exhausted = n * FLOAT64_EPS * left.sum()
@@ -165,7 +165,7 @@ def chosen_rows(
 
 
 def cleared(values: Array, greatest: float) -> Array:
-    """Set negligible values to zero in place, and return the array."""
+    """Set values that are negligible next to ``greatest`` to zero in place; return the array."""
     values[np.abs(values) < _NOTHING * greatest] = 0.0
     return values
 
@@ -173,7 +173,7 @@ def cleared(values: Array, greatest: float) -> Array:
 def candidate_rows(
     X: InputRows, n_landmarks: int, rng: Generator, limit: int | None = None
 ) -> Array:
-    """Return distinct candidate rows for landmarks, a random subset within the memory limit."""
+    """Return distinct rows to choose landmarks among: a random subset within the memory limit."""
     n_bytes = min(_CANDIDATE_BYTES, _CANDIDATE_BYTES if limit is None else limit // 4)
     size = max(n_landmarks, n_bytes // (8 * max(n_landmarks, X.shape[1])))
     # Sorted and distinct, so that the choice does not depend on repeats or order of rows.
@@ -183,14 +183,14 @@ def candidate_rows(
 
 
 def landmark_features(kernel: Any, landmarks: Array, lower: Array, X: Array) -> Array:
-    """Return the landmark features (q, n) of rows ``X`` (n, d), by a triangular solve."""
+    """Return the landmark features (q, n) of rows ``X`` (n, d), by a solve with ``lower``."""
     greatest = float(lower.max())
     values = cleared(kernel(landmarks, X), greatest**2)
     return cleared(solve_triangular(lower, values, lower=True, check_finite=False), greatest)
 
 
 def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
-    """Return at most ``count`` pivot rows (q, d), and the Cholesky factor of their Gram matrix."""
+    """Return at most ``count`` landmarks (q, d) among ``X``, and a factor of their Gram matrix."""
     left = kernel.diag(X).astype(np.float64)
     greatest = float(left.max())
     floor = NEGLIGIBLE_SHARE * greatest
@@ -221,7 +221,7 @@ def greatest_pivots(kernel: Any, X: Array, count: int) -> tuple[Array, Array]:
 
 
 def _predicted_pivots(kernel: Any, X: Array, factor: Array, left: Array, most: int) -> Rows:
-    """Return one or more next pivots among the rows of greatest residual variance ``left`` (n,)."""
+    """Return the next pivots, at least one, from the greatest residual variances ``left`` (n,)."""
     size, best = min(_LIKELY, len(X)), int(np.argmax(left))
     order = np.argpartition(-left, size - 1)
     rows = np.concatenate(([best], order[:size][order[:size] != best]))
@@ -257,14 +257,14 @@ class LandmarkFeatures:
     def of(
         cls, kernel: Kernel, X: InputRows, n_landmarks: int, rng: Generator
     ) -> "LandmarkFeatures":
-        """Return features at up to ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR."""
+        """Return features with at most ``n_landmarks`` landmarks among rows ``X``, dense or CSR."""
         return cls(
             kernel, *greatest_pivots(kernel, candidate_rows(X, n_landmarks, rng), n_landmarks)
         )
 
     @classmethod
     def at(cls, kernel: Kernel, landmarks: Array) -> "LandmarkFeatures":
-        """Return features at landmarks (q, d), with the least jitter that Cholesky needs."""
+        """Return features with these landmarks (q, d), and the least jitter that Cholesky needs."""
         values = kernel(landmarks)
         jitter = NEGLIGIBLE_SHARE * float(np.diagonal(values).max())
         return cls(kernel, landmarks, jittered_cholesky(values, jitter))
@@ -296,11 +296,11 @@ class LandmarkFeatures:
 
 
 LatentFeatures = Frequencies | LandmarkFeatures
-"""Types of feature maps of latent functions."""
+"""Feature maps of the latent functions of Gaussian processes."""
 
 
 def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
-    """Return the kernel variances (n,) not explained by features ``Z``; zero for random ones."""
+    """Return the kernel variance (n,) that features ``Z`` do not explain; 0 if they are random."""
     if isinstance(features, Frequencies):
         return np.zeros(X.shape[0])
     variance = np.empty(X.shape[0])
@@ -315,13 +315,13 @@ def residual_variance(features: LatentFeatures, X: Any, Z: Array) -> Array:
 @register(shapes={"landmarks": "qd", "lower": "qq", "projected": "qp"})
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualFeatures:
-    r"""Joint features :math:`[\tilde z, \phi]`: ``p`` random ones and ``q`` of landmarks.
+    r"""Features of ``q`` landmarks, exact there, and ``p`` random features of what they leave.
 
-    With random features ``z``, landmarks ``L`` and :math:`R R^\top = k(L, L)`,
+    With random features ``z``, landmarks ``L`` and :math:`R R^\top = k(L, L)`, the features are
 
     .. math:: \tilde z(x) = z(x) - z(L)^\top k(L, L)^{-1} k(L, x), \qquad \phi(x) = R^{-1} k(L, x),
 
-    so that the kernel is exact between a landmark and any row (Wilson et al., "Efficiently sampling
+    and the kernel between a landmark and any row is exact (Wilson et al., "Efficiently sampling
     functions from Gaussian process posteriors", 2020). ``lower`` is :math:`R`, and ``projected`` is
     :math:`R^{-1} z(L)`.
     """
@@ -344,7 +344,7 @@ class ResidualFeatures:
         rng: Generator,
         limit: int | None = None,
     ) -> "ResidualFeatures":
-        """Return features with at most ``n_landmarks`` of the rows ``X`` (n, d), dense or CSR."""
+        """Return features with at most ``n_landmarks`` landmarks among rows ``X``, dense or CSR."""
         name = kernel_name(kernel)
         is_signed = not frequencies.is_symmetric or (frequencies.weight < 0.0).any()
         if not isinstance(kernel, Kernel) or not kernel.is_symmetric or is_signed:
@@ -390,7 +390,7 @@ class ResidualFeatures:
         return out
 
     def with_frequencies(self, frequencies: Frequencies) -> "ResidualFeatures":
-        """Return a copy with other frequencies and the same landmarks."""
+        """Return the features of the same landmarks with the given ``frequencies``."""
         waves = frequencies.features(self.landmarks)
         projected = solve_triangular(self.lower, waves, lower=True)
         return replace(self, frequencies=frequencies, projected=projected)
@@ -407,4 +407,4 @@ class ResidualFeatures:
 
 
 FeatureMap = Frequencies | ResidualFeatures
-"""Types of feature maps for linear heads."""
+"""Feature maps of linear models: random features alone, or with landmarks."""

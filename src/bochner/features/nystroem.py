@@ -117,8 +117,8 @@ class KreinNystroem(KernelFeatures):
               \operatorname{sign} \Lambda
 
     so that :math:`\hat k(x, y) = k(x, L)\, k(L, L)^{-1} k(L, y)`, which is exact where ``x`` or
-    ``y`` is a landmark. Eigenvalues whose size is at most ``tol`` times the largest are dropped,
-    and a feature with each.
+    ``y`` is a landmark. Eigenvalues whose size is at most ``tol`` times the largest are dropped
+    together with their features.
 
     With an indefinite kernel an eigenvalue close to zero can spoil the whole estimate. The default
     ``tol="auto"`` is the power of ten between 0.1 and 1e-13 with the least squared error on the
@@ -380,7 +380,7 @@ class AsymmetricNystroem(KernelFeatures):
 
 
 def resolved_kernel(kernel: object, dim: int, names: Sequence[str] | None = None) -> Any:
-    """Return the kernel called by a name, or a kernel object with column names resolved."""
+    """Return the kernel of a given name, or a kernel object with its column names resolved."""
     if isinstance(kernel, str):
         return kernel_called(kernel, dim)
     kernel = native(kernel, dim)
@@ -399,7 +399,7 @@ def _symmetric_gram(kernel: object, rows: Array) -> Array:
 
 
 def _by_size(gram: Array) -> tuple[Array, Array]:
-    """Return nonzero eigenvalues and eigenvectors, in descending order of absolute value."""
+    """Return the nonzero eigenvalues, in descending order of size, and their eigenvectors."""
     eigenvalues, vectors = eigh(gram, driver="evd")
     order = np.argsort(-np.abs(eigenvalues), kind="stable")[: nonzero(eigenvalues)]
     return eigenvalues[order], vectors[:, order]

@@ -87,7 +87,7 @@ def resolve_kernel(
     *,
     names: Sequence[str] | None = None,
 ) -> AnyKernel:
-    """Return the kernel called by a name, with a length scale chosen on ``X`` if needed."""
+    """Return the kernel of a given name, with a length scale chosen on ``X`` if needed."""
     if not isinstance(kernel, Kernel | str):
         kernel = native(kernel, X.shape[1])
     if isinstance(kernel, str):
@@ -192,15 +192,15 @@ _SUBSAMPLE = 1000
 number of rows, while time and memory grow with the square."""
 
 _MOST_COLUMNS = 100
-"""Columns with separate length scales, as many as the evidence learns."""
+"""Largest number of columns with separate length scales, as where the evidence learns them."""
 
 _EQUAL = 1e-7
-"""Distance below which rows are equal, relative to the greatest: for sparse rows it is the root of
-a difference of squares, whose rounding error is 1e-15."""
+"""Distance, relative to the greatest one, below which rows count as equal: the distance of sparse
+rows is the root of a difference of squares, whose rounding error is 1e-15."""
 
 
 _ROUNDINGS = 100.0
-"""Rounding errors of a kernel value up to which differences count as rounding."""
+"""Largest difference of kernel values that counts as rounding, in machine epsilons."""
 
 
 def kernel_name(kernel: AnyKernel) -> str:
@@ -247,7 +247,7 @@ def is_symmetric(gram: Array, tolerance: float) -> bool:
 def auto_length_scale(
     X: InputRows, rng: np.random.Generator, sample_weight: Array | None = None
 ) -> LengthScale:
-    """Return length scales (d,) that do not depend on the units of the columns of ``X`` (n, d)."""
+    """Return length scales (d,): column deviations times the median distance of scaled rows."""
     if X.shape[1] > _MOST_COLUMNS:
         return median_distance(X, rng, sample_weight)
     deviations = spreads(X, np.ones(X.shape[0]) if sample_weight is None else sample_weight)

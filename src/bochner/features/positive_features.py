@@ -31,13 +31,13 @@ from bochner.spectral.positive_measure import PositiveFrequencies, PositiveMeasu
 from bochner.spectral.schemes import Scheme
 
 _ROWS = 800
-"""Queries and keys on which weights are fitted and compared: one quarter of them is held out."""
+"""Number of queries, and of keys, to fit and compare weights on; one quarter is held out."""
 
 _CANDIDATES = 4
-"""Candidates for each feature, whose weights are fitted together; the fit costs their cube."""
+"""Candidates per feature; their weights are fitted together, at the cube of their number."""
 
 _MOST_CANDIDATES = 1024
-"""Most candidates, whose fit takes about a second; if there are more features, each is one."""
+"""Largest number of candidates, whose fit takes a second; at least as many as features."""
 
 _RIDGE = 1e-4
 """Penalty of weights, relative to the mean square of their term: errors are some per cent at the
@@ -52,12 +52,12 @@ class PositiveFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     r"""Positive features of :math:`k(q, k') = e^{\langle q, k' \rangle / T}`, for attention.
 
     Attention weighs keys by this kernel, divided by its sum over keys. With features it costs
-    time and memory linear in the numbers of queries and keys, and as all features are positive,
-    all weights are.
+    time and memory linear in the numbers of queries and keys. All features are positive, and so
+    are all attention weights.
 
     FAVOR+ draws frequencies from the standard normal law and gives them equal weights. Here
-    queries and keys are centred and mapped to where features vary least, and frequencies come in
-    pairs of opposite ones; then weights are fitted, or the law is fitted instead
+    queries and keys are centred and mapped so that features vary least, and frequencies come in
+    opposite pairs; then their weights are fitted or, with ``"sampled"``, their law
     (:class:`~bochner.spectral.positive_measure.PositiveMeasure`).
 
     Parameters
@@ -280,7 +280,7 @@ def _fitted(
 
 
 def attention_error(frequencies: PositiveFrequencies, X: Array, Y: Array) -> float:
-    """Return the relative Frobenius error of the attention weights."""
+    """Return the relative Frobenius error of the attention weights of queries on keys."""
     exact = exact_attention(frequencies, X, Y)
     approximate = frequencies.attention(X, Y, np.eye(len(Y)))
     return float(np.linalg.norm(approximate - exact) / np.linalg.norm(exact))

@@ -26,7 +26,7 @@ _ROUNDING = 1e-6
 """Rounding error of float32 products that removed rows may leave, relative to the sums."""
 
 _RECENT_ROWS = 16_384
-"""Rows whose products are added up in float32."""
+"""Number of rows whose float32 products are added up before they are added to float64 sums."""
 
 
 @register(shapes={"gram": "pp", "cross": "pt", "square": "t", "features": "p", "targets": "t"})
@@ -35,8 +35,8 @@ class FeatureSums:
     r"""Weighted sums over rows of ``p`` features ``z`` and ``t`` targets ``y``.
 
     Sums of disjoint sets of rows add, so chunks, batches and workers can be merged in any
-    order and give the sums of all rows. Whether weights are counts or precisions, see
-    :class:`~bochner.features.chunks.Units`, is decided by all rows together.
+    order and give the sums of all rows. All rows together decide whether weights are counts or
+    precisions; see :class:`~bochner.features.chunks.Units`.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ class FeatureSums:
 
     @property
     def are_of_rows(self) -> bool:
-        """Whether the number of rows, total weight and sums of squares are consistent."""
+        """Whether rows can have these sums: counts and sums of squares are not negative."""
         counts = self.weight > 0 and 0 <= self.n_fractional <= self.n_samples
         squares = np.append(self.square, np.diagonal(self.gram))
         return counts and self.n_samples > 0 and bool((squares >= 0.0).all())
 
     @property
     def n_observations(self) -> float:
-        """Number of observations: the total weight if weights are counts, else of rows."""
+        """Number of observations: the total weight if weights are counts, else the rows."""
         return self.n_remembered if self.n_fractional else self.weight
 
     @property
@@ -145,10 +145,10 @@ class FeatureSums:
         )
 
     def misfit(self, coef: Array, intercept: Array, before: "FeatureSums") -> Array:
-        """Return sums of squared residuals (t,) of weights (p, t) and intercepts (t,).
+        """Return the sums of squared residuals (t,) of a model: ``coef`` (p, t), intercepts (t,).
 
-        The rounding error of the sums ``before`` the removal of rows is added, so that results are
-        not negative if rows have these sums.
+        The rounding error of the sums ``before`` rows were removed is added, so that the result is
+        only negative if no rows have these sums.
         """
         fitted = self.gram @ coef + np.outer(self.features, intercept)
         slope = np.sum(coef * (fitted - 2.0 * self.cross), axis=0)
@@ -166,7 +166,7 @@ class FeatureSums:
         return FeatureSums(**sums, n_samples=self.n_samples, n_fractional=self.n_fractional)
 
     def centred(self) -> "FeatureSums":
-        """Return the sums about the weighted means of features and targets."""
+        """Return the sums of features and targets minus their weighted means."""
         mean_z, mean_y = self.features / self.weight, self.targets / self.weight
         gram = self.gram.copy()
         for part in row_blocks(len(gram), 8 * len(gram)):
@@ -181,7 +181,7 @@ class FeatureSums:
         )
 
     def at(self, columns: NDArray[np.intp]) -> "FeatureSums":
-        """Return the sums restricted to the features with indices ``columns``."""
+        """Return the sums of only the features with the indices ``columns``."""
         return replace(
             self,
             gram=self.gram[np.ix_(columns, columns)],
@@ -208,7 +208,7 @@ def chunk_sums(
     products: Callable[[Chunk], type[np.floating]] | None = None,
     block_bytes: int | None = None,
 ) -> FeatureSums:
-    """Return the sums over all rows of all chunks."""
+    """Return the sums over all rows of all chunks; ``products`` gives the float type per chunk."""
     p, block_bytes = feature_map.n_features, block_bytes or limits.SUMS_BLOCK_BYTES
     total, scratch = RunningSums(p, targets.n_targets), Scratch()
     for chunk in chunks:

@@ -48,9 +48,9 @@ class FourierFeatures(
 ):
     r"""Random Fourier features of a kernel.
 
-    A map :math:`z` with :math:`z(x)^\top J z(y)` an estimate of :math:`k(x, y)`, where ``J`` is
-    the diagonal ``signature_``, all ones for a positive definite kernel. Frequencies follow the
-    spectral measure :math:`\mu` of
+    The features :math:`z` estimate :math:`k(x, y)` by :math:`z(x)^\top J z(y)`, where ``J`` is the
+    diagonal matrix of ``signature_``: all ones for a positive definite kernel. Angular
+    frequencies follow the spectral measure :math:`\mu` of
     :math:`k(\Delta) = \int e^{i \omega \cdot \Delta} \mu(d\omega)`. The estimate is unbiased if
     the measure has a closed form. If the measure is designed for the data, the bias is at most
     ``max_error_``.

@@ -23,7 +23,7 @@ _N_HERMITE = 20
 _ABSCISSAE, _WEIGHTS = np.polynomial.hermite.hermgauss(_N_HERMITE)
 
 _NEWTON_STEPS = 60
-"""Largest number of Newton steps to the mode."""
+"""Largest number of Newton steps to the mode of the latent value."""
 
 _LONGEST_STEP = 2.0
 """Longest step to the mode, a factor e^2 of the mean: longer steps may overflow."""
@@ -39,7 +39,7 @@ _DISPERSION_GUESS = 0.1
 
 
 class CountLikelihood(NumberLikelihood):
-    r"""Base of counts with mean :math:`e^f`; ``f`` includes the logarithm of the exposure."""
+    r"""Base of likelihoods of counts with mean :math:`e^f`; ``f`` includes the log exposure."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ class CountLikelihood(NumberLikelihood):
         return np.where(y < 0.0, 0.0, probability)
 
     def log_predictive(self, y: Array, mean: Array, variance: Array) -> Array:
-        """Integrate over the latent value by Gauss-Hermite nodes around its mode."""
+        """Return log probabilities (n,) of counts, by a Gauss-Hermite rule around latent modes."""
         variance = np.maximum(variance, np.finfo(np.float64).tiny)
         mode = mean.copy()
         for _ in range(_NEWTON_STEPS):
@@ -174,7 +174,7 @@ class NegativeBinomialLikelihood(CountLikelihood):
         return replace(self, dispersion=float(max(excess, _DISPERSION_GUESS)))
 
     def _shape_and_logit(self, f: Array) -> tuple[float, Array]:
-        """Return ``r = 1 / a`` and the log odds of a further count, ``f - log r``."""
+        """Return the shape ``r = 1 / a``, and the log odds ``f - log r`` of one more count."""
         return 1.0 / self.overdispersion, f + np.log(self.overdispersion)
 
     def log_density(self, y: Array, f: Array) -> Array:

@@ -49,7 +49,7 @@ _FLAT = 1e-3
 """Loss of correlation along a column below which the column does not matter for neighbours."""
 
 _WINDOW = 32
-"""Lags whose losses are averaged: half the number of rows, for kernels that differ among rows."""
+"""Number of lags whose losses are averaged, half of `_PROBED_ROWS`: losses differ among rows."""
 
 
 class ObservedRows(NamedTuple):
@@ -66,7 +66,7 @@ class ObservedRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Covariance:
-    """The covariance of a function, and of observations of it with white noise."""
+    """The covariance of a function by a scikit-learn kernel, and the kernel's white noise."""
 
     kernel: Any  # Kernel of scikit-learn on numeric rows
 
@@ -88,12 +88,12 @@ class Covariance:
 
 
 def row_steps(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Return slices of rows whose kernel values at some columns fit into a block."""
+    """Return slices of ``n_rows`` rows such that a slice times ``n_columns`` fits into a block."""
     return iter(steps(n_rows, max(1, _BLOCK_VALUES // max(n_columns, 1))))
 
 
 def rates(covariance: Covariance, X: Array, rng: np.random.Generator) -> Array:
-    """Return one over the distance (d,) along each column that halves the correlation."""
+    """Return for each column one over the distance that halves the correlation, of shape (d,)."""
     n = len(X)
     few = rng.permutation(n)[:_PROBED_ROWS]
     rows = X[few]
@@ -177,7 +177,7 @@ _TREE_COLUMNS = 8
 
 
 def nearest(points: Array, queries: Array, count: int) -> Places:
-    """Return positions (n, count) of the points nearest to each query, at most all points."""
+    """Return positions (n, k) of the ``k = min(count, len(points))`` points nearest to queries."""
     algorithm = "kd_tree" if points.shape[1] <= _TREE_COLUMNS else "brute"
     search = NearestNeighbors(algorithm=algorithm).fit(points)
     places: Places = search.kneighbors(queries, min(count, len(points)), return_distance=False)
@@ -205,7 +205,7 @@ _LEAST_VARIANCE = 1e-12
 """Least variance given neighbours, relative to the prior variance; less is rounding error."""
 
 _CHECKED, _MORE_NEIGHBOURS = 128, 4
-"""Rows on which the divergence is estimated, and the factor of the numbers of their neighbours."""
+"""Number of rows on which the divergence is estimated, and the factor of their neighbours."""
 
 
 class Conditional(NamedTuple):
@@ -236,8 +236,8 @@ class Residuals(NamedTuple):
     ) -> tuple[list[Conditional], Array, Array]:
         """Return distributions of residuals at rows (n, d), given their neighbours (n, k).
 
-        The other results are the conditional means (n, t), and the features of the rows less
-        the weighted features of their neighbours (n, q).
+        Also return the conditional means (n, t), and the features of the rows minus the weighted
+        features of their neighbours (n, q).
         """
         used, inverse = np.unique(near, return_inverse=True)
         places, given = inverse.reshape(near.shape), given.part(used)
@@ -251,7 +251,7 @@ class Residuals(NamedTuple):
     def whitened(
         self, given: ObservedRows, earlier: Sequence[Places]
     ) -> tuple[Array, Array, Array]:
-        """Return whitened features (n, q) and targets (n, t), and residual variances (n,)."""
+        """Return whitened features (n, q), whitened targets (n, t) and residual variances (n,)."""
         phi = self.features(given.X)
         U, V, variance = phi.copy(), given.Y.copy(), np.empty(len(phi))
         laws = self._laws((given.X, phi, given.noise), earlier, given, phi)
@@ -270,7 +270,7 @@ class Residuals(NamedTuple):
         earlier: Sequence[Places],
         rng: Generator,
     ) -> float:
-        """Estimate the Kullback-Leibler divergence from the density with more neighbours.
+        """Return the estimated Kullback-Leibler divergence from the density with more neighbours.
 
         It is half the sum of log ratios of ``variance`` (n,) and the variances given four times as
         many ``earlier`` rows, estimated on some rows; distances are between ``points`` (n, d).
@@ -291,10 +291,10 @@ class Residuals(NamedTuple):
     def joint(
         self, X: Array, laws: Sequence[Conditional], near: Places, given: ObservedRows
     ) -> Array:
-        """Return covariances (n, n) of residuals minus their conditional means.
+        """Return covariances (n, n) of function values minus weighted targets of neighbours.
 
-        With ``p`` (n, q), features less weighted features of neighbours, it is the covariance less
-        :math:`p p^T`, which depends on the kernel between all the neighbours.
+        Minus :math:`p p^T`, where ``p`` (n, q) are features minus weighted features of neighbours,
+        they are the covariances of the residuals given their neighbours.
         """
         used, inverse = np.unique(near, return_inverse=True)
         shape, ends = (len(X), len(used)), np.arange(len(X) + 1) * near.shape[1]
@@ -355,8 +355,9 @@ _CANDIDATES = 8192
 """Rows among which landmarks are chosen: their factor with 256 landmarks takes 16 MiB."""
 
 _EARLIER_SHARE = 4
-"""Ratio of neighbours of a prediction to neighbours of a fit. Coefficients hardly depend on more;
-predictions do: with five inputs, errors with 256 were 0.88 times the errors with 64."""
+"""Ratio of the numbers of neighbours in a prediction and in a fit. More neighbours hardly change
+coefficients, but improve predictions: of five inputs, errors with 256 were 0.88 times those of 64.
+"""
 
 
 @register(shapes={"landmarks": "qd", "lower": "qq", "root": "qq", "coef": "qt", "rate": "d"})

@@ -54,15 +54,15 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
     kernel : kernel, default=None
         Covariance function of the latent functions: an object of
         :mod:`sklearn.gaussian_process.kernels` or of :mod:`bochner.kernels`. Its hyper-parameters
-        are learned within their bounds, for each class. ``None`` is a constant,
-        learned for each class, times a Gaussian kernel with a length scale for each input. They
-        are those of greatest evidence of regression on indicators of the classes, and fixed: the
+        are learned within their bounds, for each class. ``None`` is a constant, learned for each
+        class, times a Gaussian kernel with a length scale for each input. The length scales are
+        those of greatest evidence of regression on indicators of the classes, and fixed: the
         likelihood of a few hundred labels would fit them too closely. With ``optimizer=None``
-        it is ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
+        the kernel is ``ConstantKernel(1.0) * RBF(1.0)``, as in scikit-learn.
     optimizer, n_restarts_optimizer, copy_X_train, multi_class, n_jobs
         As in scikit-learn.
     max_iter_predict, warm_start
-        As in scikit-learn; without effect on features.
+        As in scikit-learn; without effect on approximate fits.
     random_state : int, RandomState instance or None, default=None
         Seed of restarts, searches and landmarks.
     solver : {"auto", "exact", "approximate"}, default="auto"
@@ -93,7 +93,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
 
     See Also
     --------
-    bochner.TableClassifier : Several kernels, text columns, calibrated probabilities; no choices.
+    bochner.TableClassifier : Several kernels, text columns, probabilities; nothing to tune.
     bochner.KernelGLMClassifier : Classes in an order, and one likelihood of several classes.
 
     Examples
@@ -199,7 +199,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         return self
 
     def _is_by_features(self, kernel: sk.Kernel | None, rows: Array) -> bool:
-        """Return whether landmarks are used: on request, or for many rows if possible."""
+        """Return whether the fit may use landmarks: on request, or for many rows if possible."""
         if self.solver == "exact" or (self.solver == "auto" and len(rows) <= self._most_exact):
             return False
         try:
@@ -346,7 +346,7 @@ class GaussianProcessClassifier(ScikitProcess, gaussian_process.GaussianProcessC
         Parameters are as in scikit-learn; the gradient is that of an exact process of two classes.
 
         Raises ``ValueError`` if the gradient is asked for without ``theta``, or of a process on
-        features, or ``theta`` has another shape.
+        features, or ``theta`` has a wrong shape.
         """
         check_is_fitted(self)
         if theta is None or self.processes_ is None:

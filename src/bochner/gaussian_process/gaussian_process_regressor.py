@@ -35,8 +35,8 @@ from bochner.gaussian_process.process_base import (
 
 _MOST_SEARCHED = 2000
 """Rows on which scikit-learn learns the hyper-parameters of a given kernel: a step takes n^3
-operations, and memory for n^2 values of each. A process of more rows has its factor recomputed when
-it is loaded: a file of 2,000 rows has 16 MB."""
+operations, and memory for n^2 values per hyper-parameter. A process of more rows recomputes its
+factor when it is loaded: a file of 2,000 rows has 16 MB."""
 
 _FIRST_SEARCHED = 1000
 """Rows on which hyper-parameters are learned first, from all starts: an eighth of the time."""
@@ -56,7 +56,7 @@ _TAKEN = (
 
 
 class _ExactOnly:
-    """Attribute of exact processes; for other processes, reading it raises an error."""
+    """Attribute of exact processes; reading it from an approximate process raises an error."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -89,8 +89,8 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         Covariance function: an object of :mod:`sklearn.gaussian_process.kernels` or of
         :mod:`bochner.kernels`. Its hyper-parameters are learned within their bounds, on at most
         2,000 rows unless ``solver="exact"``. ``None`` is a constant times a Gaussian kernel with a
-        length scale for each input, plus white noise. All its values are those of greatest log
-        marginal likelihood of at most 2,000 rows, from several starts. Targets are then
+        length scale for each input, plus white noise. Its hyper-parameters maximise the log
+        marginal likelihood of at most 2,000 rows, from several starts, and targets are
         standardised. With ``optimizer=None`` it is ``ConstantKernel(1.0) * RBF(1.0)``, as in
         scikit-learn.
     alpha : float or array of shape (n,), default=1e-10
@@ -109,17 +109,17 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         and a residual, which is conditioned on the nearest rows. Its variance is part of the
         predicted one.
     n_landmarks : int, default=256
-        Number of landmarks, rows at which the kernel is exact, of an approximation.
+        Number of landmarks of an approximation: rows at which its kernel is exact.
     n_neighbors : int, default=256
         Number of training rows that a prediction of an approximation is conditioned on, next to
-        the landmarks. Training rows are conditioned on a fourth of it.
+        the landmarks. Training rows are conditioned on a fourth of that number.
 
     Attributes
     ----------
     kernel_ : kernel of scikit-learn
         The learned kernel, with ``theta`` and ``bounds``.
     X_train_, y_train_ : ndarray
-        Training rows and targets, the latter normalised or centred.
+        Training rows and targets, standardised with ``normalize_y`` or a learned default kernel.
     log_marginal_likelihood_value_ : float
         Log marginal likelihood of ``kernel_.theta``; of an approximation, an estimate from below.
     log_marginal_likelihood_error_ : float
@@ -135,7 +135,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
 
     See Also
     --------
-    bochner.TableRegressor : Several kernels, text columns, calibrated intervals; no choices.
+    bochner.TableRegressor : Several kernels, text columns, calibrated intervals; nothing to tune.
     bochner.KreinRidge : Ridge regression on features: chunks, streams, indefinite kernels.
 
     Examples
@@ -248,7 +248,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         return 0 if self.solver == "approximate" else MOST_EXACT
 
     def _default(self, X: Array, y: Array, seed: int) -> tuple[sk.Kernel, object]:
-        """Return the default kernel and its optimizer; ``None`` if the kernel is learned here."""
+        """Return the default kernel and its optimizer, which is ``None`` if it is learned here."""
         X, columns = X.astype(np.float64, copy=False), _standardised(y.reshape(len(y), -1))[0]
         is_plain = self.optimizer == "fmin_l_bfgs_b" if isinstance(self.optimizer, str) else False
         if not is_plain or self.n_restarts_optimizer or np.ndim(self.alpha):
@@ -297,7 +297,7 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
         self._warn_of_error()
 
     def _learned(self, process: Any, X: Array, y: Array, noise: Array) -> Any:
-        """Return scikit-learn's process fitted to a subset, where it may learn the kernel."""
+        """Return scikit-learn's process fitted to subsets of the rows, from which it may learn."""
         order = np.random.default_rng(self._seed).permutation(len(X))
         sizes = (_FIRST_SEARCHED, _MOST_SEARCHED)
         for size in (2,) if process.optimizer is None else sizes:  # Two rows set the attributes
@@ -345,10 +345,10 @@ class GaussianProcessRegressor(ScikitProcess, gaussian_process.GaussianProcessRe
     def predict(self, X: ArrayLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return means (n,) or (n, n_targets) and optionally standard deviations or covariances.
 
-        Without a fit they are those of the prior. White noise of the kernel is part of the
+        Before a fit, predictions are those of the prior. White noise of the kernel is part of the
         standard deviations and covariances, and ``alpha`` is not, as in scikit-learn.
 
-        Raises ``RuntimeError`` if both are asked for.
+        Raises ``RuntimeError`` if both standard deviations and covariances are requested.
 
         Parameters
         ----------

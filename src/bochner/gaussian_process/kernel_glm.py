@@ -72,7 +72,7 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
         ``"poisson"``, ``"negative_binomial"``, or an object such as
         ``CensoredGaussianLikelihood(left=0.0)``. Parameters that are ``None`` are learned.
     kernel, random_state
-        As in :class:`bochner.FourierFeatures`, except for functions ``k(X, Y)``; the kernel must be
+        As in :class:`bochner.FourierFeatures`, but not a function ``k(X, Y)``; the kernel must be
         positive definite and without white noise.
     n_components : int, default=512
         Largest number of landmarks. Fewer are used if they leave at most 1e-8 of the variance, or
@@ -100,10 +100,10 @@ class KernelGLMRegressor(LawPredictions, RegressorMixin, KernelGLM):
     kernel_ : Kernel
     features_ : LandmarkFeatures
     alpha_, log_evidence_ : float
-        The latter is Laplace's approximation of the log marginal likelihood.
+        Precision of the weights, and Laplace's approximation of the log marginal likelihood.
     posterior_ : LaplacePosterior
     n_iter_ : int
-        Number of Newton steps.
+        Total number of Newton steps, summed over all tried values of alpha and of the parameters.
 
     Examples
     --------

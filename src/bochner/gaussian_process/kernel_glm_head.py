@@ -205,7 +205,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     @property
     def alpha_(self) -> float:
-        """Precision of the weights in use."""
+        """Precision of the weights, either given or learned from the evidence."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.alpha
 
@@ -217,7 +217,7 @@ class KernelGLM(KernelParameters, BaseEstimator, ABC):
 
     @property
     def n_iter_(self) -> int:
-        """Number of Newton steps, over all values of alpha and of the parameters."""
+        """Total number of Newton steps, summed over all tried values of alpha and parameters."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.n_iter
 
@@ -264,7 +264,7 @@ def resolve_likelihood(
 
 
 def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
-    r"""Return the divisor of the weights, by which the squared noise scale is multiplied.
+    r"""Return the number that divides the weights of rows and multiplies the squared noise scale.
 
     Precisions then have the mean one, so that the likelihood
     :math:`\prod_i p(y_i \mid f_i)^{w_i}` depends on the scale of normal noise as that of ``n``
@@ -275,7 +275,7 @@ def _weight_unit(rows: Chunk, likelihood: Likelihood) -> float:
 
 
 def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
-    """Return the change in normal log density if weights are precisions instead of powers."""
+    """Return the change of the normal log density if weights are precisions, not powers."""
     if not isinstance(likelihood, GaussianLikelihood) or rows.units.are_counts:
         return 0.0
     weights, variance = rows.weights, likelihood.noise_variance
@@ -284,7 +284,7 @@ def _log_density_change(rows: Chunk, likelihood: Likelihood) -> float:
 
 
 def weighted_rows(X: object, y: NDArray[np.generic], sample_weight: ArrayLike | None) -> Chunk:
-    """Return validated rows with checked weights."""
+    """Return validated rows and their targets as a chunk, with checked weights."""
     weight = checked_weight(sample_weight, X)
     if weight is not None and weight.max() > _MOST_WEIGHT:
         raise ValueError(
@@ -305,10 +305,10 @@ class _LaplaceStage:
 
 _STAGES = (_LaplaceStage(1000, 128, 20), _LaplaceStage(2000, 256, 30))
 """Stages of a search. The first stage runs from every start, and the best end continues with more
-rows and landmarks. A step needs some ten Newton steps: 30 and 200 milliseconds."""
+rows and landmarks. A step needs some ten Newton steps, which take 30 and 200 milliseconds."""
 
 MOST_SEARCHED = _STAGES[-1].n_rows
-"""Largest number of rows that a search uses completely."""
+"""Number of rows up to which a search uses all rows."""
 
 _LEAST_LANDMARKS = 64
 """Least number of landmarks of a search."""
@@ -330,7 +330,7 @@ class _KernelLaplaceSearch(EvidenceSearch):
     base: float = 0.0  # Loss that is subtracted: tolerances are relative to the loss
 
     def start(self, theta: Array) -> Array:
-        """Return the point of kernel parameters (q,), initial alpha and initial likelihood."""
+        """Return the point with kernel parameters (q,), and initial values of the others."""
         return np.append(theta, np.zeros(len(self._search(theta).first)))
 
     def value(self, point: Array) -> float:
@@ -353,7 +353,7 @@ class _KernelLaplaceSearch(EvidenceSearch):
         return value / search.size - self.base, gradient
 
     def _by_kernel(self, theta: Array, slopes: EvidenceSlopes) -> Array:
-        """Return evidence derivatives by kernel parameters (q,); kernel values are differenced."""
+        """Return derivatives of the log evidence by kernel parameters (q,), by differences."""
         by_values, rows = slopes.by_kernel(), slopes.rows.X
         total = np.zeros((2, len(theta)))
         for k, step in enumerate(DIFFERENCE * np.eye(len(theta))):
@@ -376,7 +376,7 @@ class _KernelLaplaceSearch(EvidenceSearch):
 def select_latent_kernel(
     kernel: AnyKernel | str, problem: LaplaceProblem, n_landmarks: int, rng: np.random.Generator
 ) -> Kernel | None:
-    """Return the kernel with the parameters of greatest evidence, or ``None`` if it has none."""
+    """Return the kernel with parameters of greatest evidence; ``None`` if it has no parameters."""
     row_rng, median_rng, start_rng, landmark_rng = rng.spawn(4)
     every = np.arange(len(problem.rows))
     most_rows = min(MOST_SEARCHED, max(1, _DENSE_BYTES // (8 * problem.rows.X.shape[1])))
@@ -410,12 +410,12 @@ def select_latent_kernel(
 
 
 def _part(problem: LaplaceProblem, some: Index) -> LaplaceProblem:
-    """Return the problem of the rows ``some``."""
+    """Return the problem restricted to the rows with indices ``some``."""
     return replace(problem, rows=problem.rows[some], offset=problem.offset[some])
 
 
 def _merged(problem: LaplaceProblem) -> LaplaceProblem:
-    """Return the problem of the distinct rows, sorted."""
+    """Return the problem with equal rows merged into one row of their total weight, sorted."""
     rows = problem.rows
     first, weight, _ = canonical_rows(rows, np.column_stack((rows.y, problem.offset)))
     merged = _part(problem, first)

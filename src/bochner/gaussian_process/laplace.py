@@ -30,8 +30,8 @@ are then exact to 1e-9 of their posterior standard deviation."""
 
 _ROUNDINGS = 10.0
 """Number of rounding errors of the log density (but at least `NEGLIGIBLE`) below which a predicted
-gain may be a rounding error. It counts as one if it no longer decreases: near the mode, gains
-decrease quadratically."""
+gain may be a rounding error. It counts as a rounding error if it no longer decreases: near the
+mode, gains decrease quadratically."""
 
 _STALLED = 0.1
 """Ratio of successive predicted gains above which they count as no longer decreasing."""
@@ -104,7 +104,7 @@ class LatentCovariances:
 
     @classmethod
     def of(cls, whitener: Array, n_latent: int) -> "LatentCovariances":
-        """Return the function for weights with the given whitener."""
+        """Return the function from features to covariances, for weights with this whitener."""
         if n_latent <= _FEW_FUNCTIONS:
             return cls(whitener, n_latent, None)
         n_features = len(whitener) // n_latent
@@ -136,7 +136,7 @@ class LatentCovariances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InverseRoot:
-    """A root ``R`` of the inverse ``R R'`` of a symmetric matrix, with its log determinant."""
+    """A symmetric matrix, by a root ``R`` of its inverse ``R R'`` and its log determinant."""
 
     matrix: Array
     log_determinant: float
@@ -144,7 +144,7 @@ class InverseRoot:
 
 
 def inverse_root(symmetric: Array) -> InverseRoot:
-    """Return the inverse root of a positive definite matrix, from its Cholesky factor."""
+    """Return the inverse root of a symmetric matrix, whose negative eigenvalues change sign."""
     try:
         lower = cholesky(symmetric, lower=True)
     except LinAlgError:
@@ -168,7 +168,7 @@ class ProfileCurvature:
 
     @classmethod
     def of(cls, curvature: Array, variance: Array) -> "ProfileCurvature":
-        """Compute it from curvatures ``W`` (g, L, L) and residual variances ``lambda`` (g,)."""
+        """Return it from curvatures ``W`` (g, L, L) and residual variances ``lambda`` (g,)."""
         n_latent = curvature.shape[1]
         if not variance.any():
             return cls(np.broadcast_to(np.eye(n_latent), curvature.shape), curvature, 0.0, True)
@@ -238,8 +238,8 @@ def find_mode(
 ) -> Mode:
     """Return the mode of weights and residuals by Newton's method with backtracking.
 
-    ``precision`` (P,) is the prior precision, and that of features gives residuals their unit;
-    ``start`` is near the mode. Raises ``LinAlgError`` if no mode is found.
+    ``precision`` (P,) is the prior precision of the weights; its first entry also divides the
+    variances of residuals. ``start`` is near the mode. Raises ``LinAlgError`` if none is found.
     """
     n_latent, variance = likelihood.n_latent, rows.residual / precision[0]
     if start is None:
@@ -306,7 +306,7 @@ def find_mode(
 def _derivatives(
     rows: LatentRows, curvature: Array, slope: Array, precision: Array
 ) -> tuple[Array, Array]:
-    """Return the lower blocks of the negative Hessian (P L, P L), and the gradient (P, L)."""
+    """Return the negative Hessian (P L, P L) by the weights, lower blocks, and gradient (P, L)."""
     P, n_latent = rows.width, curvature.shape[1]
     gradient = np.zeros((P, n_latent))
     hessian = np.zeros((n_latent * P, n_latent * P))
@@ -330,7 +330,7 @@ def _derivatives(
 
 
 def _weighted_products(Z: Array, weight: Array) -> Array:
-    """Return products of features with weights (n, 1), in half the time if none is negative."""
+    """Return ``Z' diag(weight) Z`` for weights (n, 1), in half the time if none is negative."""
     # A product of a matrix with its transpose takes half of the operations.
     if weight.min(initial=0.0) < 0.0:
         return as_array(Z.T @ (weight * Z))

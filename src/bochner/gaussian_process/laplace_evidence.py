@@ -42,7 +42,7 @@ class EvidenceSlopes:
 
     @classmethod
     def of(cls, rows: LatentRows, mode: Mode) -> "EvidenceSlopes":
-        """Return the derivatives at a mode, from two passes over the rows."""
+        """Return the quantities at a mode, from two passes over the rows."""
         n, n_latent = mode.latent.shape
         marginal = np.empty((n, n_latent, n_latent))
         covariances = LatentCovariances.of(mode.whitener, n_latent)
@@ -56,7 +56,7 @@ class EvidenceSlopes:
         return cls(rows, mode, marginal, spread, bend, u)
 
     def by_log_alpha(self) -> float:
-        """Return the derivative by log alpha; the constant has a fixed precision."""
+        """Return the derivative of the log evidence by log alpha; the constant keeps its prior."""
         mode, n_features = self.mode, self.rows.features.n_features
         n_latent, alpha = mode.weights.shape[1], float(mode.precision[0])
         weights = mode.weights[:n_features]
@@ -67,7 +67,7 @@ class EvidenceSlopes:
         return float(by_weights - self.mode.variance @ self._by_variance())
 
     def _by_variance(self) -> Array:
-        """Return the derivatives (g,) by the prior variances of the residuals."""
+        """Return the derivatives (g,) of the log evidence by the residuals' prior variances."""
         mode = self.mode
         J, curvature = mode.profile.shrinkage, mode.profile.curvature
         slope = self.rows.slopes(mode.likelihood, mode.latent)
@@ -77,7 +77,7 @@ class EvidenceSlopes:
         return as_array(0.5 * explicit + np.sum(slope * response, axis=1))
 
     def by_parameters(self, names: tuple[str, ...]) -> Array:
-        """Return the derivatives by the entries of the likelihood's parameter vector."""
+        """Return derivatives of the log evidence by the likelihood's unconstrained parameters."""
         likelihood, latent, rows = self.mode.likelihood, self.mode.latent, self.rows
         response = rows.product(self.u) + self.mode.variance[:, None] * self.bend
         response = _products(self.mode.profile.shrinkage, response)
@@ -93,7 +93,7 @@ class EvidenceSlopes:
         return slopes
 
     def by_kernel(self) -> "KernelSlopes":
-        """Return the derivatives by values of the kernel, for features at landmarks."""
+        """Return the derivatives of the log evidence by kernel values, for landmark features."""
         features, rows, alpha = self.rows.features, self.rows, float(self.mode.precision[0])
         assert isinstance(features, LandmarkFeatures)
         q = features.n_features
@@ -110,7 +110,7 @@ class EvidenceSlopes:
         return KernelSlopes(cross, -0.25 * (by_gram + by_gram.T), by_variance)
 
     def _by_features(self, part: slice, Z: Array) -> Array:
-        """Return the derivatives (n, q) by the features ``Z`` of rows, without the constant."""
+        """Return the derivatives (n, q) of the log evidence by landmark features ``Z`` of rows."""
         mode, q = self.mode, Z.shape[1]
         n_latent = mode.latent.shape[1]
         weights, u = mode.weights[:q], self.u[:q]
@@ -138,7 +138,7 @@ class KernelSlopes:
 
 
 def _bend(rows: LatentRows, mode: Mode, spread: Array) -> Array:
-    """Return derivatives (g, L) of minus half the log determinant by latent values."""
+    """Return derivatives (g, L) by latent values of minus half the Hessian's log determinant."""
     likelihood, latent = mode.likelihood, mode.latent
     # In closed form if the likelihood has one, else by central differences.
     exact = rows.curvature_slope(likelihood, latent, spread)
@@ -189,7 +189,7 @@ _SUBSAMPLE = 1000
 """Number of rows of a subsample on which the search starts."""
 
 _MANY = 4
-"""Ratio of the number of rows to the subsample from which a subsample is used."""
+"""Least ratio of the number of rows to `_SUBSAMPLE` at which the search starts on a subsample."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,7 +294,7 @@ class LaplaceSearch:
         return mode, EvidenceSlopes.of(self.rows, mode)
 
     def by_numbers(self, slopes: EvidenceSlopes) -> Array:
-        """Return the derivatives of the log evidence by the arguments."""
+        """Return the derivatives of the log evidence by the arguments of the loss."""
         by_alpha = [] if self.alpha is not None else [slopes.by_log_alpha()]
         return np.append(by_alpha, slopes.by_parameters(self.names))
 
@@ -306,7 +306,7 @@ class LaplaceSearch:
         return (penalty - mode.log_evidence) / self.size, slope / self.size
 
     def best(self, x: Array) -> Array:
-        """Return the local minimum of the loss near ``x``."""
+        """Return the arguments (k,) of the local minimum of the loss near ``x``."""
         if not x.size:
             return x
         return minimised(

@@ -18,8 +18,8 @@ from bochner.gaussian_process.likelihood import Likelihood, shaped
 class LatentRows:
     """Targets, and features of ``g`` rows followed by a constant, block by block.
 
-    Targets of equal rows have the same residual, so that with landmarks the rows are distinct, and
-    ``row`` (n,) has the row of each target. The latent function of zero weights is ``centre``, the
+    Targets of equal rows share a residual. With landmarks, ``X`` therefore has distinct rows, and
+    ``row`` (n,) is the row of each target. The latent function of zero weights is ``centre``, the
     prior mean of the constant, plus ``offset`` (n,), the logarithm of exposures; latent values
     (g, L) of the methods are differences from it. Features of up to 256 MiB are stored; larger ones
     are recomputed in every pass.
@@ -92,20 +92,20 @@ class LatentRows:
         return as_array(self.weight * shaped(likelihood, "log_density", values, self.y.shape))
 
     def slopes(self, likelihood: Likelihood, latent: Array) -> Array:
-        """Return weighted slopes of the log density, summed over targets, of shape (g, L)."""
+        """Return weighted slopes (g, L) of the log density, summed over the targets of each row."""
         f = self._argument(latent)
         slope = shaped(likelihood, "slope", likelihood.slope(self.y, f), f.shape)
         return self._totals(slope.reshape(len(f), -1)).reshape(latent.shape)
 
     def curvatures(self, likelihood: Likelihood, latent: Array) -> Array:
-        """Return weighted curvatures of the log density, summed over targets, (g, L, L)."""
+        """Return weighted curvatures (g, L, L) of the log density, summed over targets of a row."""
         f, n_latent = self._argument(latent), latent.shape[1]
         shape = (*f.shape, *f.shape[1:])
         curvature = shaped(likelihood, "curvature", likelihood.curvature(self.y, f), shape)
         return self._totals(curvature.reshape(len(f), -1)).reshape(-1, n_latent, n_latent)
 
     def curvature_slope(self, likelihood: Likelihood, latent: Array, spread: Array) -> Array | None:
-        """Return derivatives (g, L) of curvatures times ``spread``; None if unavailable."""
+        """Return derivatives (g, L) of traces of curvatures times ``spread``; None if unknown."""
         of_targets = spread if self.row is None else spread[self.row]
         f = self._at_targets(latent)
         exact = likelihood.curvature_slope(f, of_targets)
@@ -140,7 +140,7 @@ def latent_features(features: LatentFeatures, X: InputRows, has_constant: bool) 
 
 
 def distinct_rows(X: Any) -> tuple[Index, Index]:
-    """Return the first of each set of equal rows, dense or CSR, and the set (n,) of each row."""
+    """Return an index of each distinct row, dense or CSR, and the distinct row (n,) of each row."""
     if isinstance(X, np.ndarray):
         _, first, row = np.unique(X, axis=0, return_index=True, return_inverse=True)
         return first, row.ravel()

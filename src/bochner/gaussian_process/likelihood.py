@@ -21,11 +21,11 @@ rounding for functions that vary slowly at this distance. For a step function th
 _OFFSETS = np.linspace(-_WIDTH, _WIDTH, _N_NODES)
 # Nodes of the rule in standard deviations.
 NODE_WEIGHTS: Array = np.exp(-0.5 * _OFFSETS**2) / np.exp(-0.5 * _OFFSETS**2).sum()
-"""Weights of the nodes of the rule, which sum to one."""
+"""Weights of the nodes of the trapezoidal rule, which sum to one."""
 
 
 def nodes(mean: Array, variance: Array) -> Array:
-    """Return nodes (n, K) of the rule for normal latent values with these moments (n,)."""
+    """Return nodes (n, K) of the trapezoidal rule for latent values of these moments (n,)."""
     return as_array(mean[:, None] + np.sqrt(variance)[:, None] * _OFFSETS)
 
 
@@ -83,17 +83,17 @@ class Likelihood(ABC):
 
     @abstractmethod
     def slope(self, y: Array, f: Array) -> Array:
-        r"""Return :math:`\partial \log p(y \mid f) / \partial f`."""
+        r"""Return the slope :math:`\partial \log p(y \mid f) / \partial f` of the log density."""
 
     @abstractmethod
     def curvature(self, y: Array, f: Array) -> Array:
-        r"""Return :math:`-\partial^2 \log p(y \mid f) / \partial f^2`."""
+        r"""Return the curvature :math:`-\partial^2 \log p(y \mid f) / \partial f^2`."""
 
     def curvature_slope(self, f: Array, spread: Array) -> Array | None:
-        r"""Return derivatives (n, L) by latent values of curvatures times matrices (n, L, L).
+        r"""Return derivatives (n, L) of :math:`\operatorname{tr} S_n W_n` by latent values.
 
-        They are derivatives of :math:`\operatorname{tr} S_n W_n`, if the curvature does
-        not depend on the target; ``None`` means finite differences.
+        ``spread`` are matrices :math:`S_n` (n, L, L), and curvatures :math:`W_n` must not depend on
+        the target. ``None`` means that finite differences are used instead.
         """
         return None
 
@@ -102,18 +102,14 @@ class Likelihood(ABC):
         """Return independent targets given latent values."""
 
     def origin(self, y: Array, exposure: Array, weight: Array) -> float:
-        """Return the prior mean of the constant of the latent function, from arrays (n,).
+        """Return the prior mean of the constant: the link of the weighted mean of targets (n,).
 
-        It is the link of the weighted mean of the targets. Exposures are ones if the likelihood has
-        none.
+        Exposures are ones if the likelihood has none.
         """
         return 0.0
 
     def shifted(self, shift: float) -> Self | None:
-        """Return the likelihood of ``y - shift`` given the latent value ``f - shift``.
-
-        ``None`` if targets and latent values do not have the same unit.
-        """
+        """Return the likelihood of ``y - shift`` given ``f - shift``; ``None`` if units differ."""
         return None
 
     def started(self, y: Array, exposure: Array, weight: Array) -> Self:
@@ -126,7 +122,7 @@ class Likelihood(ABC):
         return tuple(name for name in self.learnable if getattr(self, name) is None)
 
     def vector(self, names: tuple[str, ...]) -> Array:
-        """Return parameters as unconstrained numbers: their logarithms."""
+        """Return the parameters ``names`` as unconstrained numbers: their logarithms."""
         return as_array([np.log(getattr(self, name)) for name in names])
 
     def bounds(self, names: tuple[str, ...]) -> Array:
@@ -134,7 +130,7 @@ class Likelihood(ABC):
         return as_array(self.vector(names)[:, None] + _LOG_REACH * np.array([-1.0, 1.0]))
 
     def with_vector(self, names: tuple[str, ...], vector: Array) -> Self:
-        """Return the likelihood with parameters from unconstrained numbers."""
+        """Return the likelihood whose parameters ``names`` are those of :meth:`vector` (k,)."""
         values = {name: float(np.exp(x)) for name, x in zip(names, vector, strict=True)}
         changed: Self = replace(self, **values)  # type: ignore[type-var]
         return changed
@@ -161,7 +157,7 @@ class NumberLikelihood(Likelihood):
 
     @abstractmethod
     def log_predictive(self, y: Array, mean: Array, variance: Array) -> Array:
-        r"""Return :math:`\log \int p(y \mid f) N(f) df`, of shape (n,)."""
+        r"""Return log densities :math:`\log \int p(y \mid f) N(f) df` of new targets (n,)."""
 
 
 class LabelLikelihood(Likelihood):
@@ -227,7 +223,7 @@ def prior_centre(likelihood: Likelihood, y: Array, exposure: Array, weight: Arra
 
 
 def optional_scale(name: str, value: float | None) -> float | None:
-    """Return a positive number, or ``None`` for a parameter that is to be learned."""
+    """Return a checked positive number, or ``None`` for a parameter that is to be learned."""
     return None if value is None else as_scale(name, value)
 
 
@@ -239,7 +235,7 @@ def known(name: str, value: float | None) -> float:
 
 
 def shaped(likelihood: Likelihood, method: str, values: Array, shape: tuple[int, ...]) -> Array:
-    """Return values of a method; raise ``ValueError`` if they have another shape."""
+    """Return the values of a likelihood's method; raise ValueError unless they have ``shape``."""
     if np.shape(values) != shape:
         raise ValueError(
             f"{type(likelihood).__name__}.{method} must return an array of shape {shape}, the "

@@ -21,7 +21,7 @@ _STEPS = 200
 """Largest number of steps inside a bracket."""
 
 _LARGEST = 2.0**52
-"""Count at which the search of an upper end stops: float64 has no odd numbers beyond twice it."""
+"""Count at which the search for an upper end stops: twice this count, float64 ends at even ones."""
 
 _SETTLED = 1e-10
 """Tolerance of the normal score of a probability: probabilities are exact to 4e-11."""
@@ -107,7 +107,10 @@ and evaluation. The quantiles of 80 draws differ by at most one count."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LikelihoodMixture:
-    """Predictive distribution of new targets: a mixture of ``S`` likelihoods with equal weights."""
+    """Predictive distribution of new targets: a mixture of ``S`` likelihoods with equal weights.
+
+    Deviations of targets from the mean of the latent values are multiplied by ``factor``.
+    """
 
     laws: tuple[NumberLikelihood, ...]
     mean: Array  # (S, n): Means of the latent values
@@ -149,7 +152,7 @@ class LikelihoodMixture:
         return quantiles(self.distribution, level, centre, self.factor * (spread + unit))
 
     def _unscaled(self, y: Array) -> Array:
-        """Return targets (n,) on the scale of the unscaled mixture; ``y`` if the factor is one."""
+        """Return targets (n,) with deviations from the mean latent values divided by ``factor``."""
         return as_array(y + (1.0 / self.factor - 1.0) * (y - self.mean.mean(axis=0)))
 
     def _some(self, count: int) -> "LikelihoodMixture":

@@ -133,7 +133,7 @@ def refuse_gradient() -> NoReturn:
 
 _STAGES = (SearchStage(1000, 0, 25), SearchStage(2000, 0, 60))
 """Rows and steps of the searches from all starts, and of the search from the best end point.
-A step takes a tenth of a second on 1,000 rows, and one on 2,000. With half of the rows, functions
+A step takes 0.1 seconds on 1,000 rows, and one second on 2,000. With half of the rows, functions
 of four inputs that vary jointly are mistaken for noise, also by random features."""
 
 
@@ -155,7 +155,7 @@ class LearnedGaussian(NamedTuple):
 
 
 def learned_gaussian(X: Array, y: Array, rng: Generator) -> LearnedGaussian:
-    """Return the kernel of greatest exact evidence on at most 2,000 of the rows (n, d)."""
+    """Return the Gaussian kernel of greatest exact evidence on at most 2,000 of the rows (n, d)."""
     row_rng, median_rng, start_rng, block_rng = rng.spawn(4)
     some = drawn_rows(np.arange(len(X)), _STAGES[-1].n_rows, row_rng)
     all_rows, units = in_units("gaussian", Chunk(X[some], y[some]))
@@ -223,8 +223,8 @@ def noise_of_near_rows(
 
 
 _REACH = 1e4
-"""Ratio of the bounds of learned length scales and variances to their starts: beyond, they are flat
-or white on the rows."""
+"""Ratio of the bounds of learned length scales and variances to their initial values: beyond the
+bounds, functions are flat or white on the rows."""
 
 _LEAST_NOISE = 1e-8
 """Least signal and noise of a learned kernel relative to the variance of the targets: the square
@@ -310,7 +310,7 @@ def start_kernel(X: Array, y: Array) -> sk.Kernel:
 
 
 def learned_kernel(X: Array, y: Array, alpha: float, rng: np.random.Generator) -> sk.Kernel:
-    """Return the default kernel with the parameters of greatest evidence."""
+    """Return the default kernel of greatest evidence, next to a noise of variance ``alpha``."""
     learned = learned_gaussian(X, y, rng)
     variance = float(np.mean(spreads(y, np.ones(len(y))) ** 2))
     least = _LEAST_NOISE * variance
@@ -343,7 +343,7 @@ def with_noise_of_near_rows(
 
 
 def without_noise(kernel: sk.Kernel, dim: int) -> tuple[Kernel, float]:
-    """Convert a scikit-learn kernel without its white noise; also return the noise variance."""
+    """Return a scikit-learn kernel converted without its white noise, and the noise variance."""
     converted = from_sklearn(kernel, dim)
     terms = converted.terms if isinstance(converted, Sum) else (converted,)
     noise, rest = 0.0, list[Kernel]()

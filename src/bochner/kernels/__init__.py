@@ -113,7 +113,7 @@ _ELSEWHERE = {
     "CompoundKernel": "one model for each kernel",
     "PairwiseKernel": "a function k(X, Y)",
 }
-"""Names of kernels in other libraries, and how they are written here."""
+"""How kernels are written in this package, by their names in other libraries."""
 
 
 def __getattr__(name: str) -> object:

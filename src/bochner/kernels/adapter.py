@@ -14,11 +14,11 @@ from bochner.kernels.linear import Constant, Linear, White
 from bochner.kernels.stationary import Gaussian, Laplacian, Matern, Periodic, RationalQuadratic
 
 BOUNDS = (1e-5, 1e5)
-"""Bounds of the hyper-parameters of converted kernels, in their own units: scikit-learn's."""
+"""Bounds of the hyper-parameters of converted kernels: the default bounds of scikit-learn."""
 
 _STEP = 1e-5
-"""Half the difference of logarithms, or of log odds, for a derivative: its square, 1e-10, is the
-error relative to third derivatives, and rounding of the values has as much."""
+"""Step of central differences by logarithms or log odds: its square, 1e-10, is the error relative
+to third derivatives, and rounding of the values causes an equal error."""
 
 
 def from_sklearn(kernel: object, dim: int) -> Kernel:
@@ -34,9 +34,9 @@ def from_sklearn(kernel: object, dim: int) -> Kernel:
 class KernelAdapter(sk.Kernel):  # type: ignore[misc]
     r"""Adapter that makes a kernel of this package a kernel of scikit-learn.
 
-    Its hyper-parameters are those of ``kernel.learnable()``. ``theta`` has the logarithms of
-    length scales, variances, factors, periods and values, and the log odds of correlations and
-    inclusions, which are between two numbers. Derivatives are central differences.
+    Hyper-parameters are those of ``kernel.learnable()``. ``theta`` has the logarithms of length
+    scales, variances, factors, periods and values, and the log odds of correlations and
+    inclusions, which lie in bounded intervals. Derivatives are central differences.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
         self.parameter_bounds = parameter_bounds
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; ``deep`` includes those of the kernel."""
+        """Return the parameters by name; ``deep`` includes the parameters of the kernel."""
         parameters = {"kernel": self.kernel, "parameter_bounds": self.parameter_bounds}
         nested = self.kernel.get_params() if deep else {}
         return parameters | {f"kernel__{name}": value for name, value in nested.items()}
@@ -106,7 +106,7 @@ class KernelAdapter(sk.Kernel):  # type: ignore[misc]
 
     @property
     def _free(self) -> dict[str, Interval]:
-        """The domains of the hyper-parameters that are not fixed, by name."""
+        """The intervals of the hyper-parameters that are not fixed, by name."""
         return {} if isinstance(self.parameter_bounds, str) else self.kernel.learnable()
 
     def __call__(
@@ -180,7 +180,7 @@ def _converted(kernel: Any, dim: int) -> Kernel:
 
 
 def _power(kernel: sk.Exponentiation, dim: int) -> Kernel:
-    """Convert a power of a kernel; fractional exponents are allowed for some classes only."""
+    """Convert a power of a kernel; only some classes of kernels allow fractional exponents."""
     inner, power = kernel.kernel, float(kernel.exponent)
     if power > 0.0:
         if isinstance(inner, sk.ConstantKernel):
@@ -201,7 +201,7 @@ def _power(kernel: sk.Exponentiation, dim: int) -> Kernel:
 
 
 def _product(left: Kernel, right: Kernel) -> Kernel:
-    """Multiply kernels; constants become factors, and factors of White become its variance."""
+    """Multiply kernels; a constant becomes a factor, or multiplies the variance of White."""
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Constant):
             if isinstance(other, Constant):

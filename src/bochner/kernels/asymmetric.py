@@ -28,7 +28,7 @@ from bochner.kernels.stationary import Gaussian, LagKernel
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Skewed(LagKernel):
-    """Base of Gaussians skewed by a vector, which are symmetric if the vector is zero."""
+    """Base of Gaussian kernels skewed by a vector, which are symmetric if the vector is zero."""
 
     length_scale: LengthScale = 1.0
 
@@ -141,16 +141,14 @@ class SinhGaussian(_Skewed):
 class CoshGaussian(_Skewed):
     r"""The tilted Gaussian, :math:`k(\Delta) = e^{-\|\Delta/\ell\|_2^2/2} e^{\beta \cdot \Delta}`.
 
-    A shifted Gaussian of the greatest value :math:`c = \exp(\|\ell \beta\|_2^2 / 2)`, products
-    elementwise, at the lag :math:`\ell^2 \beta`. Its symmetric part has the factor
-    :math:`\cosh(\beta \cdot \Delta)`, hence the name; the transpose has the vector
-    :math:`-\beta`.
+    It is a shifted Gaussian with the greatest value :math:`\exp(\|\ell \beta\|_2^2 / 2)` at the lag
+    :math:`\ell^2 \beta`, with elementwise products. The symmetric part has the factor
+    :math:`\cosh(\beta \cdot \Delta)`, hence the name; the transpose has the vector :math:`-\beta`.
 
     Parameters
     ----------
     length_scale, beta : float or sequence of d floats, default=1.0
-        :math:`\ell` and :math:`\beta`, as in :class:`SinhGaussian`, with its errors; given, not
-        learned.
+        :math:`\ell` and :math:`\beta`, as in :class:`SinhGaussian`; given, not learned.
 
     References
     ----------
@@ -174,13 +172,13 @@ class CoshGaussian(_Skewed):
 
 
 def _log_gaussian(length_scale: LengthScale, X: Array, Y: Array) -> Array:
-    r"""Return :math:`-\|\Delta/\ell\|_2^2 / 2` of every pair of rows."""
+    r"""Return the exponents :math:`-\|\Delta/\ell\|_2^2 / 2` (n, n2) of a Gaussian kernel."""
     scale = as_array(length_scale)
     return -0.5 * cdist(X / scale, Y / scale, "sqeuclidean")
 
 
 def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
-    r"""Return :math:`\beta \cdot \Delta` of every pair of rows."""
+    r"""Return the products :math:`\beta \cdot \Delta` (n, n2) of a vector and lags of rows."""
     # A common offset is subtracted first, to avoid cancellation. Sums, not matrix products, give
     # equal results for equal rows on both sides.
     left: Array = ((X - Y[0]) * as_array(beta)).sum(axis=1)
@@ -189,10 +187,10 @@ def _tilt(beta: LengthScale, X: Array, Y: Array) -> Array:
 
 
 _SHOWN_ENTRIES = 64
-"""Entries of a matrix up to which the repr shows them; of larger ones it shows the shape."""
+"""Largest number of entries of a matrix that the repr shows; of larger matrices it shows shapes."""
 
 _DIAGONAL_BLOCK = 64
-"""Rows whose Gram matrix is formed for its diagonal: more waste work, fewer cost calls."""
+"""Rows whose Gram matrix is formed for its diagonal: more rows waste values, fewer add calls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -200,8 +198,8 @@ class Bilinear(Kernel):
     r"""A kernel of projected inputs, :math:`k(x, y) = \kappa(x L, y R)` with row vectors.
 
     The similarity of queries and keys in attention is of this form. The left and the right
-    argument may have different widths; the matrices bring them to one. Two such kernels are equal
-    if their kernels and matrices are.
+    argument may have different widths, which the matrices map to the same width. Two such kernels
+    are equal if their kernels and matrices are equal.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from bochner.kernels.kernel_parameters import (
 
 
 class Kernel(NamedParameters, ABC):
-    """A function of two inputs, evaluated exactly on arrays; an immutable value.
+    """A function of two inputs, evaluated exactly on the rows of arrays; an immutable value.
 
     Kernels are added, subtracted, multiplied and scaled with ``+``, ``-`` and ``*``, and applied
     to some columns with :meth:`on`.
@@ -64,7 +64,7 @@ class Kernel(NamedParameters, ABC):
         return K
 
     def _gram(self, X: Array, Y: Array) -> Array:
-        """Return the Gram matrix of checked rows, block of rows by block of rows."""
+        """Return the Gram matrix of checked rows, computed in blocks of rows."""
         K = np.empty((len(X), len(Y)))
         for rows in row_blocks(len(X), K.itemsize * len(Y)):
             # Distances and norms may overflow although the kernel has a finite limit.
@@ -121,7 +121,7 @@ class Kernel(NamedParameters, ABC):
 
     @property
     def has_noise(self) -> bool:
-        """Whether the kernel contains White noise, the covariance of a row with itself only."""
+        """Whether the kernel contains White noise, which only adds to ``k(x, x)`` of a row."""
         return any(part.has_noise for part in self.nested().values())
 
     def on(self, columns: "int | str | slice | Sequence[int | str]") -> "OnColumns":
@@ -129,19 +129,19 @@ class Kernel(NamedParameters, ABC):
         return OnColumns(self, as_columns(columns))
 
     def resolved(self, names: "Sequence[str] | None", rows: InputRows | None = None) -> "Kernel":
-        """Return a copy with positions for column ``names``, and parameters set from ``rows``."""
+        """Return a copy with positions for column ``names``, and open parameters from ``rows``."""
         parts = {n: part for n, part in self.nested().items() if isinstance(part, Kernel)}
         made = {name: part.resolved(names, rows) for name, part in parts.items()}
         return self.replaced({name: new for name, new in made.items() if new is not parts[name]})
 
     @property
     def T(self) -> "Kernel":
-        """The transpose, ``k.T(x, y) == k(y, x)``; a symmetric kernel itself."""
+        """The transpose, ``k.T(x, y) == k(y, x)``; the kernel itself if it is symmetric."""
         return self if self.is_symmetric else Transposed(self)
 
     @property
     def symmetrised(self) -> "Kernel":
-        """The symmetric part, ``0.5 * (k + k.T)``; a symmetric kernel itself."""
+        """The symmetric part, ``0.5 * (k + k.T)``; the kernel itself if it is symmetric."""
         return self if self.is_symmetric else 0.5 * (self + self.T)
 
     def __add__(self, other: object) -> "Kernel":
@@ -370,8 +370,8 @@ class OnColumns(Kernel):
     kernel : Kernel
         :math:`\kappa`, on as many inputs as there are columns.
     columns : int, str, slice or sequence of int or str
-        Positions, negative ones from the end, or names of the columns of a data frame, all
-        different; given, not learned. A slice needs both ends.
+        Different positions (negative positions count from the end), or names of the columns of a
+        data frame; given, not learned. A slice needs both ends.
 
     Examples
     --------
@@ -442,7 +442,7 @@ class OnColumns(Kernel):
 
 
 def _members(kernel: Kernel, kind: type[_Combined]) -> tuple[Kernel, ...]:
-    """Return the terms of a sum, the factors of a product, or else a tuple of the kernel."""
+    """Return the members of a kernel of class ``kind``, or else a tuple of the kernel itself."""
     return kernel.members if isinstance(kernel, kind) else (kernel,)
 
 

@@ -27,19 +27,19 @@ from bochner.kernels.stationary import LagKernel
 Counts = int | tuple[int, ...] | None
 
 _MOST_LEVELS = 2**20
-"""Levels of one input that have features: more are identifiers, and take gigabytes."""
+"""Largest number of levels of one input with features: more are identifiers and take gigabytes."""
 
 _FEWEST_LEVELS = 2
 """Least number of levels that have a correlation."""
 
 _ROUNDING = 1e-12
-"""Error granted to weights that sum to one: the transform of a million levels is off by a
-hundredth of it."""
+"""Largest rounding error of weights that sum to one: with a million levels, errors of the transform
+are a hundredth of it."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Levels(LagKernel):
-    """Base of kernels on integer codes, which are products of one kernel per input.
+    """Base of kernels on integer codes of levels, which are products of one kernel per input.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Levels(LagKernel):
 
     @abstractmethod
     def correlations(self, differences: Array, index: int) -> Array:
-        """Return a new array: the kernel of input ``index`` at ``differences`` of codes."""
+        """Return the kernel of input ``index`` at ``differences`` of codes, as a new array."""
 
     @abstractmethod
     def period(self, n_levels: int) -> int:
@@ -255,7 +255,7 @@ def _of(values: LengthScale, index: int) -> float:
 
 
 def _entries(X: Any) -> Any:
-    """Return the stored entries; those omitted by a sparse matrix are zero, a valid code."""
+    """Return the stored entries of rows; entries omitted by a sparse matrix are the code zero."""
     return X.data if hasattr(X, "indptr") else X
 
 

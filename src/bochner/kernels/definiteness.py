@@ -12,23 +12,23 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Gaussian
 
 _MOST_TERMS = 256
-"""Most terms of a factor, because all pairs of terms of two factors are compared; with more terms,
-the definiteness is undecided."""
+"""Largest number of terms of a factor, because all pairs of terms of two factors are compared; with
+more terms, the definiteness is undecided."""
 
 _CLEARLY = 1e-6
-"""Negative eigenvalue, relative to the greatest entry, that refutes; it is far above rounding."""
+"""Size of a negative eigenvalue, relative to the greatest entry, that refutes definiteness."""
 
 _TINY = 1e-290
-"""Least divisor; kernel values that are smaller are not normal numbers any more."""
+"""Least divisor: smaller kernel values lose digits, as they are not normal floats."""
 
 _STEPS = 40
-"""Points on each side of the centre, for every scale: ten for each factor of ten."""
+"""Points of a line on each side of the centre, for every scale: ten for each factor of ten."""
 
 _DIRECTIONS = 24
-"""Lines through the centre on which two points are looked for; time grows linearly with them."""
+"""Number of lines through the centre on which pairs of points that refute are searched."""
 
 _RADII = np.geomspace(1e-8, 1e8, 400)
-"""Distances among which a factor's half-width is looked for, in units of the inputs."""
+"""Distances, in units of the inputs, among which the half-width of a factor is searched."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +118,7 @@ def _suffices(slow: list[Term], fast: list[Term]) -> bool:
 
 
 def _group_suffices(group: list[Term], fast: Term) -> bool:
-    """Return whether envelope terms of equal covariance stay definite with a stationary term."""
+    """Return whether envelope terms of equal covariance times a stationary term are definite."""
     values, vectors = np.linalg.eigh(fast.covariance - 0.25 * group[0].covariance)
     scale = max(np.abs(fast.covariance).max(), np.abs(group[0].covariance).max())
     if values.min() < -NEGLIGIBLE * scale:
@@ -148,7 +148,7 @@ def _directions(slow: list[Term], fast: list[Term], dim: int) -> Array:
 
 
 def _witness(envelope: Kernel, stationary: Kernel, directions: Array) -> tuple[Array, Array] | None:
-    """Return two points, relative to the centre, that violate the necessary condition most."""
+    """Return the pair of points, relative to the centre, that refutes definiteness most, if any."""
     best, least = None, 0.0
     for direction in directions:
         points = _line(envelope, stationary, direction)
@@ -160,7 +160,7 @@ def _witness(envelope: Kernel, stationary: Kernel, directions: Array) -> tuple[A
 
 
 def _line(envelope: Kernel, stationary: Kernel, direction: Array) -> Array:
-    """Return points along a direction on both sides of the centre, at the factors' scales."""
+    """Return points (n, d) on both sides of the centre, at distances on the scales of factors."""
     origin, ray = np.zeros((1, len(direction))), _RADII[:, None] * direction
     scales = []
     for kernel in (envelope, stationary):
@@ -174,7 +174,7 @@ def _line(envelope: Kernel, stationary: Kernel, direction: Array) -> Array:
 
 
 def _worst_pair(K: Array) -> tuple[int, int, float]:
-    """Return the indices of two points, and the least eigenvalue of their Gram matrix."""
+    """Return the pair of indices whose Gram matrix has the least eigenvalue, and the eigenvalue."""
     diagonal = np.diagonal(K)
     greatest = np.maximum(np.abs(K), np.maximum.outer(np.abs(diagonal), np.abs(diagonal)))
     greatest = np.maximum(greatest, _TINY)
@@ -186,7 +186,7 @@ def _worst_pair(K: Array) -> tuple[int, int, float]:
 
 
 def gaussian_terms(kernel: Kernel, dim: int) -> list[Term]:
-    """Decompose a kernel of the lag into Gaussian terms, or return one term without a Gaussian."""
+    """Return the Gaussian terms of a kernel of the lag, or an inexact term without a Gaussian."""
     if isinstance(kernel, Sum):
         return [term for summand in kernel.terms for term in gaussian_terms(summand, dim)]
     if isinstance(kernel, Scaled):
@@ -227,7 +227,7 @@ def _precisions(kernel: Gaussian, dim: int) -> Array:
 
 
 def _products(a: Term, b: Term) -> list[Term]:
-    """Multiply two terms; a product of two cosines becomes a sum of terms."""
+    """Return the product of two terms as one or, if both have cosines, two terms."""
     weight, covariance = a.weight * b.weight, a.covariance + b.covariance
     is_exact = a.is_exact and b.is_exact
     if not (a.mean.any() and b.mean.any()):

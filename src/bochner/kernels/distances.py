@@ -1,7 +1,7 @@
 """Pairwise distances, equal to `scipy.spatial.distance.cdist` in half the time.
 
 Columns with the same value in most rows, such as one-hot columns, take little time: only pairs of
-rows with other values are computed.
+rows in which both values differ from it are computed.
 """
 
 from typing import Literal
@@ -17,24 +17,24 @@ Metric = Literal["cityblock", "euclidean", "sqeuclidean"]
 Places = NDArray[np.intp]
 
 _FEWEST_ROWS, _FEWEST_COLUMNS = 16, 16
-"""Rows and columns from which it pays to look for columns of one value."""
+"""Numbers of rows and columns from which a search for columns of mostly one value saves time."""
 
 _BASE_ROWS = 31
-"""Rows whose median is the value of most rows."""
+"""Number of rows whose median in a column is taken as the value of most rows."""
 
 _SPARSE = 0.08
-"""Share of pairs without that value up to which they alone are looked at: a pair found in a list
-takes ten times as long as one of a loop."""
+"""Largest share of pairs of rows without the value of most rows for which only these pairs are
+computed: a pair found in a list takes ten times as long as a pair of a loop."""
 
 _BITS = 51
-"""Bits of the greatest sum: whole numbers of doubles have 53."""
+"""Bits of the greatest sum of distances as a whole number: whole numbers of doubles have 53."""
 
 _TILE = 512
 """Rows of the second table in a tile, whose 100 columns fit a cache of half a megabyte."""
 
 
 def distances(X: Array, Y: Array, metric: Metric) -> Array:
-    """Return the distances (n, n2) of rows (n, d) and (n2, d), in float64."""
+    """Return the distances (n, n2) between rows (n, d) and rows (n2, d), in float64."""
     rows, columns = (
         np.array(X, np.float64, order="C"),
         np.array(np.transpose(Y), np.float64, order="C"),
@@ -67,9 +67,10 @@ def _add_sparse_columns(
     is_absolute: bool,
     sums: Array,
 ) -> bool:
-    """Add distances along columns in which most entries equal ``base`` (c,).
+    """Add distances along columns in which most entries equal ``base`` (c,) to ``sums`` (n, n2).
 
-    ``is_other`` says where ``rows`` (n, c) and ``columns`` (c, n2) have other values.
+    ``is_other`` marks other entries of ``rows`` (n, c) and ``columns`` (c, n2). Return whether
+    distances were added: not if sums may overflow or underflow.
     """
     other_rows, other_columns = is_other
     row, column = np.nonzero(other_rows)

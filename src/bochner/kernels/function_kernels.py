@@ -120,8 +120,8 @@ class Profiled(Kernel):
 Function = Callable[[Array], Array]
 
 _SAMPLED_LAGS = 64
-"""Lags of a block on which a promised symmetry is checked: a function that breaks it on a twentieth
-of all lags passes one block with probability 0.95**64, 4 per cent."""
+"""Lags of a block on which a promised symmetry is checked: a function that is asymmetric at 5 % of
+all lags passes the check of one block with probability 0.95**64, 4 %."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -39,8 +39,8 @@ def input_derivatives(kernel: Kernel, X: Array, Y: Array) -> Iterator[Array]:
 
     The kernel is a Gaussian, Matern, Exponential, Laplacian, Cauchy, RationalQuadratic,
     SpectralMixture, Periodic, Linear, Constant, Categorical or Ordinal kernel, or a sum, a product
-    or a multiple of such, or one on columns; others raise ``NotImplementedError`` unless a function
-    is registered by ``input_derivatives.register(cls)``.
+    or a multiple of these, on all or some columns; other classes raise ``NotImplementedError``,
+    unless a function is registered by ``input_derivatives.register(cls)``.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def _matern_slope(u: Array, nu: float) -> Array:
 
 
 def _radial(kernel: Correlation, X: Array, Y: Array, slope: Array) -> Iterator[Array]:
-    """Yield input derivatives of a radial kernel, given ``slope``, :math:`k'(r) / r`."""
+    r"""Yield the input derivatives of a radial kernel; ``slope`` (n, n2) is :math:`k'(r) / r`."""
     return (slope * delta for delta in _lags(kernel, X, Y, power=2))
 
 

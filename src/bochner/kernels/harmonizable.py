@@ -28,10 +28,10 @@ from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Correlation
 
 _NARROW = 0.25
-"""Frequencies' spread at the start times the width of a window: a quarter turn in it, smooth."""
+"""Initial frequencies times the width of their window, in radians: waves are smooth in it."""
 
 _DIGITS = 12
-"""Digits after the point of columns of deviation one in which rows differ by more than rounding."""
+"""Decimals to which standardised columns are rounded before distinct rows are counted."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -53,7 +53,7 @@ class Harmonizable(Kernel):
     Parameters
     ----------
     factors : array-like of shape (Q, R, P), (Q, P) or (Q,)
-        Sizes of the numbers in the columns of ``L``: each component has ``R`` columns, with a
+        Absolute values of the complex numbers in ``L``: a component has ``R`` columns, with a
         number for each of its ``P`` frequencies. Missing axes have length one.
     frequencies : array-like of shape (Q, P, d) or (Q, d)
         :math:`\mu`, in radians per unit of the inputs.
@@ -65,9 +65,9 @@ class Harmonizable(Kernel):
     spreads : array-like of shape (Q, d), default=0.0
         ``S``: standard deviations of frequencies, the inverse of length scales. Zero means lines.
     phases : array-like of the shape of ``factors``, default=0.0
-        Arguments of the same complex numbers, in radians.
+        Arguments (angles) of the complex numbers in ``L``, in radians.
 
-    ``length_scale="evidence"`` learns all of them. :class:`KernelAdapter`, for processes of
+    ``length_scale="evidence"`` learns all parameters. :class:`KernelAdapter`, for processes of
     scikit-learn, keeps them as given.
 
     References
@@ -173,7 +173,7 @@ class Harmonizable(Kernel):
         return np.einsum("qlr,qls->qrs", L, L.conj())
 
     def windowed(self, X: Array, component: int) -> tuple[Array, Array]:
-        """Return a component's window (n,) and amplitudes (n, 2R), real then imaginary, at rows."""
+        """Return a component's window (n,) and amplitudes (n, 2R) at rows, real parts first."""
         away = X - as_array(self.centres[component])
         lag = away * as_array(self.inverse_widths[component])
         window = np.exp(-0.25 * np.sum(lag**2, axis=1))
@@ -224,7 +224,7 @@ def _check_windows(n_windows: object, scaled: Array) -> None:
 def _clusters(
     scaled: Array, count: int, random_state: RandomState
 ) -> tuple[Array, NDArray[np.integer]]:
-    """Return centres (count, d) of clusters of rows, and the cluster of each row."""
+    """Return centres (count, d) of k-means clusters of rows, and the index (n,) of each row's."""
     try:
         rng = np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:

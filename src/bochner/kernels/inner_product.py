@@ -146,7 +146,7 @@ class DeltaGaussian(Profiled):
     Parameters
     ----------
     tau1, tau2 : float, default=1.0 and 10.0
-        In the units of the inputs; different from each other. Given, not learned.
+        Length scales of the Gaussians, in the units of the inputs, different; given, not learned.
 
     References
     ----------
@@ -191,9 +191,9 @@ class TL1(Profiled):
     Parameters
     ----------
     tau : float
-        :math:`\tau`, positive, in the units of the inputs; given, not learned. For inputs scaled to
-        [0, 1], 0.7 times the number of inputs is a common choice; the name ``"tl1"`` uses this
-        value.
+        :math:`\tau`, the distance at which the kernel becomes zero, in the units of the inputs;
+        given, not learned. For inputs scaled to [0, 1], 0.7 times the number of inputs is common;
+        the name ``"tl1"`` uses it.
 
     References
     ----------
@@ -228,15 +228,14 @@ class SphericalPolynomial(Profiled):
     of the distance, zero beyond 2, it is indefinite in Euclidean space of every dimension, and
     its spectral measure is signed.
 
-    Raises ``ValueError`` if ``degree`` or ``a`` is too small. On call, if a row does not have norm
-    one.
+    Raises ``ValueError`` if ``degree`` or ``a`` is too small, or a row does not have norm one.
 
     Parameters
     ----------
     degree : int, default=2
         :math:`p`, at least 1; given, not learned.
     a : float, default=2.0
-        At least 2; given, not learned.
+        Scale of the distance, at least 2; given, not learned.
 
     References
     ----------
@@ -279,12 +278,12 @@ class ArcCosine(Profiled):
     standard normal :math:`w`, where :math:`\theta(t)` is 1 for positive :math:`t` and 0 otherwise
     (order 0), or :math:`\max(t, 0)` (order 1). Positive definite, and one where inputs coincide.
 
-    Raises ``ValueError`` if ``order`` is something else; when called, if a row is not of norm one.
+    Raises ``ValueError`` for another ``order`` and, when called, if a row does not have norm one.
 
     Parameters
     ----------
     order : {0, 1}
-        Given, not learned.
+        Step units (0) or ramp units (1); given, not learned.
 
     References
     ----------
@@ -352,7 +351,7 @@ class NTK(Profiled):
 
 
 def _half(distance: Array) -> Array:
-    """Return half the distance between unit vectors, the sine of half their angle."""
+    """Return half the distance between unit vectors, which is the sine of half their angle."""
     return np.minimum(0.5 * distance, 1.0)
 
 

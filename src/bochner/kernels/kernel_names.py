@@ -46,7 +46,7 @@ NAMED_KERNELS: Mapping[str, Callable[[LengthScale], Correlation]] = MappingProxy
         "rational_quadratic": RationalQuadratic,
     }
 )
-"""Kernels that are made from a length scale, as functions of it."""
+"""Functions that make a kernel from its length scale, by the name of the kernel."""
 
 KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
     {
@@ -64,16 +64,16 @@ KERNELS_BY_DIMENSION: Mapping[str, Callable[[int], Kernel]] = MappingProxyType(
         "cosh_gaussian": lambda dim: CoshGaussian(2.0, 0.5 * math.pi / dim),
     }
 )
-"""Kernels that are not made from a length scale, as functions of the number of inputs.
+"""Functions that make a kernel without length scale from the number of inputs, by its name.
 
-``"tl1"`` is for inputs scaled to [0, 1], and so are the asymmetric ones, which have the parameters
-of He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022, Section 5.
-``"tanh"`` and ``"polynomial"`` are scikit-learn's sigmoid and polynomial kernels at their defaults,
-the latter times ``dim ** 3``.
+``"tl1"`` and the asymmetric kernels are for inputs scaled to [0, 1]; the asymmetric kernels have
+the parameters of He, He, Liu and Huang, "Random Fourier features for asymmetric kernels", 2022,
+Section 5. ``"tanh"`` is scikit-learn's sigmoid kernel, and ``"polynomial"`` its polynomial kernel
+times ``dim ** 3``, at their defaults.
 """
 
 _OTHER_MEANINGS = frozenset({"auto", "precomputed"})
-"""Values of the parameter ``kernel`` here and in scikit-learn that name no kernel."""
+"""Values of parameters ``kernel``, here and in scikit-learn, that are no names of kernels."""
 
 reserve_kernel_names((*NAMED_KERNELS, *KERNELS_BY_DIMENSION, *_OTHER_MEANINGS))
 

@@ -18,18 +18,18 @@ from bochner._base.names import nearest
 SEPARATOR = "__"
 
 _MOST_SHOWN = 20
-"""Numbers of a field that a repr shows in full: two lines of a screen."""
+"""Largest number of entries of a field that a repr shows in full: two lines of a screen."""
 
 _ENDS = 3
-"""Numbers shown of each level of longer ones: 27 of matrices, three lines."""
+"""Number of entries that a repr shows of each axis of a longer field, the last of them included."""
 
 _MOST_LEVELS = 40
-"""Kernels within each other: model files hold them, and Python calls each from the one around."""
+"""Largest depth of nested kernels, because model files nest them and Python calls them nested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    r"""An open interval and its map to the real line: a logarithm, or log odds if bounded.
+    r"""An open interval of a parameter and its map to the real line: logarithm, or log odds.
 
     :math:`x = \log(v - a)` for the interval :math:`(a, \infty)`, and
     :math:`x = \log((v - a) / (b - v))` for :math:`(a, b)`.
@@ -61,10 +61,10 @@ class Interval:
 
 
 POSITIVE = Interval()
-"""Scales and variances."""
+"""Interval of scales and variances."""
 
 PROPORTION = Interval(0.0, 1.0)
-"""Probabilities and shares."""
+"""Interval of probabilities and shares."""
 
 
 def checked_rows(X: ArrayLike) -> Array:
@@ -96,14 +96,14 @@ def convert_fields(kernel: "NamedParameters", **converters: Callable[[str, Any],
 class NamedParameters:
     """Base of immutable values whose fields are parameters in scikit-learn's sense.
 
-    A parameter of a nested kernel has both names, such as ``kernel__length_scale``. The members of
-    a sum or product are ``k1``, ``k2`` and so on, as in scikit-learn.
+    Names of a nested kernel's parameters start with the name of that kernel, as in
+    ``kernel__length_scale``. Members of sums and products are ``k1``, ``k2``, as in scikit-learn.
     """
 
     __slots__ = ()
 
     parameter_domains: ClassVar[Mapping[str, Interval]] = MappingProxyType({})
-    """Intervals of the learnable parameters, by name; all other parameters are fixed."""
+    """Intervals of the learnable parameters, by name; parameters without an interval are fixed."""
 
     def nested(self) -> dict[str, Any]:
         """Return the nested values, such as member kernels, by parameter name."""
@@ -214,7 +214,7 @@ def _unknown(value: NamedParameters, key: str) -> str:
 
 
 def _shown_value(value: object) -> str:
-    """Return the repr of a field, with long tuples shortened to two first and one last entry."""
+    """Return the repr of a field; of long tuples it shows the first two entries and the last."""
     if not isinstance(value, tuple) or _n_leaves(value) <= _MOST_SHOWN:
         return repr(value)
     return f"({', '.join(_ends(value))})"
@@ -226,7 +226,7 @@ def _ends(value: tuple[Any, ...]) -> list[str]:
 
 
 def joined(sign: str, parts: list[str]) -> str:
-    """Join terms or factors by a sign; long lists are shortened to two first and one last."""
+    """Join reprs of terms or factors by a sign; of long lists only the first two and the last."""
     many = len(parts) > _MOST_SHOWN
     return sign.join([*parts[: _ENDS - 1], "...", parts[-1]] if many else parts)
 
@@ -279,7 +279,7 @@ def refuse_mixed(kernel: Any) -> None:
 _MOST_SHOWN = 20  # number of columns that are printed in full
 
 Columns = tuple[int | str, ...]
-"""Positions, negative ones from the end, and names, of the columns that a kernel is on."""
+"""Columns that a kernel is on: names, and positions, of which negative ones count from the end."""
 
 
 def as_columns(columns: object) -> Columns:

@@ -71,8 +71,7 @@ class Linear(Kernel):
     """Multiple of the reach beyond which the relative error of the features exceeds 2e-3."""
 
     angle: ClassVar[float] = 1e-5
-    """Angle of the sines at the reach, in radians, a compromise of sine error and rounding
-    error."""
+    """Angle of the sines at the reach, in radians, which balances curvature and rounding errors."""
 
     def __post_init__(self) -> None:
         convert_fields(self, variance=as_positive, centre=as_scalar_or_tuple)
@@ -114,7 +113,7 @@ class Linear(Kernel):
         return replace(self, reach=tuple(np.where(reach > 0.0, reach, 1.0).tolist()))
 
     def angles(self, dim: int) -> tuple[Array, Array, Array]:
-        r"""Return frequencies :math:`\epsilon_i`, phases and masses of sines that act as lines.
+        r"""Return frequencies :math:`\epsilon_i`, phases and masses of sines that are almost lines.
 
         Each of the three has shape (dim,). In :math:`v_i \epsilon_i^{-2} \sin(\epsilon_i (x_i -
         c_i)) \sin(\epsilon_i (y_i - c_i))` the mass is :math:`v_i \epsilon_i^{-2}` and the phase

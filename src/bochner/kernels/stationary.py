@@ -192,8 +192,8 @@ class RationalQuadratic(Correlation):
     length_scale : float or sequence of d floats, default=1.0
         :math:`\ell` as in :class:`Correlation`.
     alpha : float, default=1.0
-        Positive; small values mix many length scales, and the kernel tends to
-        :class:`Gaussian` as it grows.
+        Shape :math:`\alpha`, positive; small values mix many length scales, and the kernel tends to
+        :class:`Gaussian` as ``alpha`` grows.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class RationalQuadratic(Correlation):
 
 
 _DEBYE_FROM = 30.0
-"""Smoothness beyond which Debye's expansion serves: its error falls as nu grows, while Bessel's
+"""Smoothness nu beyond which Debye's expansion is used: its error falls as nu grows, while Bessel's
 function soon overflows."""
 
 # Smoothness from which the Gaussian limit, within 3e-8, is more accurate than Debye's expansion
@@ -227,11 +227,11 @@ _SMALLEST = 1e-100
 
 
 def matern_profile(u: Array, nu: float) -> Array:
-    r"""Return :math:`2^{1-\nu} u^\nu K_\nu(u) / \Gamma(\nu)`, equal to one at ``u = 0``.
+    r"""Return the profile :math:`2^{1-\nu} u^\nu K_\nu(u) / \Gamma(\nu)`, which is one at zero.
 
-    Half-integer orders to 5/2 are closed forms; beyond ``nu = 30``, where :math:`K_\nu`
-    soon overflows, Debye's uniform expansion (DLMF 10.41.4) is accurate to 1e-8. Beyond ten
-    million its terms cancel, and the Gaussian limit is.
+    Half-integer orders up to 5/2 are closed forms. Beyond ``nu = 30``, where :math:`K_\nu` soon
+    overflows, Debye's uniform expansion (DLMF 10.41.4) is accurate to 1e-8. Beyond ten million its
+    terms cancel, and the Gaussian limit is returned.
     """
     if nu == 0.5:
         return np.exp(-u)
@@ -278,15 +278,15 @@ class Anova(LagKernel):
     Parameters
     ----------
     kernel : Correlation
-        Supplies :math:`k_i` and the length scales, for example ``Gaussian(0.5)``.
+        Kernel with the one-dimensional factors :math:`k_i`, for example ``Gaussian(0.5)``.
     inclusion : float or sequence of d floats
         :math:`\pi`, between 0 and 1. Models on features keep it as given: the inclusions of
         greatest evidence would leave interactions of little variance without frequencies.
         :class:`KernelAdapter`, for processes of scikit-learn, learns it.
     constant : bool, default=True
-        Given. ``False`` takes out the part in which no input takes part, :math:`c = \prod_i
-        (1 - \pi_i)`: the kernel is :math:`(k(\Delta) - c) / (1 - c)`. Models with an intercept
-        have no use for that part, and every frequency of the rest involves some input.
+        Whether to keep the part that involves no input, :math:`c = \prod_i (1 - \pi_i)`; given.
+        Without it the kernel is :math:`(k(\Delta) - c) / (1 - c)`, and every frequency involves
+        some input. Models with an intercept do not need the constant part.
 
     Examples
     --------
@@ -330,7 +330,7 @@ class Anova(LagKernel):
 
 _TAIL = 1e-12  # mass of the spectral lines that are ignored
 SHORTEST = 1e-3
-"""Least length scale of features, with 7,100 lines; their number grows with its inverse."""
+"""Least length scale of periodic features, with 7,100 lines: their number grows as its inverse."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -339,15 +339,15 @@ class Periodic(LagKernel):
 
     .. math:: k(\Delta) = \exp\Big(-\sum_i \frac{2}{\ell_i^2} \sin^2 \frac{\pi \Delta_i}{p_i}\Big)
 
-    The spectrum consists of lines at :math:`2 \pi j / p`, of weights :math:`e^{-1/\ell^2}
-    I_j(1/\ell^2)`, ``I`` the modified Bessel function, twice that for :math:`j > 0`. Features are
-    exact if there is a frequency for each line, about :math:`5 + 7 / \ell` for one input.
+    The spectrum consists of lines at :math:`2 \pi j / p` with weights :math:`e^{-1/\ell^2}
+    I_j(1/\ell^2)`, doubled for :math:`j > 0`, where ``I`` is the modified Bessel function. Features
+    are exact if there is a frequency for each line, about :math:`5 + 7 / \ell` for one input.
 
     Parameters
     ----------
     period : float or sequence of d floats, default=1.0
-        :math:`p`, in the units of the inputs. Models on features keep it as given: its evidence
-        has many maxima. :class:`KernelAdapter`, for processes of scikit-learn, learns it.
+        :math:`p`, in the units of the inputs. Models on features keep it as given, because the
+        evidence has many maxima. :class:`KernelAdapter`, for processes of scikit-learn, learns it.
     length_scale : float or sequence of d floats, default=1.0
         :math:`\ell`, without a unit: small values let the function change much within a period.
 

@@ -27,14 +27,14 @@ class Basis(ABC):
 
     @abstractmethod
     def waves(self, omega: Array) -> WaveFeatures:
-        """Return the waves of the units ``omega`` (k, D)."""
+        """Return the waves that the units ``omega`` (k, D) make."""
 
     def n_waves(self, n_units: int) -> int:
         """Return the number of waves of ``n_units`` units; one each, unless overridden."""
         return n_units
 
     def groups(self, n_units: int) -> tuple[Index, ...]:
-        """Return groups of units; units of a group share no wave and have equally many waves."""
+        """Return groups of units: units of one group share no wave and have equally many waves."""
         return (np.arange(n_units),)
 
     def touched(self, index: Index, n_units: int) -> Index:
@@ -77,14 +77,14 @@ class TwoSpectra(Basis):
 
     @abstractmethod
     def moving(self, rng: Generator, index: Index, share: float) -> tuple[Index, Index]:
-        """Choose the positions in ``index`` to move in frequency, and those in amplitude.
+        """Return positions in ``index`` of units to move in frequency, and of those in amplitude.
 
-        ``share`` is the probability of an amplitude move if units have both.
+        ``share`` is the probability that the amplitude moves if units have both.
         """
 
     @abstractmethod
     def amplitude_rows(self, index: Index) -> Index:
-        """Return the amplitude index of each unit in ``index``."""
+        """Return the indices of the amplitudes of the units ``index``."""
 
     @abstractmethod
     def n_amplitudes(self, n_frequencies: int) -> int:
@@ -234,7 +234,7 @@ _AMPLITUDE_SHARE = 0.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TwoSpectraPrior(FrequencyPrior):
-    r"""Prior of frequencies ``s``, of amplitude parameters ``v`` and of normal phases."""
+    r"""Joint prior of frequencies ``s`` and of amplitudes, with parameters ``v`` and phases."""
 
     basis: TwoSpectra
     stationary: FrequencyPrior  # The prior of s
@@ -249,13 +249,13 @@ class TwoSpectraPrior(FrequencyPrior):
         return self.stationary.n_components
 
     def sample(self, rng: Generator, n_frequencies: int) -> Array:
-        """Return units: ``n_frequencies`` frequencies with their amplitudes."""
+        """Return units of the basis, drawn: ``n_frequencies`` frequencies with their amplitudes."""
         s = self.stationary.sample(rng, n_frequencies)
         v = self.envelope.sample(rng, self.basis.n_amplitudes(n_frequencies))
         return self.basis.joined(s, v, self.phases(rng, len(v)))
 
     def phases(self, rng: Generator, size: int) -> Array:
-        """Return phases drawn from their prior."""
+        """Return phases (size,) drawn from their normal prior."""
         return PHASE_DEVIATION * rng.normal(size=size)
 
     def suggest(self, rng: Generator, omega: Array, index: Index) -> Suggestion:
@@ -342,7 +342,7 @@ class NoEnvelope(FrequencyPrior):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TwoWhitenings(Whitening):
-    """Whitening of both spectra; phases are divided by their prior standard deviation."""
+    """Whitening of frequencies, amplitudes and phases, each by the prior that it has."""
 
     basis: TwoSpectra
     stationary: Whitening

@@ -42,7 +42,7 @@ _PURSUED = 24
 candidates."""
 
 _PURSUIT_ROWS = 2000
-"""Number of rows of the search: with the candidates they make arrays of 64 MB."""
+"""Number of rows of the search for frequencies: with the candidates they make arrays of 64 MB."""
 
 _WIDEST = 300.0
 """Highest candidate frequency, in radians per standard deviation: some 150 periods in the range."""
@@ -51,11 +51,11 @@ _FEWEST_VALUES = 8
 """Fewest distinct values of an input for which frequencies are searched."""
 
 _INSIGNIFICANT = 3.0
-"""Margin over the logarithm of the number of candidates. From noise, a wave explains twice the
-variance times an exponential variate: noise exceeds the margin about once in e^3 searches."""
+"""Margin over the log number of candidates, for a wave to be chosen. A wave explains of noise twice
+the variance times an exponential variate: it exceeds the margin about once in e^3 searches."""
 
 _JITTER = 0.02
-"""Standard deviation of copies of a frequency, in typical scales, so that they are not equal."""
+"""Standard deviation, in typical scales, of the noise that makes copies of a frequency unequal."""
 
 _MOST_COPIES = 8
 """Largest number of copies of a frequency, which give its component a spread."""
@@ -95,7 +95,7 @@ class Structure(ABC):
         """
 
     def suits(self, dim: int) -> bool:
-        """Return whether the structure should be tried with ``dim`` inputs."""
+        """Return whether the structure is worth a trial for data with ``dim`` inputs."""
         return True
 
 
@@ -108,7 +108,7 @@ class SparseStructure(Structure):
     is_discrete: ClassVar[bool] = True
 
     def start(self, rng: Generator, scale: Array, n_frequencies: int, X: Array, y: Array) -> Start:
-        """Return prior draws, some of them replaced by one-input frequencies that fit ``y``."""
+        """Return draws of the prior, some replaced by one-input frequencies that explain ``y``."""
         prior = SparsePrior.start(SparseHyper(scale))
         finest = finest_frequencies(X)
         fine = np.flatnonzero(finest > scale)
@@ -168,10 +168,10 @@ class DenseStructure(Structure):
 
 
 def finest_frequencies(X: Array) -> Array:
-    """Return the highest frequency (d,) that the values of each input can resolve.
+    """Return the highest angular frequency (d,) that the values of each input can resolve.
 
-    It is the Nyquist frequency of a grid with the same number of distinct values, at most
-    ``_WIDEST``, and zero for inputs with few values.
+    It is the Nyquist frequency of a grid with the same range and number of distinct values, at
+    most ``_WIDEST``, and zero for inputs with few values.
     """
     finest = np.zeros(X.shape[1])
     for column in range(X.shape[1]):
@@ -182,7 +182,7 @@ def finest_frequencies(X: Array) -> Array:
 
 
 def _pursued(rng: Generator, X: Array, y: Array, candidates: Array, n_frequencies: int) -> Array:
-    """Return the candidates that explain ``y``, repeated to fill a quarter of all frequencies."""
+    """Return the candidate frequencies that explain ``y``, repeated to fill a quarter of all."""
     rows = rng.permutation(len(X))[:_PURSUIT_ROWS]
     most = min(_PURSUED, n_frequencies // 4)
     chosen = candidates[pursuit(X[rows], y[rows], candidates, most)]
@@ -193,14 +193,14 @@ def _pursued(rng: Generator, X: Array, y: Array, candidates: Array, n_frequencie
 
 
 def dense_hyper(scale: Array) -> MixturePrior:
-    """Return the hyperparameters of dense frequencies, given typical frequencies (d,) of inputs."""
+    """Return the prior of a mixture of dense frequencies, given the inputs' typical ones (d,)."""
     d = len(scale)
     base = NormalInverseWishart(np.zeros(d), _MEAN_STRENGTH, np.diag(scale**2) / d, d + 2.0)
     return MixturePrior(base, GammaPrior(1.0, 1.0))
 
 
 def pursuit(X: Array, y: Array, candidates: Array, count: int) -> list[int]:
-    """Return at most ``count`` candidate frequencies (C, d) that explain ``y``.
+    """Return the indices of at most ``count`` candidate frequencies (C, d) that explain ``y``.
 
     Orthogonal matching pursuit on pairs of cosine and sine, in addition to a quadratic trend. It
     ends if the best candidate explains no more than the best of as many waves explains of noise.
@@ -243,8 +243,8 @@ _CENTRE_DEVIATION = 1.2
 above one so that rows at the ends of uniform inputs, at 1.7, have windows, too."""
 
 _WINDOW_SCARCITY = 1.0
-"""Prior odds of a wave without a window: equal odds. Five is as good on Doppler series and on
-generated terrain."""
+"""Prior odds that a wave has no window: equal odds. Odds of five are as good on Doppler series and
+on generated terrain."""
 
 _NOISE_SCARCITY = 1.0
 """Prior odds of a constant wave in the noise field, which has few waves."""
@@ -255,20 +255,20 @@ amplitudes differ."""
 
 
 class Model(ABC):
-    """A model that chains sample; methods with a default describe constant noise."""
+    """Base of models that chains sample; its defaults describe noise of constant variance."""
 
     __slots__ = ()
 
     def scaled(self, scale: tuple[float, ...]) -> "Model":
-        """Return the model of inputs with typical angular frequencies ``scale``."""
+        """Return this model for inputs with the typical angular frequencies ``scale``."""
         return self
 
     @abstractmethod
     def basis(self, n_waves: int) -> Basis:
-        """Return the basis of ``n_waves`` waves."""
+        """Return the basis that maps unknowns of a chain to ``n_waves`` waves."""
 
     def n_stationary(self, n_waves: int) -> int:
-        """Return the number of distinct frequencies of ``n_waves`` waves."""
+        """Return the number of frequencies, without those of amplitudes, of ``n_waves`` waves."""
         return n_waves
 
     def start(self, rng: Generator, omega: Array, prior: FrequencyPrior) -> Start:
@@ -290,7 +290,7 @@ class Model(ABC):
 
 @dataclass(frozen=True, slots=True)
 class StationaryModel(Model):
-    """The model of BaNK: numeric targets, or labels with Pólya-Gamma variables."""
+    """The model of BaNK: constant amplitudes; numbers, or labels with Pólya-Gamma variables."""
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
@@ -332,7 +332,7 @@ class AmplitudeModel(Model):
 
     @abstractmethod
     def envelope(self, rng: Generator, size: int) -> Start:
-        """Return initial values of ``v`` (size, d), and their prior."""
+        """Return initial amplitude parameters ``v`` (size, d), and their prior."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +367,7 @@ class LocallyStationaryModel(AmplitudeModel):
 
 
 def sparse_envelope(scale: Array, scarcity: float) -> SparsePrior:
-    """Return a prior of mostly zero frequencies with typical ``scale`` (d,).
+    """Return a prior of frequencies that are mostly zero, and else of typical ``scale`` (d,).
 
     ``scarcity`` is about the prior odds that a frequency is zero along all inputs.
     """

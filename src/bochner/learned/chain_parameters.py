@@ -23,14 +23,14 @@ from bochner.learned.moves import (
 ModelClass = TypeVar("ModelClass", bound=type)
 
 _HIGHEST_DEGREE = 2
-"""Largest degree of the trend: cubes of outliers would dominate the predictions."""
+"""Largest degree of the polynomial trend: cubes of outliers would dominate the predictions."""
 
 STRUCTURES: Mapping[str, tuple[Structure, ...]] = {
     "auto": (SparseStructure(), DenseStructure()),
     "sparse": (SparseStructure(),),
     "dense": (DenseStructure(),),
 }
-"""Structures by name; the evidence chooses between several structures."""
+"""Structures of frequencies by name; the evidence chooses if a name has several."""
 
 
 # Hamiltonian trajectories cannot change which inputs are active; toggles and swaps can.
@@ -77,9 +77,9 @@ class Chains:
         Rounds of moves per iteration; ``"auto"`` makes up to four where they cost little.
     time_limit : float or None, default=None
         Seconds after which sampling stops early; several classes share them. Every chain has at
-        least one iteration of burn-in and one that is kept. The start of the chains and what
-        follows sampling come on top: about as long again for 1,000 rows of 60 inputs and a limit
-        of five seconds.
+        least one iteration of burn-in and one that is kept. The limit does not include the start
+        of the chains and the steps after sampling: with 1,000 rows of 60 inputs and a limit of
+        five seconds, these take about five more.
     dtype : {None, "float32", "float64"}, default=None
         Type of the features; ``None`` means float64. Sums over rows are always float64.
 

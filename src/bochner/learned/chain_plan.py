@@ -42,7 +42,7 @@ def default_sizes(n_rows: int) -> dict[str, Any]:
 
 
 def warm_ups(n_rows: int, n_burn_in: int) -> Iterator[tuple[int, int, bool, float]]:
-    """Yield the rows, iterations, likelihood and end of every warm-up; see ``_LADDER``."""
+    """Yield the numbers of rows and iterations of warm-ups, and the values of ``_LADDER``."""
     for rows, is_binary, until in _LADDER:
         if n_rows >= 2 * rows and n_burn_in >= 2:
             yield rows, n_burn_in // 2, is_binary, until
@@ -65,7 +65,7 @@ _TRIAL_SHARE = 0.15
 """Share of the time limit after which a trial ends."""
 
 _SECONDS_PER_ITERATION = 0.25
-"""Seconds of an iteration with several rounds of moves."""
+"""Seconds that an iteration with several rounds of moves may take."""
 
 _MOST_ROUNDS = 4
 """Largest number of rounds per iteration."""
@@ -90,7 +90,7 @@ class Sampler:
         The moves of a round for frequencies with discrete parts, such as those of
         :class:`SparseStructure`; ``None`` means ``moves``.
     structure : Structure, default=None
-        The only structure of frequencies that suits the moves; ``None`` means any.
+        The structure of frequencies that the moves need; ``None`` means any.
     model : Model, default=None
         The model to sample in place of the estimator's, such as one of :mod:`bochner.papers`.
 
@@ -122,7 +122,7 @@ class Sampler:
                 )
 
     def moves_for(self, structure: Structure) -> tuple[Move, ...]:
-        """Return the moves of a round for frequencies of a structure."""
+        """Return the moves of a round for frequencies of ``structure``."""
         if structure.is_discrete and self.discrete_moves is not None:
             return self.discrete_moves
         return self.moves
@@ -130,7 +130,7 @@ class Sampler:
 
 @dataclass(frozen=True, slots=True)
 class SamplerSettings:
-    """Settings of the sampler; see :class:`bochner.LearnedKernelRegressor`."""
+    """Settings of the chains of a fit, resolved from the parameters of the estimator."""
 
     n_frequencies: int
     # Candidate structures; the greatest evidence in short trials decides
@@ -147,7 +147,7 @@ class SamplerSettings:
 
     @property
     def structure(self) -> Structure:
-        """The selected structure of the frequencies."""
+        """The structure of the frequencies, once one is selected."""
         (structure,) = self.structures
         return structure
 
@@ -178,9 +178,9 @@ def learn(
     parts: Sequence[ChainRows] | None = None,
     report: Progress = silent,
 ) -> tuple[Structure, list[ChainRun]]:
-    """Return the structure in use, and the draws and records of every chain.
+    """Run all chains; return the structure in use, and the draws and records of every chain.
 
-    With ``parts``, each chain has its part of the rows, with weights.
+    With ``parts``, each chain learns from its part of the rows, with weights.
     """
     structure_seed, *chain_seeds = seed.spawn(1 + settings.n_chains)
     start: Start | None = None
@@ -230,7 +230,7 @@ def prepared(
 
 
 def starting_point(rng: Generator, data: ScaledData, structure: Structure, size: int) -> Start:
-    """Return frequencies (size, d) and the prior of a structure, to start a chain from."""
+    """Return frequencies (size, d) and their prior for a chain to start from, by ``structure``."""
     X = np.asarray(data.X, dtype=np.float64)
     return structure.start(rng, frequency_scales(X, rng), size, X, data.y)
 
@@ -269,7 +269,7 @@ def choose_structure(
 ) -> tuple[Structure, Start | None]:
     """Return the structure with the greatest evidence after short runs on some rows.
 
-    The second result is the last state of its run, or ``None`` if there is a single candidate.
+    The second result is the last state of its run, or ``None`` if only one structure suits.
     """
     candidates = [each for each in settings.structures if each.suits(data.X.shape[1])]
     if len(candidates) == 1:
@@ -288,7 +288,7 @@ def choose_structure(
 def _trial(
     rng: Generator, part: ScaledData, settings: SamplerSettings, structure: Structure
 ) -> tuple[float, Start]:
-    """Return the mean log evidence at the end of a short run of a structure, and its state."""
+    """Return the mean log evidence at the end of a short run with a structure, and the state."""
     few = min(settings.n_frequencies, _TRIAL_FREQUENCIES)
     settings = replace(settings, structures=(structure,), sampler=Sampler())
     omega, prior = starting_point(rng, part, structure, few)
@@ -305,7 +305,7 @@ def _trial(
 
 
 def rounds_an_iteration(n_samples: int, n_frequencies: int) -> int:
-    """Return the number of rounds per iteration, by a cost model.
+    """Return the number of rounds of moves per iteration, by a cost model.
 
     It depends on sizes only, and on no measured time, so that the same data give the same chain.
     """

@@ -63,7 +63,7 @@ class CollapsedChain:
 
 
 def _numbers_of(move: Move, report: Info) -> Info:
-    """Return the validated report of a move, which may be user code."""
+    """Return the report of a move, validated because the move may be user code."""
     name = type(move).__name__
     if not isinstance(report, dict):
         raise TypeError(f"{name} must return a dict of numbers, got {report!r}.")
@@ -74,7 +74,7 @@ def _numbers_of(move: Move, report: Info) -> Info:
 
 
 def density_of(info: Info) -> float:
-    """Return the log evidence or, for labels, the log likelihood."""
+    """Return the log evidence of a round or, for labels, its log likelihood."""
     return info["log_evidence"] if "log_evidence" in info else info["log_likelihood"]
 
 
@@ -85,8 +85,8 @@ def adapt(steps: StepSizes, moves: Sequence[Move], info: Info) -> None:
 
 
 REBUILD_EVERY = 10
-"""Number of iterations between recomputed states, which take one more pass over the rows: between
-two of them rounding errors accumulate."""
+"""Number of iterations after which a state is recomputed, by one more pass over the rows, because
+rounding errors accumulate."""
 
 FULL_DRAWS = 16
 """Number of draws of a chain that are stored with the covariance of their weights, of size p^2."""
@@ -102,7 +102,7 @@ class Chain(Protocol):
         """Make one round of moves in place; return acceptance rates and log densities by name."""
 
     def draw(self, state: Any, info: Info, *, in_full: bool) -> ChainDraw:
-        """Return the stored draw of a state."""
+        """Return what is stored of a state; ``in_full`` adds the covariance of its weights."""
 
     def rebuild(self, state: Any) -> None:
         """Recompute sums over rows from the unknowns, so that rounding errors do not add up."""
@@ -110,7 +110,7 @@ class Chain(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A number of iterations of one chain."""
+    """One stage of a run of a chain, such as a warm-up, the burn-in or the sampling."""
 
     chain: Chain
     n_iterations: int
@@ -132,7 +132,7 @@ class PreparedChain:
 
 @dataclass(slots=True)
 class ChainRun:
-    """Draws and records of a chain."""
+    """The stored draws of a chain, and the records of its iterations."""
 
     draws: list[ChainDraw] = field(default_factory=list)
     records: list[Info] = field(default_factory=list)  # One for every iteration of every stage
@@ -142,7 +142,7 @@ class ChainRun:
 def run(
     prepared: PreparedChain, *, seconds: float | None = None, report: Progress = silent
 ) -> ChainRun:
-    """Run the stages in order and return draws and records.
+    """Run the stages of a chain in order; return its draws and records.
 
     ``seconds`` is the time limit of all stages together; each stage has its share of it and at
     least one iteration. ``report`` is called after every iteration; if it is stopped, stages end as

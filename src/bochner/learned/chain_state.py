@@ -16,15 +16,15 @@ from bochner.learned.frequency_priors import FrequencyPrior
 from bochner.learned.training_data import TrainingData
 
 KEPT_BYTES = 2**30
-"""Largest size of the features of all rows, all copies together, that are kept between moves."""
+"""Largest size of all copies of the features of all rows for them to be kept between moves."""
 
 MACKAY_STEPS = 10
 """Largest number of steps of the precision towards the greatest evidence, each of which needs a
 factorisation; three are typical."""
 
 _SETTLED = 0.1
-"""Relative change of the precision below which its steps end: the evidence is flat at its maximum
-and changes by the square."""
+"""Relative change of the precision below which its steps end: near its maximum the evidence changes
+by the square of this."""
 
 LEAST: Mapping[type[np.floating[Any]], float] = MappingProxyType(
     {np.float64: 1e-11, np.float32: 2e-6}
@@ -40,10 +40,10 @@ class Noise(ABC):
 
     @abstractmethod
     def coefficients(self, degrees: float) -> tuple[float, float, float]:
-        """Return ``(l, e, r)`` of the log evidence up to determinants: see ``log_likelihood``."""
+        """Return the coefficients ``(l, e, r)`` of :meth:`log_likelihood`."""
 
     def log_likelihood(self, residual: float, degrees: float) -> float:
-        r"""Return :math:`-l s - e \log(r + s/2)` at the residual :math:`s = y'y - q`."""
+        r"""Return the likelihood term :math:`-l s - e \log(r + s/2)` at :math:`s = y'y - q`."""
         linear, exponent, rate = self.coefficients(degrees)
         return -linear * residual - exponent * float(np.log(rate + residual / 2.0))
 
@@ -58,7 +58,7 @@ class Noise(ABC):
 
     @abstractmethod
     def sample(self, rng: Generator, residual: float, degrees: float) -> float:
-        """Return a posterior draw of the variance, with the weights integrated out.
+        """Return a posterior draw of the noise variance, with the weights integrated out.
 
         With a residual and degrees of zero it is a draw of the prior.
         """
@@ -101,12 +101,11 @@ class KnownNoise(Noise):
 
 @dataclass(slots=True, eq=False)
 class ChainEvidence:
-    r"""Frequencies, sums over rows and the weights' posterior, which moves update in place.
+    r"""Frequencies, their sums over rows, and the posterior of the weights of their features.
 
-    The posterior has the mean :math:`u = A^{-1} b` and the covariance :math:`\sigma^2 P`, with
-    :math:`P = A^{-1}`,
-    :math:`A = \Phi^\top W \Phi + \Lambda_0`, where :math:`\Lambda_0` is :math:`\lambda_0 I` on
-    features and zero on fixed columns.
+    Moves update them in place. The posterior has the mean :math:`u = A^{-1} b` and the covariance
+    :math:`\sigma^2 P`, with :math:`P = A^{-1}` and :math:`A = \Phi^\top W \Phi + \Lambda_0`, where
+    :math:`\Lambda_0` is :math:`\lambda_0 I` on features and zero on fixed columns.
     """
 
     omega: Array  # (k, D): Units of the rows' basis, for plain waves their frequencies
@@ -157,7 +156,7 @@ def evidence_of(
     reused: ChainEvidence | None = None,
     degrees: float | None = None,
 ) -> ChainEvidence:
-    """Return the evidence of ``omega`` (k, D), from one pass over the rows.
+    """Return the evidence of the units ``omega`` (k, D), from one pass over the rows.
 
     ``keep`` is whether to keep the features of all rows; ``None`` keeps them if ``n_copies`` of
     them are small. ``reused`` is an evidence of the same ``omega`` for other weights of the rows,
@@ -192,7 +191,7 @@ def evidence_of(
 
 
 def solved(evidence: ChainEvidence, precision: float) -> ChainEvidence:
-    """Return the evidence with its posterior recomputed from the sums.
+    """Return the evidence at ``precision``, with the posterior recomputed from its sums.
 
     Raises ``numpy.linalg.LinAlgError`` if the posterior precision is not positive definite.
     """
@@ -222,7 +221,7 @@ def log_evidence_at(evidence: ChainEvidence, precision: float) -> float:
 
 
 def mackay_step(evidence: ChainEvidence, trace: float, square: float) -> float:
-    r"""Return the precision after one of MacKay's steps; unchanged if it has converged.
+    r"""Return the precision after a step of MacKay's towards the greatest evidence, or unchanged.
 
     :math:`\lambda_0 \leftarrow \sigma^2 (2m - \lambda_0 \operatorname{tr} P) / \|u\|^2`, with the
     ``trace`` of ``P`` and the ``square`` of ``u`` on features.
@@ -358,9 +357,9 @@ class ChainState:
         return self.evidence.precision
 
     def evidence_at(self, omega: Array) -> ChainEvidence:
-        """Return the evidence of other unknowns (k, D), from one pass over the rows.
+        """Return the evidence at the unknowns ``omega`` (k, D), from one pass over the rows.
 
-        A posterior that rounding leaves without a covariance raises ``numpy.linalg.LinAlgError``.
+        Raises ``numpy.linalg.LinAlgError`` if rounding leaves the posterior without a covariance.
         """
         old = self.evidence
         keep = old.features is not None
@@ -384,7 +383,7 @@ class ConditionallyGaussian(ABC):
     def start(
         self, rng: Generator, rows: TrainingData, omega: Array, precision: float, n_copies: int
     ) -> tuple[Any, ChainEvidence | None]:
-        """Return initial latent variables, and an evidence with reusable features or ``None``."""
+        """Return initial latent variables, and an evidence with features to reuse, or ``None``."""
         return None, None
 
     def given(self, rows: TrainingData, latent: Any) -> TrainingData:
@@ -393,10 +392,10 @@ class ConditionallyGaussian(ABC):
 
     @abstractmethod
     def redraw(self, rng: Generator, rows: TrainingData, state: ChainState) -> Info:
-        """Redraw the latent variables of a state in place; return its log density by name."""
+        """Redraw the latent variables of a state in place; return log densities by name."""
 
     def kept(self, latent: Any) -> dict[str, Any]:
-        """Return the latent variables that a draw stores, by field name."""
+        """Return the latent variables that a draw stores, by field names of ``ChainDraw``."""
         return {}
 
     def conditioned(

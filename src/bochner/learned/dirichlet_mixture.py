@@ -61,10 +61,10 @@ class NormalInverseWishart:
         return len(self.mean)
 
     def log_marginal(self, omega: Array) -> Array:
-        r"""Return the log density (m,) of frequencies (m, d), each in a separate component.
+        r"""Return the log density (m,) of frequencies (m, d), each alone in a new component.
 
-        With the component integrated out, it is the multivariate t of :math:`\nu - d + 1` degrees
-        of freedom, location ``mean`` and scale :math:`\Psi (\kappa + 1) / (\kappa (\nu - d + 1))`.
+        The component is integrated out: a multivariate t of :math:`\nu - d + 1` degrees of
+        freedom, location ``mean`` and scale :math:`\Psi (\kappa + 1) / (\kappa (\nu - d + 1))`.
         """
         dim, last = self.dim, self.dof + 1.0
         spread = (self.strength + 1.0) / self.strength
@@ -124,25 +124,25 @@ class NormalInverseWishart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GaussianComponent:
-    """One component: its mean (d,) and the lower Cholesky factor (d, d) of its covariance."""
+    """A Gaussian component: mean (d,) and the lower Cholesky factor (d, d) of its covariance."""
 
     mean: Array
     factor: Array
 
     def whiten(self, omega: Array) -> Array:
-        """Return the standard normal coordinates of rows (m, d)."""
+        """Return rows (m, d) in coordinates in which this component is standard normal."""
         return _solve(self.factor, (omega - self.mean).T).T
 
     def colour(self, xi: Array) -> Array:
-        """Return the rows (m, d) with standard normal coordinates ``xi``, the inverse of whiten."""
+        """Return the rows (m, d) whose coordinates are ``xi`` (m, d); inverts :meth:`whiten`."""
         return self.mean + xi @ self.factor.T
 
     def colour_gradient(self, gradient: Array) -> Array:
-        """Return gradients (m, d) by standard normal coordinates from gradients by frequencies."""
+        """Return gradients (m, d) by coordinates of :meth:`whiten`, given those by frequencies."""
         return gradient @ self.factor
 
     def log_density(self, omega: Array) -> Array:
-        """Return the log density of rows (m, d), of shape (m,)."""
+        """Return this component's log density (m,) at rows (m, d)."""
         log_root = np.sum(np.log(np.diagonal(self.factor)))
         constant = log_root + 0.5 * len(self.mean) * np.log(2.0 * np.pi)
         whitened = self.whiten(omega)
@@ -152,20 +152,20 @@ class GaussianComponent:
 
 @dataclass(frozen=True, slots=True)
 class GammaPrior:
-    """Gamma prior of the concentration, with mean ``shape / rate``; both are positive."""
+    """Gamma prior, of mean ``shape / rate``, of a Dirichlet process's concentration."""
 
     shape: float
     rate: float
 
     def sample(self, rng: Generator) -> float:
-        """Return one draw, at least the smallest positive number."""
+        """Return one draw of the concentration, at least the smallest positive float."""
         return max(float(rng.gamma(self.shape, 1.0 / self.rate)), float(np.finfo(float).tiny))
 
     def sample_given(self, rng: Generator, last: float, n_components: int, m: int) -> float:
-        """Return a posterior draw of the concentration, given its last value and the components.
+        """Return a posterior draw, given the last one, and ``n_components`` of ``m`` frequencies.
 
-        Given an auxiliary Beta variable, it is from a mixture of two Gammas: Escobar and West,
-        section 6.
+        Given an auxiliary Beta variable, the draw is from a mixture of two Gammas: Escobar and
+        West, section 6.
         """
         rate = self.rate - float(np.log(rng.beta(last + 1.0, m)))
         shape = self.shape + n_components - 1.0
@@ -206,7 +206,7 @@ Method = Callable[[GaussianComponent, Array], Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixturePrior:
-    r"""The prior ``base`` of components, and the prior ``concentration`` of :math:`\alpha`.
+    r"""Prior of a mixture: ``base`` for its components, ``concentration`` for :math:`\alpha`.
 
     ``m`` frequencies have about :math:`\alpha \log(1 + m / \alpha)` components.
     """
@@ -217,11 +217,11 @@ class MixturePrior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    r"""The labels (m,) of frequencies and the means (K, d) and covariances of their components.
+    r"""A mixture of ``K`` Gaussians, with ``labels`` (m,) of the components of ``m`` frequencies.
 
-    Labels are in ``0 .. K - 1`` and no component is empty; means are in radians per unit of the
-    inputs. Methods take one row per frequency, or per frequency of ``rows`` (indices or a slice).
-    Raises ValueError if a matrix is not a covariance.
+    Labels are in ``0 .. K - 1`` and no component is empty; means (K, d) are in radians per unit of
+    the inputs. Methods take one row per frequency, or one per frequency selected by ``rows``
+    (indices or a slice). Raises ValueError if a matrix is not a covariance.
     """
 
     labels: Labels
@@ -248,15 +248,15 @@ class Mixture:
         return np.asarray(np.bincount(self.labels) / len(self.labels))
 
     def whiten(self, omega: Array, rows: Rows = None) -> Array:
-        r"""Return :math:`L^{-1}(\omega - \mu)`, (m, d), where L is the Cholesky factor."""
+        r"""Return frequencies (m, d) whitened by their components, :math:`L^{-1}(\omega - \mu)`."""
         return self._by_component(GaussianComponent.whiten, omega, rows)
 
     def colour(self, xi: Array, rows: Rows = None) -> Array:
-        r"""Return :math:`\mu + L \xi`, (m, d), the inverse of :meth:`whiten`."""
+        r"""Return the frequencies :math:`\mu + L \xi`, (m, d), the inverse of :meth:`whiten`."""
         return self._by_component(GaussianComponent.colour, xi, rows)
 
     def colour_gradient(self, gradient: Array, rows: Rows = None) -> Array:
-        r"""Return :math:`L^\top g`, (m, d): the gradient with respect to whitened coordinates."""
+        r"""Return the gradient :math:`L^\top g` (m, d) with respect to whitened frequencies."""
         return self._by_component(GaussianComponent.colour_gradient, gradient, rows)
 
     def log_table(self, omega: Array) -> Array:
@@ -274,7 +274,7 @@ class Mixture:
 
 
 def sample_prior(rng: Generator, prior: MixturePrior, n_frequencies: int) -> tuple[Mixture, Array]:
-    """Return a mixture and its frequencies (m, d), drawn from the generative model."""
+    """Return a mixture drawn from its prior, and frequencies (m, d) drawn from the mixture."""
     concentration = prior.concentration.sample(rng)
     counts, seats = [concentration], []
     for uniform in rng.random(n_frequencies).tolist():
@@ -372,7 +372,7 @@ def _cumulative(counts: list[float], logs: list[float]) -> list[float]:
 
 
 def _join(counts: list[float], seat: int) -> int:
-    """Add a frequency to component ``seat`` in place, or to a new one for 0; return its index."""
+    """Count a frequency in component ``seat``, in a new one if ``seat`` is 0; return its index."""
     if seat == 0:
         counts.append(0)
         seat = len(counts) - 1

@@ -41,7 +41,7 @@ from bochner.spectral.frequencies import Frequencies
 )
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    r"""Posterior draws of frequencies, each with its posterior of weights.
+    r"""Posterior draws of frequencies, each with the posterior of the features' weights given it.
 
     Features are cosines and sines in turn, scaled by :math:`m^{-1/2}`, then the fixed columns.
     """
@@ -96,7 +96,7 @@ class Draws:
         return self.basis.waves(self.omega[index])
 
     def signal_std(self, inputs: Array) -> Array:
-        r"""Return :math:`\sqrt{\sigma^2 k(x, x) / \lambda_0}` (n,), averaged over draws."""
+        r"""Return the envelope (n,): :math:`\sqrt{\sigma^2 k(x, x) / \lambda_0}`, averaged."""
         total = np.zeros(inputs.shape[1])
         for index in range(self.n_draws):
             level = self.noise_variance[index] / self.precision[index]
@@ -104,7 +104,7 @@ class Draws:
         return total / self.n_draws
 
     def activations(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield blocks of rows of ``inputs`` (d, n) with each draw's mean function, (S, block)."""
+        """Yield blocks of inputs (d, n) with the values (S, block) of each draw's mean function."""
         for part in self._blocks(inputs.shape[1]):
             values = np.empty((self.n_draws, part.stop - part.start))
             for index, coef in enumerate(self.coef):
@@ -112,7 +112,7 @@ class Draws:
             yield part, values
 
     def spreads(self, inputs: Array, fixed: Array) -> Iterator[tuple[slice, Array]]:
-        r"""Yield blocks of rows with :math:`\phi^\top P \phi` of the whitened draws, (W, block)."""
+        r"""Yield blocks of inputs with :math:`\phi^\top P \phi` (W, block) of whitened draws."""
         for part in self._blocks(inputs.shape[1]):
             values = np.empty((len(self.whitened), part.stop - part.start))
             for place, index in enumerate(self.whitened):
@@ -125,7 +125,8 @@ class Draws:
     def covariance(self, inputs: Array, fixed: Array) -> Array:
         """Return the covariance (n, n) of new observations at inputs (d, n), noise included.
 
-        It is the covariance of the mean functions of draws, plus the mean covariance given a draw.
+        It is the covariance between draws of their mean functions, plus the mean over draws of the
+        covariance given the draw.
         """
         parts = [values for _, values in self.activations(inputs, fixed)]
         deviation = np.concatenate(parts, axis=1)
@@ -141,7 +142,7 @@ class Draws:
         return covariance
 
     def noise(self, index: int, inputs: Array) -> Array:
-        """Return the noise variance (n,) of one draw at inputs (d, n), for weights of one."""
+        """Return the noise variance (n,) of one draw at inputs (d, n), for rows of weight one."""
         variance = self.noise_unit * float(self.noise_variance[index])
         if self.field_omega is None or self.field_weights is None:
             return np.full(inputs.shape[1], variance)
@@ -152,7 +153,7 @@ class Draws:
         """Return a random draw for the mean function, and a whitened draw for deviations from it.
 
         Both are the same draw if it is whitened, so that functions have the moments of the mixture
-        of all draws. The last result is the position of the second draw in ``whitened``.
+        of all draws. The third result is the position of the whitened draw in ``whitened``.
         """
         mean, place = int(rng.integers(self.n_draws)), int(rng.integers(len(self.whitened)))
         places = np.flatnonzero(self.whitened == mean)
@@ -174,7 +175,7 @@ class Draws:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainDraw:
-    """The stored part of one state of a chain; see :class:`Draws`."""
+    """What is stored of one state of a chain, by the names of :class:`Draws`."""
 
     omega: Array
     coef: Array
@@ -190,7 +191,7 @@ class ChainDraw:
 def drawn(
     evidence: ChainEvidence, prior: FrequencyPrior | None, log_density: float, *, in_full: bool
 ) -> ChainDraw:
-    """Return the stored draw of a state; ``in_full`` adds covariance and spectral mixture."""
+    """Return what is stored of a state; ``in_full`` adds the covariance and the mixture."""
     return ChainDraw(
         omega=evidence.omega.copy(),
         coef=evidence.mean.copy(),
@@ -218,7 +219,7 @@ def point_draw(
 
 
 def stacked(draws: Sequence[ChainDraw], basis: Basis = PLAIN, noise_unit: float = 1.0) -> Draws:
-    """Return the draws of a chain as arrays with a leading axis of draws."""
+    """Return a chain's draws as one object, whose arrays have a leading axis of draws."""
 
     def all_of(name: str) -> Any:
         """Stack the named field of all draws that have it; ``None`` if no draw does."""
@@ -248,7 +249,7 @@ def _whitener(evidence: ChainEvidence) -> NDArray[np.float32]:
 @register(shapes={"members": "k"})
 @dataclass(frozen=True, slots=True, eq=False)
 class TrendTerm(FunctionTerm):
-    """A weighted sum of the columns of a trend."""
+    """A term of sampled functions: a weighted sum of the columns of a trend."""
 
     trend: Trend
 
@@ -270,8 +271,8 @@ def drawn_functions(
     """Return ``count`` posterior functions, and the indices (count,) of the draws of their noise.
 
     A function is the mean function of a random draw plus a random deviation with the posterior
-    covariance of a whitened draw (:meth:`Draws.pick`). Its deviation from the mean over all draws
-    is multiplied by ``factor``.
+    covariance of a whitened draw (:meth:`Draws.pick`). The deviation of the function from the mean
+    over all draws is multiplied by ``factor``.
     """
     deviating = np.empty(count, dtype=np.int64)
     coef = np.zeros((count, 2, draws.coef.shape[1]))
@@ -303,8 +304,7 @@ def drawn_functions(
 def _own(coef: Array, number: FrequencyIndices) -> Iterator[tuple[int, Array, FrequencyIndices]]:
     """Yield each draw's index, the functions (k,) that use it, and feature weights (p, k).
 
-    Function ``f`` has the weights ``coef`` (f, 2, p) of the features of two draws, ``number``
-    (f, 2).
+    Function ``f`` sums the features of two draws, ``number[f]``, with the weights ``coef[f]``.
     """
     for index in np.unique(number):
         uses = number == index

@@ -1,4 +1,4 @@
-"""Inference by maximising the bound with the exact expectations of cosines."""
+"""Inference of mixtures: maximises the lower bound with exact expectations of cosines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ Start = Callable[[Generator, PairSimilarities, Array, int], tuple[Factor, ...]]
 def random_starts(
     rng: Generator, data: PairSimilarities, signs: Array, n_starts: int, truncation: int
 ) -> list[tuple[Factor, ...]]:
-    """Return starting factors: near a Gaussian, from single frequencies, and at random."""
+    """Return ``n_starts`` starts: near a Gaussian, from single frequencies, then at random."""
     kinds: list[Start] = [from_width, from_atoms, *[from_scales] * n_starts]
     return [start(rng, data, signs, truncation) for start in kinds[:n_starts]]
 
@@ -108,7 +108,7 @@ def from_atoms(
 def from_scales(
     rng: Generator, data: PairSimilarities, signs: Array, truncation: int
 ) -> tuple[Factor, ...]:
-    """Return factors of isotropic components with a range of widths around a random width."""
+    """Return factors, one per sign, of isotropic components of widths around a random width."""
     return tuple(_isotropic(rng, data.deltas.shape[1], truncation) for _ in signs)
 
 
@@ -126,7 +126,7 @@ def _isotropic(rng: Generator, dim: int, truncation: int, middle: float | None =
 
 
 def _around_clusters(rng: Generator, omega: Array, weight: Array, truncation: int) -> Factor:
-    """Return a factor around clusters of weighted frequencies (m, d) of arbitrary signs."""
+    """Return a factor with a component for each cluster of weighted frequencies (m, d)."""
     used = np.flatnonzero(weight > 0.0)
     factor = _isotropic(rng, omega.shape[1], truncation)
     if not len(used):
@@ -148,7 +148,7 @@ def _around_clusters(rng: Generator, omega: Array, weight: Array, truncation: in
 
 
 def _clusters(omega: Array, weight: Array, most: int) -> tuple[Array, Array]:
-    """Return labels (m,), and the frequencies with the sign that is closer to their centre."""
+    """Return cluster labels (m,), and the frequencies, negated if that is closer to the centre."""
     centres = omega[np.argsort(-weight)[:most]]
     for _ in range(_CLUSTER_STEPS):
         square = np.sum(omega**2, axis=1)[:, None] + np.sum(centres**2, axis=1)
@@ -183,7 +183,7 @@ _LEAST_MASS = 1e-9
 @register
 @dataclass(frozen=True, slots=True)
 class ExactInference(Inference):
-    """The maximum of the bound with exact expectations, both signs together.
+    """Inference by the maximum of a lower bound with exact expectations, for both signs jointly.
 
     It splits the spectral measure and not the matrix of similarities: the positive and the negative
     part of an eigendecomposition are not stationary even if the kernel is.
@@ -197,7 +197,7 @@ class ExactInference(Inference):
     tol : float, default=1e-5
         Relative gain of the bound at which the ascent stops.
     n_starts : int, default=3
-        Number of starts with one sign, and again with both signs.
+        Number of starting points with one sign, and again with both signs.
     """
 
     concentration: float = 1.0
@@ -246,7 +246,7 @@ class ExactInference(Inference):
 def _part_of_factor(
     sign: float, mass: float, factor: Factor, data: PairSimilarities, distance: float
 ) -> LearnedPart:
-    """Return the learned part in input units; it is isotropic outside the sketch's span."""
+    """Return a factor as a learned part in input units, isotropic outside the sketch's span."""
     factor = factor.ordered()
     labels = np.eye(len(factor.weights))
     is_used = factor.weights >= _LEAST_WEIGHT
@@ -266,7 +266,7 @@ def _part_of_factor(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ascent:
-    """A maximisation of the bound: its result and its record."""
+    """A maximisation of the lower bound: the factors that it ends with, and its record."""
 
     objective: Objective
     factors: tuple[Factor, ...]
@@ -282,7 +282,7 @@ def best_ascent(
     noise: float | None,
     rng: Generator,
 ) -> tuple[Ascent, Bound]:
-    """Return the best of several ascents of the bound, and the bound at its end.
+    """Return the best of several ascents of the lower bound, and the bound at its end.
 
     Ascents with the prevailing sign, the first of ``signs``, are compared with ascents with both
     signs by the bound, which penalises components. All starts run some iterations, and the best one
@@ -314,7 +314,7 @@ def best_ascent(
 
 
 def _climbed(objective: Objective, start: tuple[Factor, ...], max_iter: int, tol: float) -> Ascent:
-    """Return the ascent by L-BFGS from one start."""
+    """Return the ascent of the lower bound by L-BFGS from one start."""
     shape = start[0].means.shape
 
     def factors_at(x: Array) -> tuple[Factor, ...]:
@@ -357,18 +357,18 @@ def _climbed(objective: Objective, start: tuple[Factor, ...], max_iter: int, tol
 
 
 def _sizes(truncation: int, dim: int) -> NDArray[np.intp]:
-    """Return the numbers of coordinates: log weights, means, entries of roots, log scales."""
+    """Return how many coordinates are log weights, means, entries of roots and log scales."""
     return truncation * np.array((1, dim, dim * (dim + 1) // 2, 1))
 
 
 def _coordinates(first: Array, factor: Factor) -> Array:
-    """Return the coordinates of a factor or a gradient; ``first`` replaces its weights."""
+    """Return a factor, or a gradient, as a vector that has ``first`` in place of the weights."""
     lower = factor.roots[:, *np.tril_indices(factor.means.shape[1])]
     return np.concatenate((first, factor.means.ravel(), lower.ravel(), factor.log_scales))
 
 
 def _factor_at(x: Array, truncation: int, dim: int) -> Factor:
-    """Return the factor with the coordinates ``x``, the inverse of :func:`_coordinates`."""
+    """Return the factor with the coordinates ``x``: log weights, means, roots and log scales."""
     ends = np.cumsum(_sizes(truncation, dim))
     logarithms, means, entries, log_scales = np.split(x, ends[:-1])
     # Softmax: logarithms of weights are defined up to a constant.

@@ -1,8 +1,8 @@
-r"""The compiled loop of :mod:`bochner.learned.moves`.
+r"""The compiled loop of :mod:`bochner.learned.moves`, which accepts or rejects proposals.
 
-It decides proposals one after another from small dense algebra on panels, without a return to
-Python between two of them. Arrays have one row per feature: a panel of :math:`P` holds columns of
-:math:`P` as rows, so that every inner loop runs along memory.
+It decides them one after another from small dense algebra on panels, without a return to Python
+in between. Arrays have one row per feature: a panel of :math:`P` holds columns of :math:`P` as
+rows, so that every inner loop runs along memory.
 """
 
 from typing import NamedTuple
@@ -123,9 +123,9 @@ def _unit(
 
 @inner()
 def _take_out(unit: _Unit, mean: Array, room: _Room) -> tuple[float, float]:
-    """Return the log determinant of a unit's precision, and the fit of its features.
+    """Return the log determinant of the block of P of a unit's features, and the fit they lose.
 
-    The first is ``nan`` where rounding leaves no positive definite matrix.
+    The log determinant is ``nan`` if rounding leaves no positive definite matrix.
     """
     places, left, old, without = unit.places, unit.left, room.old, room.without
     w, lost = places.size, 0.0
@@ -150,7 +150,7 @@ def _take_out(unit: _Unit, mean: Array, room: _Room) -> tuple[float, float]:
 
 @inner()
 def _propagate(unit: _Unit, room: _Room) -> None:
-    """Write the change of P C: products with the old features themselves cancel."""
+    """Write the columns of P C of a proposal, with the old features taken out, to ``room``."""
     places, w = unit.places, unit.places.size
     for c in range(w):
         row = room.change[c]
@@ -166,7 +166,7 @@ def _propagate(unit: _Unit, room: _Room) -> None:
 
 @inner()
 def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
-    """Return the log determinant with the proposed features, or ``nan``, and their gain in fit."""
+    """Return the log determinant of the proposal's block, or ``nan``, and the fit it gains."""
     w, gained = unit.places.size, 0.0
     for a in range(w):
         products = unit.products[a]
@@ -183,7 +183,7 @@ def _put_in(unit: _Unit, precision: float, room: _Room) -> tuple[float, float]:
 
 @inner()
 def _log_ratio(noise: Array, before: float, after: float, determinant: float) -> float:
-    """Return the log ratio of two evidences; residuals below zero, by rounding, count as zero."""
+    """Return the log ratio of the evidence after to that before; negative residuals are zero."""
     before, after = max(before, 0.0), max(after, 0.0)
     ratio = -noise[0] * (after - before) - 0.5 * determinant
     if noise[1] > 0.0:
@@ -193,7 +193,7 @@ def _log_ratio(noise: Array, before: float, after: float, determinant: float) ->
 
 @inner()
 def _exchange(unit: _Unit, gram: Array, target: Array, mean: Array, room: _Room) -> None:
-    """Write an accepted proposal to the sums over rows and to the posterior mean."""
+    """Update the sums over rows and the posterior mean in place for an accepted proposal."""
     places, w = unit.places, unit.places.size
     for a in range(w):
         products = unit.products[a]

@@ -13,7 +13,7 @@ from bochner.learned.dirichlet_mixture import Mixture, MixturePrior, init, step
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Components:
-    """Weighted Gaussians over frequencies."""
+    """A mixture of ``Q`` weighted Gaussians over frequencies."""
 
     weights: Array  # (Q,)
     means: Array  # (Q, d)
@@ -30,7 +30,7 @@ class Components:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suggestion:
-    """Proposed values of some frequencies."""
+    """Values of some frequencies that a prior proposes to a chain."""
 
     omega: Array  # (B, d)
     # (B,): Log ratio of prior times reverse proposal to prior times proposal
@@ -62,7 +62,7 @@ class Whitening(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AffineWhitening(Whitening):
-    """Whitening (omega - centre) / scale of movable entries, else zero; arrays are (m, d)."""
+    """Whitening by (omega - centre) / scale, and zero for fixed entries; arrays are (m, d)."""
 
     centre: Array
     scale: Array
@@ -79,9 +79,9 @@ class AffineWhitening(Whitening):
 
 
 class FrequencyPrior(ABC):
-    """Parameters of a prior, given which the frequencies are independent.
+    """A prior of frequencies, which are independent given its parameters.
 
-    Values are immutable: :meth:`refresh` returns new parameters given the frequencies.
+    Priors are immutable: :meth:`refresh` returns a new prior, given the frequencies.
     """
 
     __slots__ = ()
@@ -89,7 +89,7 @@ class FrequencyPrior(ABC):
     @property
     @abstractmethod
     def kinds(self) -> tuple[str, ...]:
-        """Names of the kinds of proposals."""
+        """Names of the kinds of proposals that :meth:`suggest` makes, as the trace shows them."""
 
     @abstractmethod
     def sample(self, rng: Generator, n_frequencies: int) -> Array:
@@ -123,15 +123,15 @@ class FrequencyPrior(ABC):
         return np.concatenate([omega, self.sample(rng, n_frequencies - len(omega))]), self
 
     def components(self) -> Components | None:
-        """Return the prior as a Gaussian mixture; ``None`` if the draws describe it better."""
+        """Return the prior as a Gaussian mixture; ``None`` if frequencies describe it better."""
         return None
 
 
 def crank_nicolson(rng: Generator, coordinates: Array, correlations: Array) -> Array:
-    r"""Return :math:`\rho \xi + \sqrt{1 - \rho^2}\, \zeta`, with ``rho`` drawn for each row.
+    r"""Return proposals :math:`\rho \xi + \sqrt{1 - \rho^2}\, \zeta` for coordinates :math:`\xi`.
 
-    The proposal keeps standard normal coordinates invariant, so that the prior cancels in the
-    acceptance ratio.
+    ``rho`` is drawn for each row. Proposals keep the standard normal law of coordinates, so that
+    the prior cancels in the acceptance ratio.
     """
     # Large and small steps alternate at random, so that no step size is adapted.
     rho = rng.choice(correlations, size=(len(coordinates), 1))
@@ -149,7 +149,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseHyper:
-    r"""Hyperparameters of sparse frequencies."""
+    r"""Fixed hyperparameters of :class:`SparsePrior`."""
 
     scale: Array  # (d,): Typical angular frequency of each input
     inclusion: tuple[float, float] = (1.0, 4.0)  # Beta prior of pi
@@ -161,7 +161,7 @@ class SparseHyper:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparsePrior(FrequencyPrior):
-    r"""Frequencies :math:`\omega_{ji} = \gamma_{ji} w_{ji}` with spike and slab.
+    r"""Prior of frequencies that act on few inputs, :math:`\omega_{ji} = \gamma_{ji} w_{ji}`.
 
     .. math:: \gamma_{ji} \sim \mathrm{Bernoulli}(\pi_i), \quad
               w_{ji} \sim \sum_c \rho_{ic} \tfrac12
@@ -194,7 +194,7 @@ class SparsePrior(FrequencyPrior):
 
     @property
     def n_components(self) -> int:
-        """Slab components with more than one per cent of their input's weight."""
+        """Number of slab components with more than one per cent of the weight of their input."""
         return int(np.count_nonzero(self.weights > 0.01))
 
     def sample(self, rng: Generator, n_frequencies: int) -> Array:
@@ -259,7 +259,7 @@ class SparsePrior(FrequencyPrior):
         return _slabs(rng, self, omega)[2]
 
     def _slab(self, rng: Generator, size: int) -> Array:
-        """Return slab draws for every input, of shape (size, d)."""
+        """Return nonzero values (size, d) of frequencies, drawn from the slabs of all inputs."""
         d, K = self.weights.shape
         # Labels by the inverse of the cumulative weights.
         level = rng.random((size, d, 1))
@@ -274,7 +274,7 @@ class SparsePrior(FrequencyPrior):
 def _slabs(
     rng: Generator, prior: SparsePrior, omega: Array
 ) -> tuple[Index, Array, AffineWhitening]:
-    """Return labels and signs of components, drawn given values (m, d), and their coordinates."""
+    """Return labels and signs of slabs, drawn given frequencies (m, d), and their whitening."""
     K = prior.hyper.n_slabs
     log_weight = np.log(prior.weights) - np.log(prior.scales)
     score = [
@@ -319,7 +319,7 @@ class DensePrior(FrequencyPrior):
 
     @classmethod
     def start(cls, rng: Generator, hyper: MixturePrior, omega: Array) -> "DensePrior":
-        """Return a prior fitted to frequencies (m, d)."""
+        """Return a prior whose mixture is initialised from frequencies (m, d)."""
         return cls(hyper, init(rng, omega, hyper))
 
     @property
@@ -355,7 +355,7 @@ class DensePrior(FrequencyPrior):
         return replace(self, mixture=replace(self.mixture, labels=labels))
 
     def _jumps(self, rng: Generator, index: Index) -> tuple[Index, Mask]:
-        """Return component labels (B,), of which some are proposals, and the proposals' mask.
+        """Return component labels (B,) of frequencies, and the mask of labels that are proposals.
 
         Given component weights drawn from their posterior, the label and the value of a frequency
         are independent of other frequencies, so that only the likelihood enters the acceptance
@@ -415,7 +415,7 @@ class _Components(Whitening):
 
 
 def frequency_components(omega: Array) -> Components:
-    """Return Gaussians of sparse frequencies (m, d), one per set of active inputs and octave.
+    """Return Gaussians fitted to sparse frequencies (m, d), one per set of inputs and octave.
 
     The sign of a frequency does not change the kernel. A Gaussian therefore has mean zero, unless
     its frequencies are far from zero relative to their spread.

@@ -40,7 +40,7 @@ _MOST_WAVES = 4096
 
 _MOST_ROWS = 8_000
 """Largest number of rows of a chain that holds out rows: the cost of a sweep is proportional to
-it. Weights that are refitted to all rows make up for the loss: on 14,861 rows of
+it. Weights are refitted to all rows afterwards, which makes up for the loss: on 14,861 rows of
 california_housing, the mean square error decreases from 0.180 to 0.172."""
 
 _FEWEST_LEFT_OUT = 5
@@ -64,7 +64,7 @@ _MOST_FEATURES = 4_096
 
 
 class ChainRows(NamedTuple):
-    """The rows that a chain learns from, their weights and numbers of observations.
+    """The indices of the rows that a chain learns from, with their weights and observation counts.
 
     Weights are ``None`` if all are one.
     """
@@ -120,7 +120,7 @@ def parts_of(rng: Generator, units: Units, left_out: NDArray[np.int64]) -> list[
 
 
 def scored_of(rng: Generator, left_out: NDArray[np.int64]) -> tuple[Index, Index]:
-    """Return at most 2,000 rows to score by held-out predictions, and their blocks."""
+    """Return the indices of at most 2,000 held-out rows to score, and of the blocks they are in."""
     rows, blocks = np.nonzero(left_out)
     chosen = np.sort(rng.permutation(len(rows))[:_SCORED])
     return rows[chosen], blocks[chosen]
@@ -146,7 +146,7 @@ class LeftOutRows:
                 yield in_block, parts, self.inputs[:, in_block], self.fixed[:, in_block]
 
     def mean(self, values: Array) -> float:
-        """Return the mean of values (s,) over observations."""
+        """Return the mean over held-out observations of the rows' values (s,)."""
         return float(np.average(values, weights=self.units.counts))
 
 
@@ -194,7 +194,7 @@ def pooled(rng: Generator, draws: Draws, data: ScaledData, n_chains: int, n_thre
 
 
 def _of_greatest_evidence(fit: ChainEvidence) -> ChainEvidence:
-    """Return the posterior at the precision that maximises its evidence."""
+    """Return ``fit`` at the precision that maximises its evidence."""
     ridge = slice(2 * fit.n_waves)
     for _ in range(MACKAY_STEPS):
         trace = float(np.trace(fit.covariance[ridge, ridge]))
@@ -219,7 +219,7 @@ numbers: 50 components take half a million for 100 inputs, and 72 million for 1,
 @register
 @dataclass(frozen=True, slots=True, eq=False)
 class Learned:
-    """Concatenated draws of all chains, with their trace, kernel and structure."""
+    """What one problem has learned: the draws of all chains, with trace, kernel and structure."""
 
     draws: Draws
     trace: Trace
@@ -230,7 +230,7 @@ class Learned:
     def of(
         cls, chains: Sequence[ChainRun], structure: str, scaling: Scaling, basis: Basis = PLAIN
     ) -> "Learned":
-        """Return the pooled draws, trace and kernel of chains; ``scaling`` scales the inputs."""
+        """Return the concatenated draws, trace and mean kernel of chains of ``structure``."""
         n_kept = min(len(chain.draws) for chain in chains)
         # Equal numbers of draws, so that chains have equal weights.
         last_draws = [draw for chain in chains for draw in chain.draws[-n_kept:]]
@@ -268,7 +268,7 @@ class Convergence:
 
     @classmethod
     def of(cls, learned: Learned, inputs: Array, fixed: Array) -> "Convergence":
-        """Return the diagnostics of the function at ``inputs`` (d, n) and ``fixed`` (q, n)."""
+        """Return the diagnostics of chains, from their functions at ``inputs`` (d, n)."""
         n_chains = learned.trace.n_chains
         # Rows are sorted, so that evenly spaced rows cover the data.
         every = max(1, inputs.shape[1] // _PROBES)
@@ -303,7 +303,7 @@ def _trace(chains: Sequence[ChainRun], n_kept: int) -> Trace:
 
 
 def mean_kernel(draws: Sequence[Components], scale: Array) -> SpectralMixture:
-    """Return the mean kernel of mixtures over inputs that were divided by ``scale`` (d,)."""
+    """Return the mean of the kernels of mixtures, for inputs before the division by ``scale``."""
     weights, means, covariances = _merged(
         np.concatenate([part.weights for part in draws]) / len(draws),
         np.concatenate([part.means for part in draws]),
@@ -315,7 +315,7 @@ def mean_kernel(draws: Sequence[Components], scale: Array) -> SpectralMixture:
 
 
 def _merged(weights: Array, means: Array, covariances: Array) -> tuple[Array, Array, Array]:
-    """Merge the lightest components into one that preserves their second moments."""
+    """Merge the lightest components of a mixture into one that preserves their second moments."""
     if len(weights) <= _MOST_COMPONENTS:
         return weights, means, covariances
     order = np.argsort(-weights, kind="stable")
@@ -336,7 +336,7 @@ def spectral_mixture(*arrays: Array) -> SpectralMixture:
 
 
 def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedWaves | Harmonizable:
-    """Return the mean over draws of the kernels of waves, on unscaled inputs."""
+    """Return the mean over draws of the kernels of their waves, on unscaled inputs."""
     frequencies = reduce(add, (waves_in_units(waves, scaling) for waves in draws))
     thinned = slice(None, None, -(-frequencies.n_frequencies // _MOST_WAVES))
     _, modulation = separated(frequencies.factor)
@@ -353,7 +353,7 @@ def mean_of_waves(draws: Sequence[WaveFeatures], scaling: Scaling) -> ModulatedW
 
 
 def _windows(modulation: Amplitudes, weight: Array, omega: Array, thinned: slice) -> Harmonizable:
-    """Return the kernel of the ``thinned`` waves, with weights and windows along the inputs."""
+    """Return the kernel of the ``thinned`` waves, each in a window along the inputs."""
     root = np.diagonal(modulation.window[thinned], axis1=1, axis2=2)
     flat = root == 0.0
     centre = modulation.centre[thinned] / np.where(flat, 1.0, root)

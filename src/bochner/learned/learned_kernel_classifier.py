@@ -26,20 +26,20 @@ _MOST_ROWS = 1e12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneVsRestLabels:
-    """Labels as columns of plus and minus one, one column per binary problem."""
+    """The task of labels: it turns them into columns of plus and minus one, one per problem."""
 
     classes: NDArray[Any]  # All labels, in ascending order
 
     def codes(self, y: NDArray[np.generic]) -> Array:
-        """Return the indices of labels, of shape (n,)."""
+        """Return the index (n,) of each label among the classes."""
         return np.searchsorted(self.classes, y).astype(np.float64)
 
     def columns(self, codes: Array) -> Array:
-        """Return the columns of plus and minus one to learn, of shape (n, t)."""
+        """Return the columns (n, t) of plus and minus one that chains learn, from class indices."""
         return Indicators(np.arange(len(self.classes)))(codes)
 
     def probabilities(self, positive: Array) -> Array:
-        """Return class probabilities from the probabilities (n, t) of a plus one in each column.
+        """Return class probabilities from the probabilities (n, t) of plus one in each column.
 
         Two classes have one column, with plus one for the second class. More classes have one
         column each, one against the rest.
@@ -83,7 +83,7 @@ class LearnedClassification(ClassifierMixin, LearnedKernelEstimator):
         return self._softmax.probabilities(np.log(probability)[:, None])
 
     def _averaged(self, each: Sequence[Draws], inputs: Array, fixed: Array) -> Array:
-        """Return probabilities (n, n_classes), averaged over the draws of every problem."""
+        """Return class probabilities (n, n_classes), averaged over the draws of each problem."""
         positive = np.empty((inputs.shape[1], len(each)))
         for column, draws in enumerate(each):
             spread = np.empty(inputs.shape[1])

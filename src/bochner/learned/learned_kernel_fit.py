@@ -51,7 +51,7 @@ third of the posterior's standard deviation."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problems:
-    """Distinct training rows, and the task that turns their targets into columns."""
+    """The problems that chains learn: distinct rows, and a task that turns targets into columns."""
 
     X: Array  # (n, d)
     codes: Array  # (n,): Numeric codes of the targets
@@ -74,7 +74,7 @@ class Problems:
 
 @dataclass(eq=False, repr=False)
 class LearnedKernelEstimator(BaseEstimator, ABC):
-    """A kernel learned from data: posterior draws of frequencies and weights."""
+    """Base of models with a kernel learned from data by posterior draws of its frequencies."""
 
     _is_classifier: ClassVar[bool]
 
@@ -104,7 +104,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
 
     @property
     def interactions_(self) -> Array:
-        """Shares (d, d) of two inputs in the mean squared second derivatives of the function."""
+        """Shares (d, d) of pairs of inputs in the function's mean squared second derivatives."""
         check_is_fitted(self, "learned_")
         return self.relevance_.interactions
 
@@ -142,7 +142,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         *,
         callback: Callback | None = None,
     ) -> Self:
-        r"""Sample the posterior.
+        r"""Sample the posterior of the kernel's frequencies and of the weights of its features.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
     def _columns(
         self, problems: Problems, scaled: Array, settings: SamplerSettings
     ) -> list[ScaledData]:
-        """Return the training data of every problem."""
+        """Return the scaled training data of each problem."""
         inputs = scaled.astype(getattr(self.chains, "dtype", None) or np.float64, copy=False)
         return [
             ScaledData(
@@ -232,7 +232,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         parts: Any,
         progress: Progress,
     ) -> list[Learned]:
-        """Return the posterior draws, trace and kernel of every problem."""
+        """Run the chains; return the posterior draws, trace and kernel of each problem."""
         learned = []
         seeds = np.random.SeedSequence(seed).spawn(len(columns))
         # Threads share blocks of rows: the matrices of a block are too small to use several.
@@ -251,7 +251,7 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
         rng: np.random.Generator,
         n_chains: int,
     ) -> None:
-        """Compute the score and a calibration from the held-out rows of the chains."""
+        """Set the score and the calibration from predictions of rows that chains held out."""
         left_out = None
         if block is not None:
             rows, chain_of_row = scored_of(rng, block)
@@ -289,13 +289,13 @@ class LearnedKernelEstimator(BaseEstimator, ABC):
 
     @abstractmethod
     def _calibrate(self, left_out: LeftOutRows | None, task: Any) -> None:
-        """Compute ``score_`` and the calibration, if there are held-out predictions."""
+        """Set ``score_`` and the calibration from ``left_out``, if that is not ``None``."""
 
     @abstractmethod
     def _problems(
         self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> Problems:
-        """Return checked, distinct rows and the task of the targets."""
+        """Return the problems of checked rows, targets and weights."""
 
 
 def with_pooled_draws(
@@ -304,7 +304,7 @@ def with_pooled_draws(
     settings: SamplerSettings,
     rng: np.random.Generator,
 ) -> list[Learned]:
-    """Return the results with the draws of all chains pooled, for problems with enough rows."""
+    """Return what problems have learned, with the draws of all chains pooled if rows suffice."""
     n_chains = settings.n_chains
     with single_threaded_blas() as n_threads:
         return [
@@ -314,7 +314,7 @@ def with_pooled_draws(
 
 
 def one_share(settings: SamplerSettings, n_problems: int, n_threads: int) -> SamplerSettings:
-    """Return the settings for one of several problems: its threads and share of the time."""
+    """Return the settings for one of ``n_problems``: its threads and its share of the time."""
     limit = settings.time_limit
     limit = None if limit is None else limit / n_problems
     return replace(settings, time_limit=limit, n_threads=n_threads)
@@ -350,7 +350,7 @@ def warn_of_convergence(convergence: Sequence[Convergence]) -> None:
 
 
 def positive_rows(X: Array, y: Any, sample_weight: ArrayLike | None) -> tuple[Array, Any, Units]:
-    """Return the rows of positive weight, with the weights and counts of observations."""
+    """Return the rows and targets of positive weight, and the observations that they stand for."""
     weight = checked_weight(sample_weight, X)
     if weight is None:
         return X, y, Units.of(None, len(X))

@@ -34,12 +34,12 @@ from bochner.linear.argument_checks import check_one_spread
 from bochner.linear.sampled_functions import SampledFunctions
 
 _ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-"""Standard deviation of constant targets that is due to rounding, relative to their mean."""
+"""Standard deviation, relative to the mean, up to which targets are constant but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandardisedNumbers:
-    """Regression targets minus their mean, divided by their scale."""
+    """The task of numeric targets: it subtracts their mean and divides by their deviation."""
 
     mean: float
     scale: float
@@ -48,24 +48,24 @@ class StandardisedNumbers:
 
     @classmethod
     def of(cls, y: Array, weight: Array | None) -> "StandardisedNumbers":
-        """Return the task of weighted targets."""
+        """Return the task for targets ``y`` (n,) with weights (n,)."""
         mean = float(np.average(y, weights=weight))
         scale = float(np.sqrt(np.average((y - mean) ** 2, weights=weight)))
         is_constant = scale <= _ROUNDING * abs(mean)
         return cls(mean, 1.0 if is_constant else scale, is_constant)
 
     def codes(self, y: NDArray[np.generic]) -> Array:
-        """Return numeric codes of targets, of shape (n,)."""
+        """Return targets (n,) in float64."""
         return y.astype(np.float64)
 
     def columns(self, codes: Array) -> Array:
-        """Return the standardised targets that a chain learns, of shape (n, 1)."""
+        """Return the standardised targets (n, 1) that chains learn, from targets (n,)."""
         centred = codes[:, None] - self.mean
         return np.zeros_like(centred) if self.is_constant else centred / self.scale
 
 
 def of_mean_one(units: Units) -> tuple[Units, float]:
-    """Rescale precisions to mean one; return the observations and the divisor.
+    """Return the observations with precisions divided by their mean, and that mean.
 
     Sums of weights are then numbers of observations, on which the distribution of the noise
     variance depends.
@@ -75,7 +75,7 @@ def of_mean_one(units: Units) -> tuple[Units, float]:
 
 
 def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, Array]:
-    """Return mean and variance (n,) over draws of each draw's posterior mean function."""
+    """Return the mean and the variance (n,), over draws, of the draws' posterior mean functions."""
     mean, variance = np.empty((2, inputs.shape[1]))
     for part, values in draws.activations(inputs, fixed):
         mean[part] = values.mean(axis=0)
@@ -84,7 +84,7 @@ def function_moments(draws: Draws, inputs: Array, fixed: Array) -> tuple[Array, 
 
 
 def _spread(draws: Draws, inputs: Array, fixed: Array, weights: Array | None = None) -> Array:
-    """Return the predictive variance (n,) within draws, noise included, averaged over draws.
+    """Return the mean over draws of the predictive variance (n,) given a draw, noise included.
 
     The ``weights`` (n,) of the new observations are ones by default.
     """
@@ -236,7 +236,7 @@ class LearnedRegression(RegressorMixin, LearnedKernelEstimator):
     def _drawn(
         self, count: int, rng: np.random.Generator
     ) -> tuple[SampledFunctions, NDArray[np.int64]]:
-        """Return functions, and the index of the draw that gives the noise of each function."""
+        """Return ``count`` posterior functions, and the index of the draw of each one's noise."""
         draws = self.learned_[0].draws
         functions, deviating = drawn_functions(
             draws, self._trend, self._scaling, count, rng, self._scale
@@ -362,7 +362,7 @@ class LearnedKernelRegressor(LearnedRegression):
         return self.target_mean_ + unit * mean, self._scale * unit * np.sqrt(variance)
 
     def _predictive(self, X: object) -> Iterator[tuple[slice, LikelihoodMixture]]:
-        """Yield slices of rows with their predictive mixtures of one normal per draw.
+        """Yield slices of rows with their predictive distributions: mixtures of a normal per draw.
 
         If left-out rows scale the standard deviations, all distances from the mean are scaled.
         """

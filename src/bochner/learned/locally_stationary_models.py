@@ -29,10 +29,10 @@ class LearnedEnvelope:
         along few inputs or none, which suits functions that vary quickly in one place and slowly in
         another. A wave in a window has a harmonizable kernel.
     n_shared : int or None, default=None
-        Number of cosines that are combined with all of ``n_frequencies // n_shared`` frequencies,
-        as in equation (6) of the paper. ``None`` means a separate amplitude for each frequency.
+        Number of cosines, each of which is combined with all ``n_frequencies // n_shared``
+        frequencies: equation (6) of the paper. ``None`` means one amplitude for each frequency.
     noise : bool, default=True
-        Whether the noise varies.
+        Whether the variance of the noise varies with the inputs.
     """
 
     amplitudes: str = "cosines"
@@ -131,8 +131,8 @@ class LocallyStationaryRegressor(LocallyStationaryEstimator, LearnedRegression):
     Attributes
     ----------
     kernel_ : ModulatedWaves, Harmonizable or SpectralMixture
-        Posterior mean of the kernel, in the original units of the inputs; the last where no
-        amplitude varies.
+        Posterior mean of the kernel, in the original units of the inputs: a ``SpectralMixture`` if
+        no amplitude varies.
     <learned>
     target_mean_, target_scale_ : float
         Mean and standard deviation of the training targets.
@@ -206,8 +206,8 @@ class LocallyStationaryClassifier(LocallyStationaryEstimator, LearnedClassificat
     classes_ : ndarray of shape (n_classes,)
         Labels in ascending order.
     kernel_ : ModulatedWaves, Harmonizable or SpectralMixture
-        Posterior mean of the kernel, in the original units of the inputs; the last where no
-        amplitude varies.
+        Posterior mean of the kernel, in the original units of the inputs: a ``SpectralMixture`` if
+        no amplitude varies.
     <learned>
 
     References

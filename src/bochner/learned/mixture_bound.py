@@ -34,13 +34,13 @@ from bochner.learned.mixture_inference import PairSimilarities
 
 
 def stick_posterior(counts: Array, concentration: float) -> Array:
-    """Return the Beta parameters (T - 1, 2) of all sticks but the last, which is one."""
+    """Return the Beta parameters (T - 1, 2) of all sticks but the last, given counts (T,)."""
     beyond = counts[::-1].cumsum()[::-1]
     return np.column_stack((1.0 + counts[:-1], concentration + beyond[1:]))
 
 
 def expected_log_weights(sticks: Array) -> Array:
-    r"""Return :math:`E \log \theta_t`, of shape (T,), from Beta parameters (T - 1, 2)."""
+    r"""Return the expected log weights :math:`E \log \theta_t` (T,) of sticks (T - 1, 2)."""
     both = digamma(sticks.sum(axis=1))
     broken: Array = np.append(digamma(sticks[:, 0]) - both, 0.0)
     expected: Array = broken + np.append(0.0, np.cumsum(digamma(sticks[:, 1]) - both))
@@ -48,9 +48,9 @@ def expected_log_weights(sticks: Array) -> Array:
 
 
 def stick_log_evidence(counts: Array, concentration: float) -> float:
-    r"""Return :math:`\log E_\beta \prod_t \theta_t^{N_t}`, with the sticks integrated out.
+    r"""Return the log evidence of counts (T,), :math:`\log E_\beta \prod_t \theta_t^{N_t}`.
 
-    Its gradient by the counts is :func:`expected_log_weights` of their posterior.
+    Its gradient by the counts is :func:`expected_log_weights` of the sticks' posterior.
     """
     after = betaln(*stick_posterior(counts, concentration).T)
     return float(np.sum(after - betaln(1.0, concentration)))
@@ -88,7 +88,7 @@ class ComponentPrior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComponentEvidence:
-    """Log evidence (T,) of components, and gradients in the shapes of the arguments."""
+    """Log evidence ``value`` (T,) of components, and its gradients by the other arguments."""
 
     value: Array
     counts: Array
@@ -100,7 +100,7 @@ class ComponentEvidence:
 def component_evidence(
     prior: ComponentPrior, counts: Array, means: Array, covariances: Array, scales: Array
 ) -> ComponentEvidence:
-    """Return the log evidence of ``T`` components, and its gradient.
+    """Return the log evidence of ``T`` components for their frequencies, and its gradient.
 
     Arguments are the expected numbers ``counts`` (T,) of frequencies, zero or more, their ``means``
     (T, d) and ``covariances`` (T, d, d), and the prior variances ``scales`` (T,).
@@ -136,9 +136,9 @@ def component_evidence(
 
 
 def log_scale_prior(log_scales: Array) -> tuple[float, Array]:
-    """Return the normal log density of log prior variances, up to a constant, and its gradient.
+    """Return the log density of the log prior variances (T,) of components, and its gradient.
 
-    Variances are in inverse squared typical distances, and the density's mean is zero.
+    It is normal, of mean zero, up to a constant. Variances are per squared typical distance.
     """
     return -0.5 * float(np.sum(np.square(log_scales / _SPREAD))), -log_scales / _SPREAD**2
 
@@ -159,7 +159,7 @@ _COLLINEAR = 1e-14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    """The variational distribution of the frequencies of one sign."""
+    """The variational distribution of the frequencies of one sign: a mixture of Gaussians."""
 
     weights: Array  # (T,): Probabilities r of the components
     means: Array  # (T, q): a
@@ -182,7 +182,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """The bound's value, its gradient for each factor, and the maximising masses and noise."""
+    """A value of the lower bound, its gradient for each factor, and the best masses and noise."""
 
     value: float
     gradients: tuple[Factor, ...]
@@ -191,7 +191,7 @@ class Bound:
 
 
 class ExpectedCosines:
-    """A factor's kernel at ``P`` differences: its components' terms (P, T) and its variance."""
+    """The kernel of a factor at ``P`` differences: the terms (P, T) of components, the variance."""
 
     def __init__(self, factor: Factor, deltas: Array) -> None:
         self.factor, self.deltas = factor, deltas
@@ -211,10 +211,10 @@ class ExpectedCosines:
         self.variance: Array = np.maximum(spread, 0.0) / N_LATENT
 
     def pulled_back(self, by_kernel: Array, by_doubled: Array) -> tuple[Array, Array, Array]:
-        """Return gradients by weights, means and covariances, given gradients by kernels (P,).
+        """Return the gradients by the factor's weights, means and covariances, by the chain rule.
 
-        ``by_kernel`` and ``by_doubled`` are gradients by the kernel at the differences and at twice
-        the differences.
+        ``by_kernel`` and ``by_doubled`` (P,) are the gradients by the kernel at the differences and
+        at twice the differences.
         """
         by_kernel, by_doubled = by_kernel[:, None], by_doubled[:, None]
         r, deltas = self.factor.weights, self.deltas
@@ -228,7 +228,7 @@ class ExpectedCosines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """The data and the priors of the bound, which is a function of the factors."""
+    """The evidence lower bound as a function of the factors, for given data and priors."""
 
     observed: PairSimilarities
     signs: Array  # (S,): Signs of the factors
@@ -237,7 +237,7 @@ class Objective:
     noise: float | None  # Standard deviation in the units of ``observed``; None maximises over it
 
     def bound(self, factors: tuple[Factor, ...]) -> Bound:
-        """Return the bound at these factors, one for each sign."""
+        """Return the bound at ``factors``, of which there is one for each of ``signs``."""
         data = self.observed
         terms = [ExpectedCosines(factor, data.deltas) for factor in factors]
         kernels = self.signs * np.column_stack([part.kernel for part in terms])
@@ -265,7 +265,7 @@ class Objective:
     def _with_prior(
         self, factor: Factor, by_weights: Array, by_means: Array, by_covariances: Array
     ) -> tuple[float, Factor]:
-        """Return a factor's prior and entropy terms, and the gradient of the whole bound."""
+        """Return the bound's prior and entropy terms of a factor, and the bound's full gradient."""
         # Expected numbers of latent frequencies of each component.
         r, covariances = factor.weights, factor.covariances
         counts = N_LATENT * r
@@ -293,7 +293,7 @@ class Objective:
 
 
 def _best_masses(kernels: Array, variances: Array, data: PairSimilarities) -> Array:
-    """Return the non-negative masses that maximise the bound."""
+    """Return the non-negative masses of the kernels of all signs that maximise the bound."""
     matrix = (kernels.T * data.counts) @ kernels + np.diag(data.counts @ variances)
     vector = kernels.T @ (data.counts * data.values)
     # Each sign alone; used if both masses would not be non-negative.

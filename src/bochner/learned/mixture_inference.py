@@ -35,7 +35,7 @@ _ZERO_DIAGONAL = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """Rows (n, d), their similarities (n, n), and a typical distance of the data, positive."""
+    """A sample of rows (n, d), their similarities (n, n), and a typical distance of the data."""
 
     rows: Array
     gram: Array
@@ -44,7 +44,7 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSimilarities:
-    """Differences of rows, in the span of all differences, and their similarities.
+    """Pairs of rows of a sketch: the difference of the two rows, and their similarity.
 
     The self-similarities of all rows are one observation: their mean. ``unit`` is the mean size of
     self-similarities, or of all similarities if self-similarities are zero up to rounding.
@@ -92,7 +92,7 @@ def observed(sketch: Sketch, rng: Generator) -> PairSimilarities:
 
 
 def _span(rows: Array) -> Array:
-    """Return an orthonormal basis (d, q) of the span of differences; q is at least one."""
+    """Return an orthonormal basis (d, q) of the span of row differences; q is at least one."""
     _, values, directions = svd(rows - rows.mean(axis=0), full_matrices=False)
     rank = int(np.count_nonzero(values > _RANK_TOLERANCE * values[0]))
     basis: Array = directions[: max(rank, 1)].T
@@ -157,7 +157,7 @@ class LearnedPart:
         return int(np.count_nonzero(self.weights @ self.labels >= _USED_SHARE))
 
     def responsibilities(self, omega: Array) -> Array:
-        """Return the probability of each component given frequencies (m, d), of shape (m, T)."""
+        """Return the probabilities (m, T) that frequencies (m, d) come from each component."""
         logarithms = np.log(self.weights) + np.column_stack(
             [
                 GaussianComponent(mean, covariance_factor("covariance", covariance)).log_density(
@@ -173,7 +173,7 @@ class LearnedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedMixture:
-    """The parts of a kernel, and the record of their inference."""
+    """A learned kernel, as a positive and a negative part, and the record of its inference."""
 
     parts: tuple[LearnedPart, ...]  # At most one of each sign, the positive one first
     bounds: Array  # (n_iter,): Evidence lower bound after each iteration
@@ -216,7 +216,7 @@ class Inference(ABC):
         n_frequencies: int,
         rng: Generator,
     ) -> LearnedMixture:
-        """Return the mixtures for ``n_frequencies`` frequencies of both signs together.
+        """Return the mixtures of both signs, for ``n_frequencies`` frequencies in total.
 
         A mixture has at most ``truncation`` components; ``noise`` is relative to the similarities.
         """

@@ -37,7 +37,7 @@ MEDIAN_WIDTH = 0.5
 range of uniform inputs."""
 
 WIDTH_RATE = 0.8
-r"""Change of the logarithm of a width per unit of its number, whose prior is normal with deviation
+r"""Change of a log width per unit of the number that sets it, whose prior is normal with deviation
 :math:`\pi / 2`. Two deviations reach from a 25th of a standard deviation of the inputs, which is
 the distance of five rows out of a hundred, to six standard deviations."""
 
@@ -102,7 +102,7 @@ class WaveSum:
 
 
 class WaveAmplitudes(ABC):
-    """Amplitudes of M waves from two arrays; a zero row in the first means amplitude one."""
+    """Amplitudes of M waves in two parameter arrays; a zero row in the first is amplitude one."""
 
     __slots__ = ()
 
@@ -121,20 +121,20 @@ class WaveAmplitudes(ABC):
 
     @abstractmethod
     def gradient(self, inputs: Floats, which: Index, along: Floats) -> tuple[Array, Array]:
-        """Return derivatives of the amplitudes ``which`` by the two parameter arrays.
+        """Return a function's derivatives by the two parameter arrays of amplitudes ``which``.
 
-        ``along`` (k, n) are the derivatives by the values of the amplitudes.
+        ``along`` (k, n) are its derivatives by the values of these amplitudes.
         """
 
     @abstractmethod
     def summed(self, omega: Array, weight: NDArray[np.complex128]) -> WaveSum:
-        """Return the sum of waves (M, d) with these amplitudes and weights (M,)."""
+        """Return the sum of waves of frequencies (M, d) with these amplitudes and weights (M,)."""
 
     @abstractmethod
     def in_units(
         self, origin: Array, unit: Array, weight: Array
     ) -> tuple[Array, CosineFactors | Amplitudes]:
-        """Return weights (M,) and amplitude factors of frequencies for unscaled inputs.
+        """Return weights (M,) and amplitude factors as functions of unscaled inputs.
 
         Amplitudes are functions of ``(x - origin) / unit``, both (d,). ``weight`` (M,) are the
         weights of waves whose amplitudes have a mean square of one.
@@ -156,7 +156,7 @@ class CosineAmplitudes(WaveAmplitudes):
         return self._waves(inputs, which)[:, 0]
 
     def _waves(self, inputs: Floats, which: Index) -> Floats:
-        """Return root two times cosines and sines of the angles, (k, 2, n)."""
+        """Return root two times cosines and sines (k, 2, n) of the amplitudes' angles."""
         angles = wave_features(
             inputs,
             0.5 * self.v[which],
@@ -218,7 +218,7 @@ class WindowAmplitudes(WaveAmplitudes):
 
     @property
     def height(self) -> Array:
-        """Largest values (M,), chosen so that mean squares over the range of inputs are one."""
+        """Largest values (M,) of the windows, whose mean square over the range of inputs is one."""
         count = np.count_nonzero(self.centre, axis=1)
         return as_array(np.maximum(_RANGE / (np.sqrt(np.pi) * self.width), 1.0) ** (0.5 * count))
 
@@ -228,7 +228,7 @@ class WindowAmplitudes(WaveAmplitudes):
         return values
 
     def _squares(self, inputs: Floats, which: Index) -> Array:
-        """Return squared distances (k, n) from centres, in units of the widths, in float64."""
+        """Return squared distances (k, n) of inputs from centres, in widths, in float64."""
         total = np.zeros((len(which), inputs.shape[1]))
         for x, centre, decay in zip(inputs, self.centre[which].T, self.decay[which].T, strict=True):
             total += decay[:, None] * (x - centre[:, None]) ** 2
@@ -303,7 +303,7 @@ class WaveFeatures:
         return (squares + (len(self) - len(which))) / len(self)
 
     def summed(self, coef: Array, scale: float) -> WaveSum:
-        """Return the function: features times ``scale``, weighted by ``coef`` (2M,)."""
+        """Return the function with the weights ``coef`` (2M,) of features times ``scale``."""
         # The real part of a - ib times exp(i angle) is a cos + b sin.
         weight = (scale * (coef[0::2] - 1j * coef[1::2])).astype(np.complex128)
         if self.amplitudes is None:
@@ -311,9 +311,9 @@ class WaveFeatures:
         return self.amplitudes.summed(self.omega, weight)
 
     def gradient(self, inputs: Floats, Z: Floats, slope: Floats, scale: float) -> tuple[Array, ...]:
-        """Return derivatives by frequencies and, if amplitudes vary, by their two arrays.
+        """Return a function's derivatives by frequencies and by parameters of varying amplitudes.
 
-        ``slope`` (2M, n) are the derivatives by the features ``Z`` (2M, n), which have the factor
+        ``slope`` (2M, n) are its derivatives by the features ``Z`` (2M, n), which have the factor
         ``scale``, at inputs (d, n).
         """
         pairs = _LAYOUT.pairs(slope)

@@ -93,7 +93,7 @@ class Move(ABC):
 @register
 @dataclass(frozen=True, slots=True)
 class PriorParameters(Move):
-    """Draw the parameters of the prior given the frequencies; always accepted."""
+    """A move that draws the prior's parameters given the frequencies; always accepted."""
 
     name: ClassVar[str] = "prior"
 
@@ -105,7 +105,7 @@ class PriorParameters(Move):
 @register
 @dataclass(frozen=True, slots=True)
 class LogNormalPrecision:
-    r"""The prior :math:`\log \lambda_0 \sim N(\text{mean}, \text{std}^2)`.
+    r"""Prior of the weights' precision: :math:`\log \lambda_0 \sim N(\text{mean}, \text{std}^2)`.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class PrecisionWalk(Move):
     ) -> tuple[float, float]:
         r"""Return :math:`\log \lambda_0` after all steps, and the share of accepted steps.
 
-        ``level`` is the log likelihood at the start.
+        ``log_precision`` is its value at the start, and ``level`` the log likelihood there.
         """
         current, n_accepted = level + self.prior.log_density(log_precision), 0
         for _ in range(self.n_steps):
@@ -260,7 +260,7 @@ most of their rounding error."""
 @register
 @dataclass(frozen=True, slots=True)
 class ReplacementSweep(Move):
-    """Propose a new value for every unknown of the basis, one after another in random order.
+    """A move that proposes new values for all units of the basis, one by one in random order.
 
     The prior makes the proposals (independent draws, Crank-Nicolson steps, changes of the active
     inputs, new components, amplitudes) and names their kinds in the trace.
@@ -292,13 +292,13 @@ class ReplacementSweep(Move):
 def acceptances(
     kinds: tuple[str, ...], tried: NDArray[np.number], accepted: NDArray[np.number]
 ) -> Info:
-    """Return the share of accepted proposals by kind; zero for a kind without proposals."""
+    """Return the acceptance rate of each kind of proposal; zero for a kind without proposals."""
     rates = accepted / np.maximum(tried, 1.0)
     return {f"acceptance_{kind}": float(rate) for kind, rate in zip(kinds, rates, strict=True)}
 
 
 def blocks_of_units(rng: Generator, basis: Basis, n_units: int, block_size: int) -> Iterator[Index]:
-    """Yield random blocks of units within groups, of at most ``block_size`` waves or one unit."""
+    """Yield random blocks of units of one group, of one unit or at most ``block_size`` waves."""
     for group in basis.groups(n_units):
         order = group[rng.permutation(len(group))]
         width = basis.touched(group[:1], n_units).size
@@ -381,7 +381,7 @@ def replace_frequencies(evidence: ChainEvidence, rows: TrainingData, proposals: 
 
 
 def _panel(evidence: ChainEvidence, columns: Index, products: Array, width: int) -> Array:
-    """Return columns of P and of P C as rows, in blocks of ``width`` features of a unit."""
+    """Return the columns of P and P C of a block, as rows in turn for ``width`` features each."""
     covariance = evidence.covariance
     propagated = products @ covariance
     if evidence.precision < _ILL_CONDITIONED * np.mean(np.diagonal(evidence.gram)):
@@ -399,7 +399,7 @@ def part_products(
     omega: Array,
     proposed: WaveFeatures,
 ) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
-    """Return C', H and F'Wy of a part of the rows; write ``F`` to ``fresh`` unless it is None."""
+    """Return C', H and F'Wy of part of the rows; store ``F`` in ``fresh`` unless that is None."""
     scale = 1.0 / np.sqrt(part.basis.n_waves(len(omega)))
     F = proposed.features(part.inputs, scale)
     weighted = F if part.weight is None else F * part.weight.astype(F.dtype)

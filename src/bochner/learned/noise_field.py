@@ -33,7 +33,7 @@ _START_SPREAD = 0.3
 """Initial prior standard deviation of the weights of the field, which start at zero."""
 
 _MOST = 30.0
-"""Largest size of a field, so that its exponential is at most 10^13."""
+"""Largest size of a field's values, so that their exponentials are at most 10^13."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,11 +51,11 @@ class NoiseField:
 
     @classmethod
     def start(cls, rng: Generator, prior: FrequencyPrior) -> "NoiseField":
-        """Return a constant field, with frequencies drawn from the prior."""
+        """Return a field of zero weights, with frequencies drawn from ``prior``."""
         return cls(prior.sample(rng, N_WAVES), np.zeros(2 * N_WAVES), _START_SPREAD, prior)
 
     def values(self, rows: TrainingData) -> Array:
-        """Return ``h`` at all rows."""
+        """Return the field's values ``h`` (n,) at all rows."""
         return rows.each(part_field, self.omega, self.weights, n_features=2 * len(self.weights))
 
     def moved(self, rng: Generator, rows: TrainingData, squares: Array) -> "NoiseField":
@@ -71,7 +71,7 @@ class NoiseField:
         return NoiseField(omega, weights, float(spread), prior.refresh(rng, omega))
 
     def _weights_moved(self, rng: Generator, rows: TrainingData, squares: Array) -> Array:
-        """Return weights after elliptical slices (Murray, Adams and MacKay, 2010)."""
+        """Return the field's weights after elliptical slice moves (Murray et al., 2010)."""
         waves = rows.each(part_waves, self.omega, n_features=2 * len(self.weights))
         weights = self.weights
         for _ in range(_SLICES):
@@ -151,7 +151,7 @@ class VaryingNoise(ConditionallyGaussian):
 
 
 def log_factor(inputs: Floats, omega: Array, weights: Array) -> Array:
-    """Return ``h`` at inputs (d, n), of shape (n,)."""
+    """Return the values ``h`` (n,) of a field at inputs (d, n)."""
     return np.clip(weights @ _waves(inputs, omega), -_MOST, _MOST)
 
 
@@ -167,12 +167,12 @@ def part_waves(part: TrainingData, omega: Array) -> Array:
 
 
 def part_field(part: TrainingData, omega: Array, weights: Array) -> Array:
-    """Return a field at a part of the rows, of shape (n,)."""
+    """Return the values (n,) of a field at a part of the rows."""
     return log_factor(part.inputs, omega, weights)
 
 
 def part_field_likelihood(part: TrainingData, field: Array, squares: Array) -> tuple[float]:
-    """Return the log likelihood of a field (n,) given residuals, up to a constant."""
+    """Return the log likelihood of a field (n,) given ``squares`` (n,), up to a constant."""
     terms = field if part.counts is None else part.counts * field
     return (-0.5 * float(np.sum(terms) + squares @ np.exp(-field)),)
 
@@ -180,13 +180,13 @@ def part_field_likelihood(part: TrainingData, field: Array, squares: Array) -> t
 def part_likelihood(
     part: TrainingData, squares: Array, waves: Array | None, omega: Array, weights: Array
 ) -> tuple[float]:
-    """Return the log likelihood of a field; ``waves`` (2K, n) are recomputed if they are None."""
+    """Return the log likelihood of a field; ``waves`` (2K, n) are recomputed if None."""
     waves = part_waves(part, omega) if waves is None else waves
     return part_field_likelihood(part, np.clip(weights @ waves, -_MOST, _MOST), squares)
 
 
 def under_field(part: TrainingData, field: Array) -> tuple[Array, Array]:
-    """Return row weights (n,) for a noise field (n,), and targets times these weights."""
+    """Return the weights (n,) of rows with a noise field (n,), and targets times the weights."""
     factor = np.exp(-field)
     return factor if part.weight is None else part.weight * factor, part.target * factor
 

@@ -20,7 +20,7 @@ from bochner.learned.chain_state import (
 from bochner.learned.training_data import TrainingData
 
 MODE_STEPS = 12
-"""Largest number of steps towards the posterior mode, near which a chain starts."""
+"""Largest number of steps towards the posterior mode of the weights, near which a chain starts."""
 
 MODE_GAIN = 0.1
 """Increase of the log density, in nats, below which the search of the mode ends. The mode is only a
@@ -63,7 +63,7 @@ class LogisticLabels(ConditionallyGaussian):
     def start(
         self, rng: Generator, rows: TrainingData, omega: Array, precision: float, n_copies: int
     ) -> tuple[Array, ChainEvidence]:
-        """Return variables drawn near the mode of the weights, and the evidence there."""
+        """Return Pólya-Gamma variables drawn near the weights' mode, and the evidence there."""
         evidence, activation = _mode(rows, omega, precision, n_copies)
         return part_weights(rows, activation, rng), evidence
 
@@ -83,7 +83,7 @@ class LogisticLabels(ConditionallyGaussian):
 def _mode(
     rows: TrainingData, omega: Array, precision: float, n_copies: int
 ) -> tuple[ChainEvidence, Array]:
-    """Return the evidence at the posterior mode of the weights, and the activation there.
+    """Return the evidence at the posterior mode of the weights, and the log odds (n,) there.
 
     Newton's method. If a step would decrease the log density, the search goes on by Pólya-Gamma EM
     steps, which never decrease it.
@@ -123,18 +123,18 @@ def _log_likelihood(rows: TrainingData, activation: Array) -> float:
 
 
 def part_activation(part: TrainingData, Z: Floats | None, omega: Array, beta: Array) -> Array:
-    """Return the values of the function with weights ``beta`` (p,), of shape (n,)."""
+    """Return the log odds (n,) by the weights ``beta`` (p,) at a part of the rows."""
     values: Array = beta @ part.features(omega, Z)
     return values
 
 
 def part_weights(part: TrainingData, activation: Array, rng: Generator) -> Array:
-    """Return Polya-Gamma variables, of shape (n,)."""
+    """Return Pólya-Gamma variables (n,) of a part of the rows, drawn given their log odds."""
     return polya_gamma(count_of(part), activation, rng)
 
 
 def polya_gamma(size: Array | float, activation: Array, rng: Generator) -> Array:
-    """Return Pólya-Gamma variables (n,) with counts ``size``, a scalar or (n,)."""
+    """Return Pólya-Gamma variables (n,) of counts ``size``, a scalar or (n,), at log odds (n,)."""
     count = np.broadcast_to(size, activation.shape)
     rare = count < _LEAST_COUNT
     if not rare.any():
@@ -159,7 +159,7 @@ def _series(count: Array, activation: Array, rng: Generator) -> Array:
 
 
 def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
-    """Return curvatures of the log likelihood, and pseudo-targets times the curvatures."""
+    """Return weights and targets of a Newton step: curvatures, and pseudo-targets times them."""
     count, probability = count_of(part), expit(activation)
     # Newton's method as weighted least squares.
     curvature = np.maximum(count * probability * (1.0 - probability), _LEAST_CURVATURE)
@@ -168,13 +168,13 @@ def tangent(part: TrainingData, activation: Array) -> tuple[Array, Array]:
 
 
 def bound(part: TrainingData, activation: Array) -> tuple[Array, Array]:
-    """Return the mean Polya-Gamma variables, and pseudo-targets times them."""
+    """Return weights and targets of an EM step: mean Pólya-Gamma variables, and kappa."""
     mean = _mean_weight(activation)
     return count_of(part) * mean, part.target
 
 
 def part_log_likelihood(part: TrainingData, activation: Array) -> tuple[float]:
-    """Return the log likelihood of a part of the rows."""
+    """Return the log likelihood of a part of the rows at its log odds (n,)."""
     # kappa psi - c log(2 cosh(psi / 2)), without overflow.
     half = 0.5 * np.abs(activation)
     terms = part.target * activation - count_of(part) * (half + np.log1p(np.exp(-2.0 * half)))
@@ -182,7 +182,7 @@ def part_log_likelihood(part: TrainingData, activation: Array) -> tuple[float]:
 
 
 def _mean_weight(activation: Array) -> Array:
-    """Return the means of Polya-Gamma variables of count one."""
+    """Return the means of Pólya-Gamma variables of count one at log odds (n,)."""
     half = 0.5 * np.abs(activation)
     return np.where(half > _NEAR_ZERO, np.tanh(half) / np.maximum(4.0 * half, _NEAR_ZERO), 0.25)
 

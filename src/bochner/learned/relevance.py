@@ -32,8 +32,8 @@ class Relevance:
         share that averaging over the values of the input removes, with other inputs fixed, as if
         inputs were independent. Averaged over draws. Zero if no frequency acts on the input.
     importance : ndarray of shape (d,)
-        Root mean square of the removed part of the function over rows and draws, divided by the sum
-        over inputs.
+        Root mean square, over rows and draws, of the part of the function that this averaging
+        removes, divided by the sum over inputs.
     interactions : ndarray of shape (d, d)
         Mean squares of the second derivatives of the posterior mean function along inputs in
         standard deviations, divided by their sum. An entry off the diagonal is zero if and only if
@@ -56,7 +56,7 @@ class Relevance:
 def relevance_of(
     draws: Draws, polynomial: Array, X: Array, weight: Array | None = None
 ) -> Relevance:
-    r"""Return the relevance of inputs, computed from a part of the draws and of the rows.
+    r"""Return the relevance of each input, computed from some of the draws and of the rows.
 
     ``polynomial`` (S, k, d) are the coefficients of :math:`x_i, x_i^2, \ldots` in the trend of each
     draw. ``X`` (n, d) are scaled inputs.
@@ -90,7 +90,7 @@ def relevance_of(
 
 
 def averaged(parts: Sequence[Relevance]) -> Relevance:
-    """Return the average relevance of several functions."""
+    """Return the average of the relevances of several functions."""
     names = ("inclusion", "importance", "interactions")
     arrays = ([getattr(part, name) for part in parts] for name in names)
     return Relevance(*(np.mean(array, axis=0) for array in arrays))
@@ -98,7 +98,7 @@ def averaged(parts: Sequence[Relevance]) -> Relevance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waves:
-    """A function: a sum of waves and a polynomial with coefficients (k, d) of the inputs."""
+    """One drawn function: a sum of waves plus a polynomial with coefficients (k, d)."""
 
     waves: WaveSum
     polynomial: Array
@@ -110,7 +110,7 @@ class _Waves:
         return cls(draws.waves(index).summed(coef, 1.0 / np.sqrt(m)), polynomial)
 
     def values(self, X: Array) -> Array:
-        """Return the function at rows, of shape (n,)."""
+        """Return the function's values (n,) at rows (n, d)."""
         values = as_array((self.waves.terms(X) @ self.waves.weight).real)
         for power, coef in enumerate(self.polynomial, start=1):
             values += X**power @ coef
@@ -129,7 +129,7 @@ class _Waves:
         return removed
 
     def second_derivatives(self, X: Array) -> Array:
-        """Return second derivatives at rows, of shape (n, d, d)."""
+        """Return the function's second derivatives (n, d, d) at rows (n, d)."""
         second = self.waves.second_derivatives(X)
         diagonal = np.arange(X.shape[1])
         for power, coef in enumerate(self.polynomial[1:], start=2):
@@ -138,7 +138,7 @@ class _Waves:
 
 
 def _representative(n: int, count: int, weight: Array | None) -> Index:
-    """Return at most ``count`` rows at equal steps of the cumulative weights."""
+    """Return the indices of at most ``count`` rows at equal steps of the cumulative weights."""
     if weight is None:
         return _spread(n, count)
     total = np.cumsum(weight)

@@ -80,10 +80,10 @@ class SimilarityFeatures(
     .. math:: k(x, y) \approx k_+(x - y) - k_-(x - y),
 
     whose spectral measures are mixtures of Gaussians with Dirichlet-process priors. Frequencies
-    are drawn from both; ``signature_`` is -1 for those of :math:`k_-`, and
-    :math:`z(x)^\top J z(y)` is an unbiased estimate of the right-hand side, ``kernel_``.
-    Frequencies follow the :math:`\mu` of :math:`k(\Delta) = \int e^{i \omega \cdot \Delta}
-    \mu(d\omega)`.
+    are drawn from both. With the features ``z`` of :meth:`transform`, :math:`z(x)^\top J z(y)` is
+    an unbiased estimate of the right-hand side, ``kernel_``; ``J`` is the diagonal matrix of
+    ``signature_``: -1 for features of :math:`k_-`, else 1. Frequencies are angular: their features
+    are :math:`\cos \omega \cdot x` and :math:`\sin \omega \cdot x`, without a factor :math:`2\pi`.
 
     Parameters
     ----------
@@ -94,15 +94,15 @@ class SimilarityFeatures(
         Number of real output features, even: a cosine and a sine for each frequency of either
         sign. The only odd number accepted is 1.
     n_sketch : int, default=5
-        Number of rows whose similarities are used, at least 2; all rows if there are fewer. A few
-        hundred rows take seconds and work well: the first ten rows are random, and further rows
-        lie far apart, so that outlying rows are represented.
+        Number of rows whose similarities are used, at least 2; all rows if there are fewer. The
+        default is the paper's, for comparison; a few hundred rows take seconds and work well. Ten
+        rows are random, and further rows lie far apart, so that outlying rows are represented.
     truncation : int, default=5
         Largest number of components of each mixture.
     noise : float or None, default=None
         Standard deviation of similarities around their estimate, relative to the mean size of
         self-similarities, or of all similarities if the self-similarities are zero. ``None``
-        learns the noise.
+        learns the noise, except that ``Taylor`` sets it to one.
     inference : Inference, default=None
         How the mixtures are inferred. ``None`` means :class:`bochner.learned.ExactInference`, which
         maximises an evidence lower bound with the exact expectations of cosines, for both signs
@@ -124,22 +124,22 @@ class SimilarityFeatures(
         Probability of each component for each drawn frequency of the positive and of the negative
         part; rows sum to one.
     n_used_ : tuple of two ints
-        Number of components of both parts with at least a thousandth of their frequencies.
+        Numbers of components with at least a thousandth of the frequencies of their part.
     elbo_ : ndarray of shape (n_iter,)
-        Evidence lower bound after each iteration, which never falls.
+        Evidence lower bound after each iteration; with ``ExactInference`` it never falls.
     changes_ : ndarray of shape (n_iter,)
-        Frobenius norm of the change of label probabilities in each iteration.
+        Change in each iteration of the frequencies' component probabilities (Frobenius norm).
     noise_ : float
         Standard deviation of similarities around ``kernel_``, in their units, learned or given.
     sketch_indices_ : ndarray of shape (n_sketch,)
-        Indices of the rows used.
+        Indices of the rows whose similarities were used.
     n_iter_ : int
 
     Notes
     -----
-    The learned kernel is a function of the difference of two rows. For a similarity that is not, it
-    is the nearest such function. A linear model on these features learns with :math:`Z Z^\top`,
-    which ignores the signature; see :class:`bochner.KreinRidge`.
+    The learned kernel is a function of the difference of two rows. If the similarity is not, the
+    kernel is the nearest such function. A linear model on these features learns with
+    :math:`Z Z^\top`, which ignores the signature; see :class:`bochner.KreinRidge`.
 
     References
     ----------
@@ -244,7 +244,7 @@ class SimilarityFeatures(
     def _similarities(
         self, rows: Array, chosen: NDArray[np.intp], similarity: object, rng: np.random.Generator
     ) -> Array:
-        """Return the similarities of the chosen rows."""
+        """Return the similarities (s, s) of the chosen rows, from the kernel or ``similarity``."""
         if not (isinstance(self.kernel, str) and self.kernel == PRECOMPUTED):
             if similarity is not None:
                 raise ValueError(

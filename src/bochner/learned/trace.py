@@ -17,7 +17,7 @@ from bochner._base.arrays import Array, as_array, frozen_array
 from bochner._base.registry import register
 
 _FEWEST_DRAWS = 4
-"""Two draws in each half of a chain: the fewest that have a variance."""
+"""Fewest draws of a chain for R-hat: two in each half, because one draw has no variance."""
 
 
 def split_rhat(chains: ArrayLike) -> float:
@@ -60,7 +60,7 @@ def effective_sample_size(chains: ArrayLike) -> float:
 
 
 def _halves(chains: ArrayLike) -> Array | None:
-    """Split chains into halves, dropping a middle draw; ``None`` if R-hat is undefined."""
+    """Return both halves of each chain, without a middle draw; ``None`` if R-hat is undefined."""
     array = as_array(chains)
     if array.ndim != 2:
         raise ValueError(
@@ -76,7 +76,7 @@ def _halves(chains: ArrayLike) -> Array | None:
 
 
 def _normal_scores(draws: Array) -> Array:
-    """Return normal quantiles of the ranks among all draws; equal draws share a rank."""
+    """Return the normal quantiles of the draws' ranks among all draws; equal draws share a rank."""
     # Blom's approximation of expected normal order statistics, as in the source.
     ranks = as_array(rankdata(draws, axis=None)).reshape(draws.shape)
     return ndtri((ranks - 0.375) / (draws.size + 0.25))
@@ -107,7 +107,7 @@ def _autocorrelations(chains: Array) -> Array:
 
 
 def _autocorrelation_time(rho: Array) -> float:
-    """Return the sum over all lags of both signs, by Geyer's initial monotone sequence."""
+    """Return the sum of autocorrelations at lags of both signs, by Geyer's monotone sequence."""
     n_pairs = max(1, (len(rho) - 1) // 2)
     pairs = rho[: 2 * n_pairs].reshape(n_pairs, 2).sum(axis=1)
     end = int(np.argmax(pairs <= 0.0)) if (pairs <= 0.0).any() else n_pairs - 1
@@ -130,8 +130,8 @@ _ARVIZ_NAMES = {"log_posterior": "lp"}
 class Summary(NamedTuple):
     """Summary of the kept draws of one quantity over all chains.
 
-    ``sd`` is the standard deviation (n - 1); :mod:`bochner.learned.trace` defines
-    ``rhat`` and ``ess``.
+    ``sd`` is the standard deviation (n - 1), ``rhat`` the result of :func:`split_rhat` and ``ess``
+    that of :func:`effective_sample_size`.
     """
 
     mean: float
@@ -244,7 +244,7 @@ class Trace:
         return from_dict(groups, save_warmup=True)
 
     def _group(self, statistics: bool, rows: slice) -> dict[str, Array]:
-        """Return copies of the records for one of ArviZ's groups."""
+        """Return copies of the records that are ``statistics`` for ArviZ, or of all others."""
         return {
             _ARVIZ_NAMES.get(name, name): record[:, rows].copy()
             for name, record in self.records.items()

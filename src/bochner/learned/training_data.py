@@ -1,4 +1,4 @@
-"""Training rows of chains: distinct, scaled, with a trend, and summed over in blocks."""
+"""Training rows of chains: distinct rows, their scaling and trend, and sums over blocks of them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ _FEW_REPEATED = 1.25
 @register(shapes={"centre": "d", "scale": "d"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """Inputs minus their median, divided by a scale that is robust to gross outliers."""
+    """Map from inputs to inputs minus medians, divided by scales robust to gross outliers."""
 
     centre: Array  # (d,)
     # (d,): Standard deviation of values clipped to their 0.5 and 99.5 per cent quantiles, or one
@@ -35,7 +35,7 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Array) -> "Scaling":
-        """Return the scaling of rows ``X`` (n, d)."""
+        """Return the scaling fitted to rows ``X`` (n, d)."""
         centre = np.median(X, axis=0)
         deviation = X - centre
         # Divided by the largest size, so that squares neither overflow nor underflow.
@@ -51,14 +51,14 @@ class Scaling:
         return cls(centre, np.where(spread > 0, spread, 1.0))
 
     def apply(self, X: Array) -> Array:
-        """Return scaled rows (n, d)."""
+        """Return rows ``X`` (n, d) scaled."""
         return (X - self.centre) / self.scale
 
 
 @register(shapes={"kept": "q", "transform": "qq"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Trend:
-    """A constant and powers of every input, orthonormal on the training rows."""
+    """Columns of a trend: a constant and powers of inputs, orthonormal on the training rows."""
 
     degree: int  # 0 for a constant, 1 for straight lines as well, 2 for squares as well
     kept: Array  # (q,): Indices of linearly independent columns of 1, x_1, ..., x_d, x_1^2, ...
@@ -83,14 +83,14 @@ class Trend:
         return _powers(X, self.degree)[:, self.kept.astype(np.intp)] @ self.transform
 
     def polynomial(self, coef: Array, dim: int) -> Array:
-        """Return coefficients of ``x_i, x_i^2, ...`` (s, degree, d) from the columns' (s, q)."""
+        """Return coefficients (s, degree, d) of ``x_i, x_i^2, ...``, given those of columns."""
         powers = np.zeros((len(coef), 1 + self.degree * dim))
         powers[:, self.kept.astype(np.intp)] = coef @ self.transform.T
         return powers[:, 1:].reshape(len(coef), self.degree, dim)
 
 
 def frequency_scales(X: Array, rng: Generator) -> Array:
-    """Return one over each input's median distance between distinct values, of shape (d,)."""
+    """Return typical angular frequencies (d,): inverse median distances of distinct values."""
     n = len(X)
     i, j = rng.integers(n, size=(2, _MOST_PAIRS))
     scales = np.ones(X.shape[1])
@@ -103,7 +103,7 @@ def frequency_scales(X: Array, rng: Generator) -> Array:
 
 
 def distinct_rows(X: Array, y: Array, units: Units) -> tuple[Array, Array, Units]:
-    """Return sorted distinct rows and targets, with weights and counts of observations.
+    """Return the sorted distinct pairs of row and target, and the observations they stand for.
 
     The result, and so a fit, does not depend on the order of rows, nor on whether repetitions are
     rows or counts. Rows with different weights are not equal. If there are few repetitions they
@@ -126,7 +126,7 @@ def distinct_rows(X: Array, y: Array, units: Units) -> tuple[Array, Array, Units
 
 
 def _independent(columns: Array) -> Index:
-    """Return indices of linearly independent columns, including the first, constant column."""
+    """Return the indices of linearly independent columns, of which the constant is the first."""
     norms = np.linalg.norm(columns, axis=0)
     # Columns are scaled to length one: the square of an outlier would make all others negligible.
     rest = (columns / np.where(norms > 0, norms, 1.0))[:, 1:]
@@ -145,7 +145,7 @@ def _powers(X: Array, degree: int) -> Array:
 Terms = TypeVar("Terms")
 
 Along = Sequence[Array | Floats | None]
-"""Arrays whose last axis is the rows; a function of a block of rows gets their slices."""
+"""Arrays whose last axis is rows; a function of a block of rows gets the slices of the block."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,7 +176,7 @@ class TrainingData:
         basis: Basis = PLAIN,
         repeats: Array | None = None,
     ) -> "TrainingData":
-        """Return the rows of ``X`` (n, d) with targets ``y`` and fixed columns (n, q)."""
+        """Return the training data of rows ``X`` (n, d), targets (n,) and fixed columns (n, q)."""
         columns = np.empty((0, len(y))) if fixed is None else np.ascontiguousarray(fixed.T)
         target = y if weight is None else weight * y
         inputs = np.ascontiguousarray(X.T)
@@ -230,7 +230,7 @@ class TrainingData:
         return np.concatenate(list(self._parts(function, args, along, n_features)), axis=-1)
 
     def reweighted(self, weight: Array, target: Array) -> "TrainingData":
-        """Return the rows with weights ``w`` and pseudo-targets ``w y``, both (n,)."""
+        """Return the same rows with weights ``w`` and pseudo-targets ``w y``, both (n,)."""
         return replace(self, target=target, weight=weight)
 
     def room(self, n_features: int) -> Floats:
@@ -260,7 +260,7 @@ class TrainingData:
         )
 
     def blocks(self, n_features: int) -> Iterator[slice]:
-        """Yield slices of the rows such that a block of ``n_features`` takes about 8 MiB."""
+        """Yield slices of rows such that a slice's ``n_features`` features take about 8 MiB."""
         # At least one block, so that sums over no rows are zeros of the right shape.
         return row_blocks(max(self.n_samples, 1), 8 * n_features, least=256)
 
@@ -279,7 +279,7 @@ class TrainingData:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledData:
-    """Scaled inputs, targets and fixed columns of the training rows."""
+    """The scaled training rows of one problem: inputs, targets and fixed columns."""
 
     X: Floats  # (n, d): float32 or float64, the type of the features
     y: Array  # (n,): Targets of unit variance; plus and minus one for a classification
@@ -302,14 +302,14 @@ class ScaledData:
         return TrainingData.of(self.X, target, self.fixed, self.weight, *settings)
 
     def subset(self, index: Index) -> "ScaledData":
-        """Return the rows ``index``."""
+        """Return the data of the rows ``index``."""
         weight = None if self.weight is None else self.weight[index]
         return self.weighted_subset(index, weight, None)
 
     def weighted_subset(
         self, index: Index, weight: Array | None, counts: Array | None
     ) -> "ScaledData":
-        """Return the rows ``index`` with new weights and numbers of observations."""
+        """Return the data of the rows ``index`` with new weights and numbers of observations."""
         repeats = self.repeats
         if repeats is not None:
             repeats = repeats[index] if counts is None else counts

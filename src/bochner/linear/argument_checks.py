@@ -30,7 +30,7 @@ from bochner.kernels import Kernel
 from bochner.spectral.frequencies import Frequencies
 
 Check = Callable[[Any, Any, Any, bool], Chunk]
-"""Validates rows, targets and weights, given whether they are the first, or raises an error."""
+"""Function that validates rows, targets and weights, and is told whether they are the first."""
 
 _WHY = (
     "This model uses the features of one argument only. Phases cancel in their products, and it "
@@ -109,7 +109,7 @@ def first_rows(
     *,
     numeric: bool = True,
 ) -> RowChunks:
-    """Return the rows of a first batch; with ``forgetting`` below one, older rows weigh less."""
+    """Return the rows of a first batch; if ``forgetting`` is below one, older rows weigh less."""
     if forgetting < 1.0:
         return ArrayChunks(check(X, y, sample_weight, True).aged(forgetting))
     return row_chunks(X, y, sample_weight, check, numeric=numeric)
@@ -145,7 +145,7 @@ def _unpacked(raw_chunk: object) -> tuple[Any, Any, Any]:
 
 
 def _is_empty(parts: tuple[Any, Any, Any]) -> bool:
-    """Return whether rows, targets and weights have length zero."""
+    """Return whether rows, targets and weights all have length zero."""
 
     def has_none(part: object) -> bool:
         shape = getattr(part, "shape", None)
@@ -218,7 +218,7 @@ def checked_alpha(alpha: object) -> float | None:
 
 
 def features_check(*length_scales: str) -> ParameterCheck:
-    """Return a check of a model's parameter ``features``, including named length-scale rules."""
+    """Return the check of a model's ``features``, which may use these names of length scales."""
     checks = {
         **KERNEL_CHECKS,
         "output": one_of(OUTPUTS),
@@ -241,14 +241,14 @@ def features_check(*length_scales: str) -> ParameterCheck:
 
 
 _DRAWING = ("scheme", "weights", "decomposition", "masses", "pairs")
-"""Parameters of features that say how frequencies are drawn."""
+"""Names of the parameters of features that control how frequencies are drawn."""
 
 _DEFAULTS = {name: p.default for name, p in signature(FourierFeatures).parameters.items()}
-"""Parameters of features by name."""
+"""Default values of the parameters of features, by name."""
 
 
 def described_features(model: Any) -> SimpleNamespace:
-    """Return a model's feature parameters, given as an object or in short form."""
+    """Return a model's parameters of features, from ``features`` or from their short form."""
     names = [name for name in ("kernel", "n_components", "length_scale") if hasattr(model, name)]
     values = {name: getattr(model, name) for name in names}
     if model.features is None:

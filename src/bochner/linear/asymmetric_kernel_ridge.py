@@ -144,7 +144,7 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
 
     @property
     def noise_variance_(self) -> Any:
-        """Maximum-likelihood noise variance; not for solutions without a likelihood."""
+        """Maximum-likelihood noise variance; solutions without a likelihood lack the attribute."""
         return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
 
     def __sklearn_tags__(self) -> Tags:
@@ -158,7 +158,7 @@ class TwoSidedRidge(RegressorMixin, LinearAttributes, KernelParameters, BaseEsti
 class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     r"""Ridge regression with a kernel that need not be symmetric.
 
-    It learns a function of rows, :math:`f(x) = \sum_i \beta_i k(x, x_i)`, and minimises
+    The model learns a function of rows, :math:`f(x) = \sum_i \beta_i k(x, x_i)`, and minimises
     :math:`\|y - K \beta\|^2 + \alpha n \|\beta\|^2`, whose solution on the training rows is
     :math:`K K^\top (K K^\top + \alpha n I)^{-1} y`. This is kernel ridge regression with the
     composed kernel
@@ -176,8 +176,8 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     n_components : int, default=256
         Number of real features, even.
     alpha : float or "evidence", default=1.0
-        Ratio of the noise variance to the prior variance where :math:`\kappa` is one. Its scale
-        does not depend on the number of rows. ``"evidence"`` maximises the marginal likelihood.
+        Ratio of the noise variance to the prior variance at rows where :math:`\kappa(x, x)` is one,
+        for any number of rows. ``"evidence"`` maximises the marginal likelihood.
     length_scale, scheme, weights, decomposition, masses, random_state
         As in :class:`bochner.FourierFeatures`.
     fit_intercept : bool, default=False
@@ -189,7 +189,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
     frequencies_ : Frequencies
     signature_ : ndarray of shape (n_components,)
     alpha_ : float
-        The regularisation in use.
+        The regularisation, either given or learned.
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
         Weights of the left features.
     intercept_ : float or ndarray of shape (n_targets,)
@@ -259,7 +259,7 @@ class AsymmetricKernelRidge(MultiOutputMixin, TwoSidedRidge):
 
 
 def right_gram(frequencies: Frequencies, X: InputRows, weight: Array | None = None) -> Array:
-    r"""Return :math:`\sum_i w_i z'(x_i) z'(x_i)^\top` (p, p) of the right features."""
+    r"""Return the Gram matrix :math:`\sum_i w_i z'(x_i) z'(x_i)^\top` (p, p) of right features."""
     p = 2 * frequencies.n_frequencies
     gram = np.zeros((p, p))
     for rows in row_blocks(X.shape[0], 8 * p):
@@ -269,7 +269,7 @@ def right_gram(frequencies: Frequencies, X: InputRows, weight: Array | None = No
 
 
 def composition(gram: Array, signature: Array, weight: float) -> Array:
-    r"""Return ``L`` of shape (p, p) with :math:`L L^\top = S G S / n`, ``n`` the total weight."""
+    r"""Return the root ``L`` (p, p) of :math:`S G S / n = L L^\top`, ``n`` the total weight."""
     # A Cholesky factor would fail for the singular Gram matrix of few rows.
     values, vectors = eigh(gram)
     roots: Array = np.sqrt(np.maximum(values, 0.0) / weight)

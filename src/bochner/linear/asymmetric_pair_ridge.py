@@ -46,9 +46,9 @@ _DIRECT = 2000
 _SUBSAMPLE = 1000
 """Number of pairs for the choice of alpha, by an eigendecomposition of this order."""
 _TOLERANCE = 1e-7
-"""Relative residual at which steps end: predictions then have about six digits."""
+"""Relative residual at which conjugate gradients end: predictions then have about six digits."""
 _MAX_ITERATIONS = 2000
-"""Largest number of steps. A system that needs more is nearly singular: alpha is too small."""
+"""Largest number of steps of conjugate gradients. More are needed only if alpha is too small."""
 
 Block = tuple[slice, Array, Array]
 """Indices of some pairs, their left features and their right features."""
@@ -65,7 +65,7 @@ class PairFeatures:
 
     @classmethod
     def of(cls, frequencies: Frequencies, X: InputRows, Y: InputRows) -> "PairFeatures":
-        """Return the features of pairs, stored in memory if they take at most 256 MiB."""
+        """Return the features of pairs, which are stored if they take at most 256 MiB."""
         features = cls(frequencies, X, Y)
         if 32 * frequencies.n_frequencies * X.shape[0] > limits.CACHED_FEATURES_BYTES:
             return features
@@ -119,8 +119,8 @@ def fit_pairs(
 ) -> PairSolution:
     """Return the bilinear function that minimises the regularised error on ``n`` pairs.
 
-    ``targets`` and ``weight``, nonnegative and not all zero, have shape (n,); ``alpha`` is the
-    ratio of the noise variance to the prior variance of a unit kernel; a constant is not penalised.
+    ``targets`` and nonnegative weights have shape (n,); ``alpha`` is the ratio of the noise
+    variance to the prior variance of a unit kernel. The intercept is not penalised.
     """
     weight = np.ones(len(targets)) if weight is None else weight
     rows = np.flatnonzero(weight > 0)
@@ -172,7 +172,7 @@ def _covariance(left: Array, right: Array) -> Array:
 
 
 def _flat(left: Array, right: Array, signature: Array, fit_intercept: bool) -> Array:
-    """Return the columns whose coefficients have flat priors: kernel values and an intercept."""
+    """Return the columns whose coefficients have flat priors: kernel values, and ones if fitted."""
     kernel = np.sum(left * signature * right, axis=1)
     return np.stack([kernel, *([np.ones(len(left))] * fit_intercept)], axis=1)
 
@@ -247,7 +247,7 @@ class PairSystem:
         )
 
     def product(self, coef: Array) -> Array:
-        """Return the product of the system's operator with ``coef`` (p, p)."""
+        """Return the product of the system's matrix with the unknowns ``coef`` (p, p)."""
         signature = self.features.frequencies.signature
         along_kernel = np.diagonal(coef) @ signature / len(signature)
         total: Array = self.alpha * (coef - np.diag(along_kernel * signature))
@@ -257,7 +257,7 @@ class PairSystem:
         return total - float(self.weight.sum()) * self.mean_value(coef) * self.mean
 
     def precondition(self, coef: Array) -> Array:
-        """Return the product of the inverse preconditioner with ``coef`` (p, p)."""
+        """Return the product of the preconditioner's inverse with the unknowns ``coef`` (p, p)."""
         left, right = self.bases
         return left @ ((left.T @ coef @ right) / self.scales) @ right.T
 
@@ -271,8 +271,8 @@ class PairSystem:
 class AsymmetricPairRidge(TwoSidedRidge):
     r"""Ridge regression on pairs of rows, with a kernel that need not be symmetric.
 
-    It learns a function of pairs of rows. Row ``i`` of ``X`` and row ``i`` of ``right`` form a pair
-    with one target, such as the weight of an edge of a graph, or plus and minus one for the
+    The model learns a function of pairs of rows. Row ``i`` of ``X`` and row ``i`` of ``right`` form
+    a pair with one target, such as the weight of an edge of a graph, or plus and minus one for the
     presence, sign or direction of the edge. The function is bilinear in the left features ``z``
     and the right features ``z'`` of the kernel,
 
@@ -289,10 +289,10 @@ class AsymmetricPairRidge(TwoSidedRidge):
         Number ``p`` of real features, even. There are :math:`p^2` coefficients; with more than
         2000 pairs, conjugate gradients take :math:`4 n p^2` operations per step.
     alpha : float or "evidence", default=1.0
-        Ratio of the noise variance to the prior variance at pairs where the prior kernel of pairs
-        is one. That kernel is a product; it is one between a pair and itself if the kernel has
-        unit total mass. The scale of ``alpha`` does not depend on the number of pairs.
-        ``"evidence"`` maximises the marginal likelihood of at most 1000 pairs.
+        Ratio of the noise variance to the prior variance of the function at a pair, for any number
+        of pairs, if the kernel has unit total mass: the prior covariance between pairs is then one
+        between a pair and itself. ``"evidence"`` maximises the marginal likelihood of at most 1000
+        pairs.
     kernel, length_scale, scheme, weights, decomposition, masses, fit_intercept, random_state
         As in :class:`bochner.AsymmetricKernelRidge`.
 

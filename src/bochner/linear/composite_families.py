@@ -36,15 +36,14 @@ from bochner.spectral.measure import HalfByMass
 from bochner.spectral.schemes import Scheme
 
 Family = ParameterisedKernel[Any]
-"""A family with any type of base draws."""
+"""A family of kernels with any type of base draws."""
 
 _MOST_STARTS = 12
-"""Largest number of starts of a composite: three times as many as for a single kernel, which take
-some seconds."""
+"""Largest number of starts for a composite: three times as many as for a single kernel."""
 
 
 class Composite(ParameterisedKernel[D]):
-    """Base of families composed of members: parameters of all members, then additional ones."""
+    """Base of families with members; members' parameters come first, then the composite's."""
 
     __slots__ = ()
 
@@ -55,7 +54,7 @@ class Composite(ParameterisedKernel[D]):
 
     @property
     def own_origin(self) -> Array:
-        """Prior mean of the additional parameters, such as shares of a sum; empty by default."""
+        """Prior mean of the composite's parameters, such as shares of a sum; empty by default."""
         return np.zeros(0)
 
     @property
@@ -63,7 +62,7 @@ class Composite(ParameterisedKernel[D]):
         return np.concatenate((*(member.origin for member in self.members), self.own_origin))
 
     def split(self, theta: Array) -> list[Array]:
-        """Split ``theta`` into the parameters of each member and the additional parameters."""
+        """Split ``theta`` into the parameters of each member, and those of the composite last."""
         return np.split(theta, np.cumsum([member.origin.size for member in self.members]))
 
     def starts(self, rng: Generator) -> Sequence[Array]:
@@ -99,7 +98,7 @@ class Composite(ParameterisedKernel[D]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumDraws:
-    """Base draws of each term of a sum, and the index of each draw in the joint order."""
+    """Base draws of each term of a sum, and the slice of its frequencies among all frequencies."""
 
     terms: tuple[Any, ...]
     places: tuple[slice, ...]
@@ -166,7 +165,7 @@ class SumOfKernels(Composite[SumDraws]):
         return zip(self.terms, counts, seeds, strict=True)
 
     def _counts(self, m: int, rng: Generator) -> list[int]:
-        """Return how many of ``m`` frequencies each term gets: its minimum plus a share by mass."""
+        """Return each term's number of the ``m`` frequencies: its minimum plus a share by mass."""
         least = np.array([term.least for term in self.terms])
         most = np.array([term.n_atoms or m for term in self.terms])
         # Frequencies beyond the minima are divided in proportion to mass.
@@ -315,7 +314,7 @@ class ProductOfKernels(Composite[ProductDraws]):
 
 
 def _count(family: Family, draws: object) -> int:
-    """Return the number of frequencies that ``draws`` give in the family."""
+    """Return the number of frequencies that the family computes from base ``draws``."""
     return family.frequencies(draws, family.origin).n_frequencies
 
 

@@ -45,12 +45,12 @@ def diagnose(
 ) -> Diagnosis:
     """Analyse a kernel on rows: spectrum, errors of its random features, and a recommendation.
 
-    At most 1000 rows are examined. The diagnosis covers the symmetry and the eigenvalues of their
-    exact Gram matrix, and the kernel's spectral measure. If there are at least eight rows, errors
+    At most 1000 rows are examined. The diagnosis covers the symmetry and the eigenvalues of the
+    exact Gram matrix of these rows, and the kernel's spectral measure. From eight rows on, errors
     of features made from three quarters of the rows are computed on the held-out quarter. Both
     arguments of an asymmetric kernel are the same rows.
 
-    Raises ``ValueError`` if the data are unusable, no kernel has that name, its parameters do not
+    Raises ``ValueError`` if the data are unusable, no kernel has that name, the kernel does not
     fit the number of inputs, its arguments have different widths, a function's values are not
     finite or not of shape (n, n2), or a number of features is odd or not positive. Raises
     ``TypeError`` if ``kernel`` is neither a kernel, nor a name, nor a function.
@@ -63,15 +63,15 @@ def diagnose(
     X : {array-like, sparse matrix} of shape (n, d)
         At least two rows.
     n_components : int or iterable of int, default=(128, 512, 2048)
-        Numbers of features, even. Least-squares weights are tried for the middle one.
+        Numbers of features, even. Least-squares weights are tried for the middle number.
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of rows and of the frequencies.
 
     Returns
     -------
     diagnosis : Diagnosis
-        Rows outside of the kernel's domain are not an error: the diagnosis reports them, and how
-        to transform them.
+        It also reports rows outside of the kernel's domain, which raise no error, and how to
+        transform them.
 
     Examples
     --------

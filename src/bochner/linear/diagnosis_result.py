@@ -27,9 +27,9 @@ class Spectrum:
     Attributes
     ----------
     n_positive, n_negative, n_zero : int
-        The inertia.
+        The inertia: numbers of positive, negative and zero eigenvalues.
     tolerance : float
-        Absolute value, relative to the largest, up to which eigenvalues count as zero.
+        Absolute value, relative to the largest one, up to which eigenvalues count as zero.
     negative_share : float
         :math:`\sum_{\lambda_i < 0} |\lambda_i| / \sum_i |\lambda_i|`, from 0 to 1.
     most_negative : float
@@ -195,7 +195,7 @@ class Diagnosis:
 
 
 def facts(diagnosis: Diagnosis) -> Mapping[str, str]:
-    """Return the names and formatted values of the kernel's properties, without the advice."""
+    """Return the properties of a diagnosed kernel as texts by name, without the advice."""
     outside = f"{diagnosis.n_outside} of the {diagnosis.n_rows} examined rows are outside"
     values = {
         "kernel": kernel_name(diagnosis.kernel),

@@ -1,7 +1,7 @@
 r"""Families of kernels: mapped inputs, a fixed kernel, spectral lines, harmonizable mixtures.
 
-Of a harmonizable mixture, a component's kernel is :math:`K = E \circ \Re F F^*`, where :math:`E` is
-the kernel of the spread and :math:`F` (n, R) are complex amplitudes times their window. Given
+A component of a harmonizable mixture has the kernel :math:`K = E \circ \Re F F^*`, where :math:`E`
+is the kernel of the spread and :math:`F` (n, R) are complex amplitudes times their window. Given
 derivatives :math:`G` (n, n) of the evidence by values of the kernel, the evidence changes by
 :math:`\Re \sum dF \circ P` with :math:`P = 2\, \overline{(G \circ E) F}`. A component needs a few
 passes over all pairs of rows for any number of parameters.
@@ -78,7 +78,7 @@ class MappedKernel(Composite[Any]):
         return replace(self.start, kernel=self.inner.kernel(theta))
 
     def _lifted(self, omega: Array) -> Array:
-        """Return frequencies (m, dim) of all inputs from those of the kernel."""
+        """Return frequencies (m, dim) of all inputs from frequencies (m, q) of the inner kernel."""
         if isinstance(self.start, Bilinear):
             return as_array(omega @ self.start.left.T)
         wide = np.zeros((len(omega), self.dim))
@@ -185,7 +185,7 @@ class LineWeights(ParameterisedKernel[BaseDraws]):
         return replace(self.start, **{self.name: value})
 
     def _weights(self, order: NDArray[np.intp], theta: Array) -> Array:
-        """Return the weights of the lines ``order`` at ``theta``; zero for unneeded lines."""
+        """Return weights of the lines with indices ``order`` at ``theta``; zero if not needed."""
         ((omega, weights),) = self.kernel(theta).lines(1)
         return np.where(order < len(omega), weights[np.minimum(order, len(omega) - 1)], 0.0)
 
@@ -195,7 +195,7 @@ _SCALED = ("factors", "inverse_widths", "spreads")
 """Fields that are multiplied by exponentials of parameters, so that zeros stay zero."""
 
 _SHORTER = 4.0
-"""Factor of the spreads at one of the starts, as for length scales."""
+"""Factor of the spreads at one of the starts of a search, as for length scales."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,7 +244,7 @@ class HarmonizableParameters(ParameterisedKernel[Any]):
 
     @property
     def _shifts(self) -> dict[str, Array]:
-        """Scales that multiply additive parameters: bandwidths and window widths."""
+        """Scales of additive parameters by field: bandwidths of frequencies, widths of windows."""
         spread, inverse = as_array(self.start.spreads), as_array(self.start.inverse_widths)
         width = np.where(inverse > 0.0, 1.0 / np.where(inverse > 0.0, inverse, 1.0), self.unit)
         bandwidth = np.maximum(spread, np.maximum(inverse, 1.0 / self.unit))
@@ -264,7 +264,7 @@ class HarmonizableParameters(ParameterisedKernel[Any]):
 
 
 def _component_slopes(component: dict[str, Array], X: Array, by_gram: Array) -> dict[str, Array]:
-    """Return derivatives by the fields of a component, by logarithms for ``_SCALED`` ones."""
+    """Return derivatives by the fields of a component; those in ``_SCALED`` by their logarithms."""
     away = X - component["centres"]
     inverse, spread = component["inverse_widths"] ** 2, component["spreads"] ** 2
     window = np.exp(-0.25 * (away**2 @ inverse))

@@ -46,8 +46,8 @@ class FeatureErrors:
         Bound on the difference between the measure's transform and the kernel: zero for a
         closed form, the sum of aliasing and truncation for a numerical transform.
     predicted_error : float or None
-        Expected error of orthogonal frequencies of a designed measure, or of independent
-        frequencies without phases of one law in closed form.
+        Expected error: of orthogonal frequencies for a designed measure, of independent frequencies
+        for a measure in closed form that is one law without phases.
     sampled_error : float or None
         Error of three draws of orthogonal frequencies, on held-out rows.
     least_squares_error : float or None
@@ -82,7 +82,7 @@ class Features:
         Whether no measure can be made for the kernel, so that weights were fitted to the values of
         the plain function ``kernel.__call__``.
     errors : tuple of FeatureErrors
-        One for each number of features.
+        Errors for each number of features.
     """
 
     measure: str
@@ -105,7 +105,7 @@ class Features:
 def features_of(
     kernel: Any, split: HeldOutSplit, n_frequencies: tuple[int, ...], rng: Generator
 ) -> Features:
-    """Return a kernel's feature errors, with fitted weights at the middle number of frequencies."""
+    """Return a kernel's measure and feature errors, with fitted weights at the middle number."""
     middle = sorted(n_frequencies)[len(n_frequencies) // 2]
     measures: list[SpectralMeasure | None] = [None] * len(n_frequencies)
     reason, refused = "", False
@@ -135,7 +135,7 @@ def features_of(
 def _measures(
     kernel: Kernel, split: HeldOutSplit, n_frequencies: tuple[int, ...]
 ) -> list[SpectralMeasure | None]:
-    """Return the measure for each number of frequencies."""
+    """Return the spectral measure of the kernel for each number of frequencies."""
     # All rows are used, as in `approximate`, so that the cached design is the same.
     contexts = [DesignData(split.fit.shape[1], m, left=split.fit) for m in n_frequencies]
     with warnings.catch_warnings():
@@ -178,7 +178,7 @@ def _predicted_error(
 ) -> float | None:
     r"""Return the expected relative error of ``m`` frequencies, or ``None`` if it is unknown.
 
-    A designed measure has its own prediction. For a stationary kernel with one law, the mean of
+    A designed measure predicts its own error. For a stationary kernel with one law, the mean of
     :math:`\cos(\omega_j \cdot \Delta)` over independent draws has the variance
     :math:`(k(0)^2 + k(0) k(2\Delta) - 2 k(\Delta)^2) / 2m`, unless there are phases.
     """

@@ -46,7 +46,7 @@ S = TypeVar("S", bound=_Sum)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrequencySlopes:
-    r"""Derivatives of the evidence by frequencies and by the logarithms of their weights."""
+    r"""Derivatives of the log evidence by frequencies and by the logarithms of their weights."""
 
     omega: Array  # (m, d)
     log_weight: Array  # (m,)
@@ -72,7 +72,7 @@ def evidence_gradient(
     *,
     fit_intercept: bool = False,
 ) -> EvidenceGradient:
-    """Return the log evidence of symmetric frequencies, and its gradient."""
+    """Return the log evidence of ridge regression on symmetric frequencies, and its gradient."""
     with single_threaded_blas() as n_threads:
         sums = ordered_sums(rows, frequencies, targets)
         posterior = fit_ridge(sums, alpha, fit_intercept=fit_intercept)
@@ -96,7 +96,7 @@ def ordered_sums(rows: RowChunks, features: FeatureMap, targets: Targets) -> Fea
 def block_sums(
     chunks: Iterable[Chunk], features: FeatureMap, targets: Targets, n_threads: int
 ) -> FeatureSums:
-    """Return the feature sums over all rows, computed by threads block by block."""
+    """Return the feature sums over the rows of chunks, computed by threads block by block."""
 
     def part(rows: Chunk) -> FeatureSums:
         sums = RunningSums(features.n_features, targets.n_targets)
@@ -114,7 +114,7 @@ def frequency_slopes(
     covariance: Array,
     n_threads: int,
 ) -> FrequencySlopes:
-    r"""Return derivatives by frequencies from the posterior and :math:`A^{-1}` (p, p)."""
+    r"""Return derivatives of the log evidence; ``covariance`` (p, p) is :math:`A^{-1}`."""
     share = partial(_slopes, frequencies, targets, posterior, covariance)
     return _total(chunks, share, n_threads)
 
@@ -139,7 +139,7 @@ def _slopes(
 
 
 def slopes_by_frequencies(X: Any, Z: Array, slope: Array) -> FrequencySlopes:
-    """Return derivatives by frequencies of rows (n, d), from derivatives by features (n, 2m)."""
+    """Return derivatives by frequencies from derivatives ``slope`` (n, 2m) by features ``Z``."""
     waves, pairs = MemoryLayout.BY_SAMPLE.pairs(Z), MemoryLayout.BY_SAMPLE.pairs(slope)
     angles = angle_gradient(waves, pairs)
     # A feature is proportional to the square root of its weight, hence the factor 1/2.
@@ -147,7 +147,7 @@ def slopes_by_frequencies(X: Any, Z: Array, slope: Array) -> FrequencySlopes:
 
 
 def _total(chunks: Iterable[Chunk], part: Callable[[Chunk], S], n_threads: int) -> S:
-    """Return the sum of a function over blocks of rows, in order."""
+    """Return the sum of ``part(block)`` over all blocks of rows, added up in the order of rows."""
 
     def of_chunk(chunk: Chunk) -> S:
         blocks = [chunk[rows] for rows in steps(len(chunk), _BLOCK_ROWS)]

@@ -52,7 +52,7 @@ FeatureMap = Frequencies | ResidualFeatures | PrecomputedFeatures
 def target_products(
     chunks: Iterable[Chunk], features: FeatureMap, dtype: DTypeLike, targets: Targets
 ) -> Array:
-    r"""Return :math:`[Z, Y, 1]^\top W [Y, 1]`, of shape (p + t + 1, t + 1)."""
+    r"""Return sums of products with targets, :math:`[Z, Y, 1]^\top W [Y, 1]` (p + t + 1, t + 1)."""
 
     def products(Z: Floats, rows: Chunk) -> Floats:
         columns = np.column_stack((targets(rows.y), np.ones(len(rows))))
@@ -65,7 +65,7 @@ def target_products(
 def normal_products(
     chunks: Iterable[Chunk], features: FeatureMap, dtype: DTypeLike, V: Array, shift: Array
 ) -> Array:
-    r"""Return :math:`Z^\top W (Z V - 1 s^\top)`, of shape (p, t), in one pass over the rows.
+    r"""Return the product :math:`Z^\top W (Z V - 1 s^\top)` (p, t) of the normal matrix and ``V``.
 
     If the ``shift`` ``s`` (t,) is the mean of the features times ``V``, features are centred.
     """
@@ -88,7 +88,7 @@ def _summed(
     dtype: Any,
     function: Callable[[Floats, Chunk], Floats],
 ) -> Array:
-    """Return the sum in float64 of ``function`` over the features of all blocks of rows."""
+    """Return the sum of ``function(features, rows)`` over all blocks of rows, in float64."""
     p = features.n_features
     scratch = Scratch()
     total: Array | None = None
@@ -112,8 +112,8 @@ MOST_STEPS = 200
 """Largest number of steps. 200 passes cost 800 n p operations, as much as the Gram matrix of 800
 features: a problem that needs more steps is better solved by the Gram matrix."""
 REFRESH_STEPS = 10
-"""Number of steps of conjugate gradients between recomputed residuals, as in lineax, which need a
-tenth more products. Fewer steps need more products; with more steps rounding errors accumulate."""
+"""Number of steps between exact residuals, as in lineax, which take a tenth more products. Fewer
+steps need more products; with more steps rounding errors accumulate."""
 
 Product = Callable[[Array], Array]
 
@@ -206,10 +206,9 @@ def fit_iteratively(
 
 
 def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: float) -> Product:
-    r"""Return the function ``V -> P^{-1} V`` for :math:`P = B^\top B + \alpha I`, by Woodbury.
+    r"""Return the preconditioner ``V -> P^{-1} V``, :math:`P = B^\top B + \alpha I`, by Woodbury.
 
-    ``B`` (s, p) are the features of a sample of rows with a total ``weight``; they are weighted in
-    place.
+    ``B`` (s, p) are the features of ``sample``, scaled in place to the ``weight`` of all rows.
     """
     share = sample.shares
     B *= np.sqrt(share * (weight / share.sum()))[:, None].astype(B.dtype)
@@ -234,7 +233,7 @@ def preconditioner(B: NDArray[Any], sample: RowSample, weight: float, alpha: flo
 
 
 def _row_products(B: Any) -> NDArray[Any]:
-    r"""Return the lower triangle of :math:`B B^\top` in Fortran order."""
+    r"""Return the products of rows, the lower triangle of :math:`B B^\top`, in Fortran order."""
     rank_k = blas.ssyrk if B.dtype == np.float32 else blas.dsyrk
     lower: NDArray[Any] = rank_k(1.0, B.T, trans=1, lower=1)
     return lower
@@ -243,7 +242,7 @@ def _row_products(B: Any) -> NDArray[Any]:
 def _conjugate_gradients(
     product: Product, b: Array, inverse: Product, tol: float
 ) -> tuple[Array, int, bool]:
-    """Solve a positive definite system for all columns of ``b`` (p, t) by conjugate gradients."""
+    """Return the solution for columns of ``b`` (p, t), number of products, and convergence."""
     x, r = np.zeros_like(b), b.copy()
     z = inverse(r)
     direction = z.copy()
@@ -270,7 +269,7 @@ def _conjugate_gradients(
 def _minimal_residuals(
     product: Product, b: Array, inverse: Product, tol: float
 ) -> tuple[Array, int, bool]:
-    """Solve an indefinite system for all columns of ``b`` (p, t) by minimal residuals (MINRES)."""
+    """Return the results of `_conjugate_gradients` for an indefinite system, by MINRES."""
     x = np.zeros_like(b)
     last_v, v = np.zeros_like(b), b
     z = inverse(v)
@@ -302,6 +301,6 @@ def _minimal_residuals(
 
 
 def _ratio(numerator: Array | float, denominator: Array) -> Array:
-    """Divide elementwise, with zero for a zero denominator, which freezes solved columns."""
+    """Divide elementwise; the ratio is zero for a zero denominator, so that solved columns stay."""
     ratio = np.zeros_like(denominator)
     return np.divide(numerator, denominator, out=ratio, where=denominator > 0.0)

@@ -44,9 +44,9 @@ MOST_SCALES = 100
 
 
 _GIVEN = ("period", "inclusion")
-"""Parameters that searches on features keep. The evidence of a period has as many maxima as the
-rows span periods. Numbers of frequencies of interactions follow their inclusions: the inclusions
-of greatest evidence leave interactions of little variance without frequencies."""
+"""Names of parameters that searches on features do not change. The evidence of a period has as many
+maxima as the rows span periods. Numbers of frequencies of interactions follow their inclusions:
+those of greatest evidence leave interactions of little variance without frequencies."""
 
 
 def parameterised(
@@ -69,7 +69,7 @@ def parameterised(
 
 @singledispatch
 def family_of(kernel: Kernel, X: InputRows, weights: Array) -> Family | None:
-    """Return the family of kernels around ``kernel``, for rows (n, d) with weights (n,)."""
+    """Return the family of kernels around ``kernel`` for weighted rows (n, d); ``None`` if none."""
     measure = find_closed_form(kernel, X.shape[1])
     if measure is None or not measure.is_positive or measure.is_two_sided:
         return None
@@ -89,7 +89,7 @@ def _(kernel: Correlation | Anova, X: InputRows, weights: Array) -> Family | Non
 
 
 def _scaled(kernel: Kernel, unit: Array, units: Array | float = 1.0) -> Family:
-    """Return a family with learnable length scales, as multiples of ``unit`` (d,)."""
+    """Return the family of ``kernel`` whose length scales are learned, as multiples of ``unit``."""
     scales = LengthScales(partial(with_scales, kernel), unit, len(unit) > MOST_SCALES, units)
     shape = {
         name: domain
@@ -185,7 +185,7 @@ def _families(kernels: Sequence[Kernel], X: InputRows, weights: Array) -> tuple[
 
 
 Seeded = tuple[int, int, Scheme | str]
-"""Number, seed and scheme of draws."""
+"""Number, seed and scheme of base draws, from which frequencies are drawn when needed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,6 +236,6 @@ class ShapedScales(Composite[Seeded]):
 
 
 def with_scales(kernel: Kernel, length_scale: LengthScale) -> Kernel:
-    """Return a copy of the kernel with new length scales; for ANOVA, of its inner kernel."""
+    """Return a copy of the kernel with a new length scale; ANOVA passes it to its inner kernel."""
     name = "kernel__length_scale" if isinstance(kernel, Anova) else "length_scale"
     return kernel.with_params(**{name: length_scale})

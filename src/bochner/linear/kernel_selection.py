@@ -59,7 +59,7 @@ _LEAST_FREQUENCIES = 16
 
 
 def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
-    """Return rows divided by column scales that suit the search, and these scales (d,)."""
+    """Return the rows divided by column scales, and these scales (d,): ones for kernel objects."""
     dim = rows.X.shape[1]
     if not isinstance(kernel, str):
         return rows, np.ones(dim)
@@ -70,7 +70,7 @@ def in_units(kernel: AnyKernel | str, rows: Chunk) -> tuple[Chunk, Array]:
 
 
 def canonical(rows: Chunk) -> Chunk:
-    """Return the distinct rows in sorted order, with repeat counts."""
+    """Return the distinct rows in sorted order, with their total weights and repeat counts."""
     first, weight, repeats = canonical_rows(rows, rows.y)
     targets = _rounded(rows.y, rows.weights)[first]
     return Chunk(rows.X[first], targets, weight, repeats, rows.are_precisions)
@@ -82,7 +82,7 @@ def drawn_rows(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> N
 
 
 def canonical_rows(rows: Chunk, numbers: Array) -> tuple[NDArray[np.intp], Array, Array]:
-    """Merge equal rows: return distinct rows in sorted order, with total weights and counts.
+    """Merge equal rows: return indices of the distinct rows, total weights and counts, sorted.
 
     Equal rows have equal ``numbers`` (n, t), such as targets, and equal weights if weights are
     precisions. The total number of observations does not change.
@@ -127,9 +127,9 @@ def select_kernel(
     fit_intercept: bool = False,
     n_landmarks: int | None = None,
 ) -> Kernel | None:
-    """Return the kernel with parameters of greatest evidence; ``None`` if none can be learned.
+    """Return the kernel with parameters of greatest evidence for ``rows`` with targets (n, t).
 
-    ``rows`` have targets (n, t).
+    ``None`` means that the kernel has no parameters that can be learned.
     """
     # Separate random streams: repeating rows instead of weighting must not change base draws.
     row_rng, median_rng, start_rng, draw_rng = rng.spawn(4)
@@ -179,7 +179,7 @@ def _by_values(
     start_rng: np.random.Generator,
     fit_intercept: bool,
 ) -> Kernel:
-    """Return the kernel of greatest exact evidence on at most 1000 rows."""
+    """Return the kernel of the family with the greatest exact evidence on at most 1000 rows."""
     order = row_rng.permutation(len(rows))
 
     def search(stage: SearchStage) -> GramSearch:
@@ -197,7 +197,7 @@ def _by_values(
 
 
 def shortened(search: FeatureSearch, theta: Array, n_landmarks: int, seed: int) -> Array:
-    """Shorten the shortest length scale of parameters (q,) while the evidence increases."""
+    """Return parameters (q,) with length scales shortened one by one while evidence increases."""
     value = _loss_with_landmarks(search, n_landmarks, seed)
     least = value(theta)
     while near := search.family.neighbours(theta):

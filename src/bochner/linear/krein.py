@@ -44,10 +44,10 @@ _CLOSE = 0.1
 is multiplied by ten or more. With truncated distances, R² on new rows was between -134 and -1.6
 at distances from 0.01 to 0.1, and 0.86 to 0.88 with alpha="evidence"."""
 _CLEAR = np.log(1.1)
-"""Distance from poles in log alpha: at this distance the component of the targets along the
-eigenvector is multiplied by about ten."""
+"""Distance that chosen values of log alpha keep from poles: there the component of the targets
+along the eigenvector of the pole is multiplied by about ten."""
 _NARROW = np.log(1.01)
-"""Half of the least distance in log alpha between poles with a usable value between them: midway, a
+"""Half of the least distance in log alpha of two poles between which values are used: midway, a
 component is multiplied by about a hundred."""
 _STEP = np.log(10.0) / 20.0
 """Step of the grid of log alpha, close to the distance from poles, so that gaps between poles
@@ -153,7 +153,7 @@ class KreinSpectrum:
         return -self.values[self.values < 0.0][::-1]
 
     def is_pole(self, alpha: float) -> bool:
-        """Return whether ``alpha`` is a pole up to a relative gap of 1e-6, or up to rounding."""
+        """Return whether ``alpha`` is a pole, up to a relative distance of 1e-6 or rounding."""
         reach = max(_SINGULAR * alpha, self._rounding)
         return bool(np.any(np.abs(self.values + alpha) < reach))
 
@@ -162,7 +162,7 @@ class KreinSpectrum:
         return float(np.min(np.abs(self.poles / alpha - 1.0), initial=np.inf))
 
     def clear_alpha(self, alpha: float) -> float:
-        """Return the ``alpha`` nearest by ratio that is at least 10 % away from all poles."""
+        """Return the value nearest to ``alpha``, by ratio, that is 10 % or more from all poles."""
         return float(np.exp(_nearest(np.log(alpha), *self._clear_intervals())))
 
     def score(self, alpha: float) -> float:

@@ -55,12 +55,12 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     kernel, n_components : default="gaussian", 512
         Kernel and number of real features, even, as in :class:`bochner.FourierFeatures`.
     alpha : float or "evidence", default=1.0
-        Ratio of the noise variance to the prior variance of a unit kernel; ``"evidence"``
+        Ratio of the noise variance to the prior variance of a unit kernel. ``"evidence"``
         maximises the marginal likelihood of the process on the features, which counts what the
-        features miss as noise; both variances are estimated afterwards. Use it with an indefinite
-        kernel: it then minimises generalised cross-validation away from the poles. A number that
-        is a pole is moved, and one within ten per cent of a pole kept, each with a
-        ``RuntimeWarning``.
+        features miss as noise; both variances are estimated afterwards. Use ``"evidence"`` with
+        indefinite kernels: it then minimises generalised cross-validation away from the poles. A
+        number that is a pole is moved, and a number within ten per cent of a pole is kept, each
+        with a ``RuntimeWarning``.
     features : FourierFeatures, default=None
         Features in full, in place of ``kernel``, ``n_components`` and ``length_scale``, which are
         a short form of them.
@@ -73,8 +73,8 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         most 32,768 rows (of the first batch or chunk, if there are several). It also learns the
         hyper-parameters of a kernel object, starting from the values of the object, except for
         those whose descriptions say that they are given: of all parts of sums, products and
-        kernels on columns, with the shares of the terms of a sum.
-        Kernels with a part that has no positive spectral measure in closed form are not changed.
+        kernels on columns, with the shares of the terms of a sum. A kernel is not changed if some
+        part of it has no positive spectral measure in closed form.
     fit_intercept : bool, default=False
         Whether to add a constant with a flat prior. If ``False``, the prior mean is zero: centre
         the targets.
@@ -109,11 +109,11 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         contain what the features miss, and after conjugate gradients.
     signature_ : ndarray of shape (n_components,)
     alpha_ : float
-        The regularisation in use.
+        The regularisation, either given or learned.
     coef_ : ndarray of shape (n_components,) or (n_targets, n_components)
     intercept_ : float or ndarray of shape (n_targets,)
     noise_variance_ : float or ndarray of shape (n_targets,)
-        Variance of the noise, without what the features miss; after conjugate gradients with it.
+        Variance of the noise. After conjugate gradients it includes what the features miss.
         Not available in a Krein space.
     log_evidence_ : float
         Log marginal likelihood of the process on the features, summed over targets. Not available
@@ -121,8 +121,9 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     condition_number_ : float
         Ratio of the greatest to the least eigenvalue of the system for the weights.
     sums_ : FeatureSums or None
-        Sums that :meth:`partial_fit` adds to, of features and check features. With an intercept,
-        targets are relative to the mean of the first batch. ``None`` after conjugate gradients.
+        Sums over rows of products of features, check features and targets, which later batches
+        extend. With an intercept, targets are relative to the mean of the first batch. ``None``
+        after conjugate gradients.
     n_iter_ : int or None
         Number of products with the matrix of the system in conjugate gradients.
 
@@ -241,7 +242,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
         return self
 
     def _later(self, X: object, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Chunk:
-        """Return the validated rows of a later batch, not the first."""
+        """Return the validated rows of a batch after the first one."""
         rows = self._checked(X, y, sample_weight, is_first=False)
         n_targets = 1 if rows.y.ndim == 1 else rows.y.shape[1]
         if n_targets != len(self._target_origin):
@@ -279,14 +280,14 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
 
     @property
     def noise_variance_(self) -> Any:
-        """Maximum-likelihood noise variance; not for solutions without a likelihood."""
+        """Maximum-likelihood noise variance; solutions without a likelihood lack the attribute."""
         return self._squeezed(offered(self.posterior_, "noise_variance")[None])[0]
 
     def predict(self, X: MatrixLike, return_std: bool = False, return_cov: bool = False) -> Any:
         """Return means (n,) or (n, n_targets) and optionally standard deviations or covariances.
 
-        Raises ``ValueError`` if both are true, or if one of them is true in a Krein space or after
-        conjugate gradients.
+        Raises ``ValueError`` if both options are true, or if one of them is true in a Krein space
+        or after conjugate gradients.
 
         Parameters
         ----------
@@ -356,7 +357,7 @@ class KreinRidge(MultiOutputMixin, RegressorMixin, RidgeHead):
     ) -> Array:
         """Return draws (n, n_samples) or (n, n_targets, n_samples), jointly at all rows (n, d).
 
-        They are new observations, or the function with ``noise=False``.
+        Draws are new observations, or values of the function with ``noise=False``.
         """
         function_rng, noise_rng = generators(random_state, 2)
         samples = self._drawn(as_count("n_samples", n_samples), function_rng)(X)

@@ -35,8 +35,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
     Two classes are one target of :math:`\pm 1`. With more classes, each class has such a target,
     and one factorisation solves for all targets. The class with the greatest value is predicted.
-    Indefinite kernels, data larger than memory, Dask collections are supported as in
-    :class:`KreinRidge`.
+    Indefinite kernels, data larger than memory and Dask collections work as in :class:`KreinRidge`.
 
     Parameters
     ----------
@@ -51,9 +50,9 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     coef_ : ndarray of shape (1, n_components) or (n_classes, n_components)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     softmax_ : SoftmaxWeights
-        Scale of :meth:`predict_proba`.
+        Scale that turns decision values into the probabilities of :meth:`predict_proba`.
     left_out_ : RowSample
-        Leave-one-out values that the softmax is fitted to; every batch adds values.
+        Leave-one-out decision values that the softmax is fitted to; every batch adds some.
     kernel_, frequencies_, residual_, signature_, alpha_, log_evidence_, sums_, n_iter_
         As in :class:`KreinRidge`.
 
@@ -76,8 +75,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
     ) -> Self:
         """Fit to all rows at once.
 
-        Raises as in :meth:`KreinRidge.fit`, or if there is only one
-        class.
+        Raises errors as in :meth:`KreinRidge.fit`, and ``ValueError`` if there is only one class.
 
         Parameters
         ----------
@@ -107,7 +105,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         X, y, sample_weight
             As in :meth:`fit`.
         classes : array-like, default=None
-            Labels of all batches; required in the first call unless its ``y`` has all of them.
+            Labels of all batches; required in the first call unless its ``y`` contains every label.
         forgetting : float, default=1.0
             Factor by which each new row multiplies the weights of all rows before it, as in
             :meth:`KreinRidge.partial_fit`. It also multiplies the weights in the calibration of
@@ -115,10 +113,10 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
         Notes
         -----
-        Probabilities are calibrated with the values that the model after each batch has for the
-        rows of the batch; later batches do not update these values. To calibrate with the values of
-        the final model, call :meth:`fit` on all rows. With an iterator of chunks,
-        :meth:`predict_proba` is calibrated on the first chunk.
+        Probabilities are calibrated on leave-one-out values of the rows of each batch, computed
+        after this batch; later batches do not update them. To calibrate with the values of the
+        final model, call :meth:`fit` on all rows. With an iterator of chunks, :meth:`predict_proba`
+        is calibrated on the first chunk.
         """
         forgetting = checked_forgetting(forgetting)
         if not hasattr(self, "sums_"):
@@ -199,7 +197,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         return softmax.probabilities(_class_scores(values))
 
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy of predicted labels of rows (n, d), weighted by (n,)."""
+        """Return the accuracy of predicted labels of rows (n, d), weighted by ``sample_weight``."""
         return float(super().score(X, labels(y), sample_weight))
 
     def _try_out(self) -> None:
@@ -226,7 +224,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
         self.left_out_ = left_out
 
     def _sample_size(self, rows: Chunk) -> int:
-        """Return the number of rows whose features take a quarter of the memory limit."""
+        """Return the number of calibration rows: features take a quarter of the memory limit."""
         limit = RidgeSolver.resolved(self.solver).memory
         budget = min(limits.CACHED_FEATURES_BYTES, limit // 4 if limit else np.inf)
         width = max(2 * count_frequencies(described_features(self).n_components), rows.X.shape[1])
@@ -234,7 +232,7 @@ class KreinRidgeClassifier(ClassifierMixin, RidgeHead):
 
 
 def _class_scores(values: Array) -> Array:
-    """Return class scores (n, 1, C) from decision values (n, t)."""
+    """Return softmax scores (n, 1, C) of a single model from decision values (n, t)."""
     scores = np.concatenate((-values, values), axis=1) if values.shape[1] == 1 else values
     return as_array(scores[:, None])
 
@@ -250,7 +248,7 @@ def _are_of_classes(rows: Chunk) -> bool:
 
 
 def _distinct(classes: object) -> NDArray[np.generic]:
-    """Return the sorted ``classes`` parameter, or raise ValueError if it has missing labels."""
+    """Return the distinct ``classes``, sorted; raise ValueError if entries are missing."""
     distinct = np.unique(labels(classes, "classes"))
     if any(label != label for label in distinct.tolist()):
         raise ValueError(f"classes must not have missing entries, got {classes!r}.")

@@ -26,21 +26,20 @@ from bochner.spectral.frequencies import Frequencies
 from bochner.spectral.schemes import Scheme
 
 FACTORS = (1.0, 0.25, 4.0)
-"""Common factors of the length scales of starts."""
+"""Factors by which the starts of a search multiply all length scales of its origin."""
 
 _SHORTER = 4.0
 """Factor by which the length scale of one input is shortened in the search for another maximum."""
 
 MOST_TRIED = 30
-"""Largest number of length scales that are shortened one by one: more would take longer than the
-search."""
+"""Largest number of length scales that are shortened one by one: more take longer than a search."""
 
 STEP = 1e-5
-"""Half the difference of parameters for a derivative: rounding and the third derivative have an
-effect of 1e-10 or less."""
+"""Step of central differences by parameters: rounding and the third derivative have an effect of
+1e-10 or less."""
 
 SPREAD = 0.7
-"""Standard deviation of the logarithms of a perturbed start: about a factor of two."""
+"""Standard deviation of random changes of log parameters at a start: about a factor of two."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,11 +62,11 @@ class ParameterisedKernel(ABC, Generic[D]):
     @property
     @abstractmethod
     def origin(self) -> Array:
-        """Prior mean (q,) of the parameters."""
+        """Prior mean (q,) of the parameters, near which searches start."""
 
     @abstractmethod
     def starts(self, rng: Generator) -> Sequence[Array]:
-        """Return initial parameters (q,) for the searches."""
+        """Return the initial parameters (q,) from which searches start."""
 
     def neighbours(self, theta: Array) -> Sequence[Array]:
         """Return parameters (q,) from which a search may reach another maximum of the evidence."""
@@ -75,7 +74,7 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @property
     def in_units(self) -> Self:
-        """The family for rows that were divided by the column scales of a search."""
+        """The same family, for rows that were divided by the column scales of a search."""
         return self
 
     @property
@@ -90,7 +89,7 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @property
     def n_atoms(self) -> int | None:
-        """Number of frequencies with which draws are exact; ``None`` if no number is exact."""
+        """Number of frequencies that give the exact kernel; ``None`` if no number does."""
         return None
 
     @abstractmethod
@@ -103,16 +102,19 @@ class ParameterisedKernel(ABC, Generic[D]):
 
     @abstractmethod
     def frequencies(self, draws: D, theta: Array) -> Frequencies:
-        """Return the frequencies at parameters (q,)."""
+        """Return the frequencies of base draws at parameters (q,)."""
 
     def pulled_back(self, draws: D, theta: Array, slopes: FrequencySlopes) -> Array:
-        """Return derivatives by parameters (q,) from derivatives by frequencies (chain rule)."""
+        """Return derivatives by parameters (q,), from ``slopes`` by frequencies (chain rule)."""
         return self.differences(draws, theta, slopes)
 
     def differences(
         self, draws: D, theta: Array, slopes: FrequencySlopes, n_known: int = 0
     ) -> Array:
-        """Return finite-difference derivatives by the parameters after the first ``n_known``."""
+        """Return derivatives by parameters, from ``slopes``, by differences of the frequencies.
+
+        The first ``n_known`` parameters, whose derivatives are known otherwise, are left out.
+        """
         by_parameter = np.empty(len(theta) - n_known)
         for index, step in enumerate(STEP * np.eye(len(theta))[n_known:]):
             above, below = (self.frequencies(draws, theta + move) for move in (step, -step))
@@ -132,9 +134,9 @@ class ParameterisedKernel(ABC, Generic[D]):
     """Whether searches use the exact kernel on few rows instead of features."""
 
     def gram_slopes(self, theta: Array, X: Array, by_gram: Array) -> Array | None:
-        """Return derivatives by parameters (q,) from derivatives by the Gram matrix (n, n).
+        """Return derivatives by parameters (q,), from symmetric derivatives by the Gram matrix.
 
-        ``by_gram`` (n, n) is symmetric. ``None`` means that finite differences are used instead.
+        ``None`` means that finite differences are used instead.
         """
         return None
 
@@ -280,12 +282,12 @@ class MixtureParameters(ParameterisedKernel[BaseDraws]):
         return weights, means.reshape(shape) / self.unit, np.exp(stretch).reshape(shape)
 
     def _spread(self, draws: BaseDraws) -> Array:
-        r"""Return :math:`L_q e` (m, d)."""
+        r"""Return the deviations :math:`L_q e` (m, d) of the frequencies from their means."""
         return as_array(np.einsum("jik,jk->ji", self.start.factors()[draws.part], draws.e))
 
 
 def slopes_by_logit(by_log_weight: Array, weights: Array) -> Array:
-    """Return derivatives by logits (K,) if the weights (K,) are their softmax times a constant."""
+    """Return derivatives by logits (K,) from those by log weights, the softmax times a constant."""
     return as_array(by_log_weight - weights / weights.sum() * by_log_weight.sum())
 
 

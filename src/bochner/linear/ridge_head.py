@@ -60,9 +60,9 @@ LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 def predictions(
     features: FeatureMap, solution: LinearSolution, X: InputRows, *, with_std: bool
 ) -> tuple[Any, Any]:
-    """Return means and, with ``with_std``, standard deviations, both of shape (n, t).
+    """Return predicted means and, with ``with_std``, standard deviations, both of shape (n, t).
 
-    For standard deviations the features are those of the solution's law.
+    With ``with_std``, ``features`` include the check features of the solution's law.
 
     Raises ValueError if the solution has no standard deviations.
     """
@@ -93,7 +93,7 @@ def with_uncertainty(solution: LinearSolution) -> RidgePosterior:
 
 
 def offered(solution: Any, name: str) -> Any:
-    """Return an attribute of a solution; raise AttributeError if it was not computed."""
+    """Return the attribute ``name`` of a solution; raise AttributeError if it is ``None``."""
     value = getattr(solution, name)
     if value is None:
         quantity = name.removeprefix("log_").replace("_", " ")
@@ -123,7 +123,7 @@ class LinearAttributes:
 
     @property
     def alpha_(self) -> float:
-        """The regularisation in use."""
+        """The regularisation, either given or chosen by the fit."""
         return float(self.posterior_.alpha)
 
     @property
@@ -133,9 +133,9 @@ class LinearAttributes:
 
     @property
     def condition_number_(self) -> float:
-        """Condition number of the linear system; times 2e-16 it is the weights' relative error.
+        """Condition number of the linear system for the weights.
 
-        Computed at each access from the singular values of a matrix of shape (p, p).
+        Times 2e-16, it is the relative error of the weights. It is computed at each access.
         """
         return float(offered(self.posterior_, "condition_number"))
 
@@ -193,7 +193,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
     def _fit_rows(
         self, rows: RowChunks, targets: Targets, *, keep_sums: bool, n_checks: int = 0
     ) -> None:
-        """Fit to the rows; ``keep_sums`` stores the sums, so that later rows can be added."""
+        """Fit to ``rows``; ``keep_sums`` stores their sums, so that later rows can be added."""
         self._check_parameters()
         solver, alpha = RidgeSolver.resolved(self.solver), checked_alpha(self.alpha)
         # One random generator per step, so that optional steps do not change other draws.
@@ -313,7 +313,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
     def _solution(
         self, sums: FeatureSums, features: FeatureMap, checks: Frequencies | None
     ) -> LinearSolution:
-        """Return the posterior, or the stationary point in a Krein space."""
+        """Return the posterior from sums, or the stationary point if the kernel is indefinite."""
         alpha, intercept = checked_alpha(self.alpha), self.fit_intercept
         signs = self._signs(features)
         if (signs < 0).any():
@@ -336,7 +336,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
         self.posterior_, self.sums_ = posterior, sums
 
     def _remove_rows(self, rows: Chunk, targets: Targets) -> None:
-        """Subtract rows from the sums; raise ValueError if the remaining sums are impossible."""
+        """Subtract rows from the sums; raise ValueError unless these rows can have been added."""
         before = self._kept_sums()
         sums = before - self._sums_of(rows, targets)
         try:
@@ -383,7 +383,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
 
     @property
     def n_iter_(self) -> int | None:
-        """Number of products with the system matrix in conjugate gradients."""
+        """Number of products with the system matrix in conjugate gradients, or ``None``."""
         check_is_fitted(self, "posterior_")
         return self.posterior_.n_iter if isinstance(self.posterior_, IterativeSolution) else None
 
@@ -400,7 +400,7 @@ class RidgeHead(KernelParameters, LinearAttributes, BaseEstimator, ABC):
     def _predict(
         self, X: object, *, with_std: bool = False, with_cov: bool = False
     ) -> tuple[Any, Any]:
-        """Return means (n, t), and standard deviations (n, t) or covariances (n, n, t) or None."""
+        """Return means (n, t) and standard deviations (n, t), covariances (n, n, t) or ``None``."""
         check_is_fitted(self, "posterior_")
         rows = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, rows)

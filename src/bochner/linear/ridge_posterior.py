@@ -37,22 +37,22 @@ LOG_ALPHA = (np.log(1e-6), np.log(1e5))
 """Search range of log alpha, relative to the mean square of the features: from a signal variance of
 1e6 noise variances to a noise variance of 1e5 signal variances."""
 _GRID = 33
-"""Number of values of alpha in this range, three per decade."""
+"""Number of values of alpha in the search range, three per decade."""
 
 _MOST_EIGENVALUES = 2048
 """Largest number of features for which an eigendecomposition chooses alpha."""
 
 _APART = np.log(30.0)
-"""Search range of log alpha around the best value for a part of the features, whose misfit counts
-as noise. If the evidence still increases at an end of the range, the search continues there."""
+"""Largest distance of log alpha from its best value on a part of the features, whose misfit counts
+as noise. If the evidence still increases at that distance, the search continues from there."""
 
 _ALPHA_ERROR = 0.02
 """Tolerance of log alpha in a search by factorisations: the evidence changes by less than 1e-4
 times the number of features."""
 
 N_CHECKS = 128
-"""Number of check frequencies. The variance that 256 check features give has a relative standard
-deviation of a tenth; half as many features understate the error of 512 features of a smooth kernel,
+"""Number of check frequencies. Variances by 256 check features have a relative standard deviation
+of a tenth; half as many check features understate the error of 512 features of a smooth kernel,
 twice as many double the time of a fit on 512."""
 
 
@@ -138,7 +138,7 @@ class FunctionLaw(LinearFunction):
         return cov + (prior @ prior.T)[:, :, None] * self.prior_variance
 
     def sample(self, n: int, rng: Generator) -> tuple[Array, Array]:
-        """Return draws of weights (j, t, n) and of intercepts (t, n)."""
+        """Return ``n`` draws of the weights (j, t, n) and of the intercepts (t, n)."""
         j, t = self.coef.shape
         noise, prior = np.sqrt(self.noise_variance), np.sqrt(self.prior_variance)
         change = np.zeros((j, t, n))
@@ -182,7 +182,7 @@ class RidgePosterior(LinearFunction):
 
     @property
     def law(self) -> FunctionLaw:
-        """The normal distribution of the function and the noise."""
+        """The normal distribution of functions with noise, with check features if there are any."""
         if self.checked is not None:
             return self.checked
         return FunctionLaw(
@@ -198,7 +198,7 @@ class RidgePosterior(LinearFunction):
 
 
 def fit_ridge(sums: FeatureSums, alpha: float, *, fit_intercept: bool = False) -> RidgePosterior:
-    """Return the posterior from sums and ``alpha``, the ratio of noise to weight variance."""
+    """Return the posterior from sums and ``alpha``, the noise variance over the weight variance."""
     centred, degrees = centred_sums(sums, fit_intercept)
     # Rounding errors of centred sums are relative to the sums before centring, which a row of large
     # weight makes far larger.
@@ -242,7 +242,7 @@ def best_alpha(sums: FeatureSums, *, fit_intercept: bool = False) -> tuple[float
 
 
 def _alpha_by_factors(sums: FeatureSums, fit_intercept: bool) -> tuple[float, float]:
-    """Return the best alpha and its log evidence, from about ten Cholesky factorisations."""
+    """Return the alpha of greatest evidence and its log evidence, by about ten factorisations."""
     # A first estimate uses every k-th feature, because random features are exchangeable.
     step = -(-len(sums.gram) // _MOST_EIGENVALUES)
     first = float(np.log(best_alpha(sums.thinned(step), fit_intercept=fit_intercept)[0]))
@@ -306,13 +306,13 @@ class _Spectrum:
 
 
 def centred_sums(sums: FeatureSums, fit_intercept: bool) -> tuple[FeatureSums, float]:
-    """Return the sums, centred if an intercept is fitted, and the degrees of freedom."""
+    """Return feature sums, centred if an intercept is fitted, and the degrees of freedom."""
     degrees = degrees_of(sums.n_observations, fit_intercept)
     return sums.centred() if fit_intercept else sums, degrees
 
 
 def degrees_of(n_observations: float, fit_intercept: bool) -> float:
-    """Return the degrees of freedom: observations, less one with an intercept."""
+    """Return the degrees of freedom: the number of observations, minus one with an intercept."""
     return max(n_observations - 1.0, 1.0) if fit_intercept else n_observations
 
 
@@ -325,12 +325,12 @@ def origin(sums: FeatureSums, centred: FeatureSums) -> tuple[Array, Array]:
 
 
 def noise_variance(square: Array, explained: Array, degrees: float) -> Array:
-    """Return the maximum-likelihood noise variances (t,) from sums of squares (t,)."""
+    """Return the maximum-likelihood noise variances (t,), from total and explained squares (t,)."""
     return residual_squares(square, explained) / degrees
 
 
 def residual_squares(square: Array, explained: Array) -> Array:
-    """Return ``square - explained``, floored at a positive rounding error for perfect fits."""
+    """Return residual sums of squares (t,), at least a positive rounding error for perfect fits."""
     floor = np.maximum(limits.NEGLIGIBLE * square, np.finfo(np.float64).tiny)
     return np.maximum(square - explained, floor)
 
@@ -342,10 +342,10 @@ def log_evidence(noise_variance: Array, log_determinant: float, degrees: float) 
 
 
 _UNKNOWN = 1e3
-"""Standard deviation of a share from which on it counts as unknown, between zero and one."""
+"""Standard deviation from which a share counts as unknown: uniform between zero and one."""
 _FAR = 8.0
-"""Standard deviations beyond zero or one to which estimates of shares are clipped: the mean is then
-within a seventh of a standard deviation of the end, and exact in floating point."""
+"""Standard deviations below zero or above one to which estimates of shares are clipped: the mean is
+then within a seventh of a standard deviation of the end, and exact in floating point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +380,7 @@ def fit_checked(
     fit_intercept: bool = False,
     is_ratio: bool = True,
 ) -> RidgePosterior:
-    """Return the posterior from sums over features and check features."""
+    """Return the posterior with check features; ``is_ratio`` keeps ``alpha`` as variance ratio."""
     main, check = features.main_columns, features.check_columns
     centred, degrees = centred_sums(sums, fit_intercept)
     ridge = fit_ridge(sums.at(main), alpha, fit_intercept=fit_intercept)
@@ -413,7 +413,7 @@ def _variances(
     degrees: float,
     is_ratio: bool,
 ) -> tuple[Array, Array]:
-    """Return the noise variances (t,) and the prior variances (t,)."""
+    """Return noise variances (t,) and prior variances (t,), by the module's quadratic forms."""
     alpha, check, p = ridge.alpha, features.check_columns, len(ridge.coef)
     square = float(np.trace(centred.gram[np.ix_(check, check)]))
     explained = float(np.sum(cross * projection))
@@ -441,7 +441,7 @@ def _variances(
 
 
 def _mean_share(estimate: Array, deviation: float) -> Array:
-    """Return the means of shares given normal estimates (t,), with a flat prior on [0, 1]."""
+    """Return posterior means (t,) of shares from normal estimates, with a flat prior on [0, 1]."""
     if not deviation < _UNKNOWN:
         return np.full_like(estimate, 0.5)
     deviation = max(deviation, limits.NEGLIGIBLE)

@@ -41,7 +41,7 @@ rows."""
 
 
 class EvidenceSearch(ABC):
-    """Base of searches: a loss of points, which hold kernel parameters (q,) and log alpha."""
+    """Base of searches: the loss of a point, the vector of kernel parameters (q,) and log alpha."""
 
     __slots__ = ()
 
@@ -132,11 +132,11 @@ class FeatureSearch(RidgeSearch):
 
     @property
     def targets(self) -> Targets:
-        """The target map that does not centre."""
+        """The map from rows to targets, which does not centre them."""
         return Numbers(np.zeros(self.rows.y.shape[1]))
 
     def started(self, theta: Array) -> Array:
-        """Return the point with parameters (q,) and the alpha of greatest evidence."""
+        """Return the point of kernel parameters (q,) and alpha: given, or of greatest evidence."""
         if self.alpha is not None:
             return np.append(theta, np.log(self.alpha))
         best, _ = best_alpha(self._sums(theta), fit_intercept=self.fit_intercept)
@@ -216,7 +216,7 @@ class GramSearch(RidgeSearch):
         return value, np.append(by_theta, by_alpha) / self._size
 
     def _solved(self, point: Array, gram: Array) -> tuple[float, Array, Array, Array]:
-        """Return the loss, the factor of B + alpha I, solutions (n, t) and noise variances (t,)."""
+        """Return the loss, the factor of B + alpha I, its solutions (n, t) and noise variances."""
         theta, alpha = point[:-1], float(np.exp(point[-1]))
         lower = jittered_cholesky(gram, alpha)
         targets, units = self._rooted(self.rows.y), self.rows.units
@@ -238,12 +238,12 @@ class GramSearch(RidgeSearch):
             yield self._gram(theta + step)
 
     def started(self, theta: Array) -> Array:
-        """Return the point with parameters (q,) and a noise variance of a tenth of the kernel's."""
+        """Return the point of kernel parameters (q,) and alpha, given or a tenth of ``k(x, x)``."""
         alpha = 0.1 * self._scale(theta) if self.alpha is None else self.alpha
         return np.append(theta, np.log(alpha))
 
     def _by_values(self, by_gram: Array) -> Array:
-        """Return derivatives by kernel values from derivatives by the Gram matrix."""
+        """Return derivatives by kernel values, from those by the weighted, centred Gram matrix."""
         for _ in range(2):
             by_gram = (np.sqrt(self.rows.weights)[:, None] * by_gram).T
             if self.fit_intercept:

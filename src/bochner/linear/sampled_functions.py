@@ -49,10 +49,10 @@ class FunctionTerm(ABC):
 
     @abstractmethod
     def gradient(self, X: Array) -> Array:
-        """Return the gradients (n, d, columns of ``coef``)."""
+        """Return the gradients at rows (n, d), of shape (n, d, columns of ``coef``)."""
 
     def chosen(self, numbers: FrequencyIndices) -> "FunctionTerm":
-        """Return the term of the functions with indices ``numbers`` (f,) only."""
+        """Return the term restricted to the functions with indices ``numbers`` (f,)."""
         place = {int(number): column for column, number in enumerate(self.members)}
         positions = [new for new, number in enumerate(numbers.tolist()) if number in place]
         columns = [place[int(numbers[new])] for new in positions]
@@ -67,7 +67,7 @@ class FunctionTerm(ABC):
 @register(shapes={"members": "k"})
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveTerm(FunctionTerm):
-    """A sum of the features of frequencies."""
+    """A sum of wave features, the cosines and sines of frequencies."""
 
     frequencies: Frequencies
 
@@ -81,7 +81,7 @@ class WaveTerm(FunctionTerm):
 @register(shapes={"members": "k"})
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelTerm(FunctionTerm):
-    r"""A sum of kernel values :math:`k(x M, r_i)` at rows ``r``, of the inputs times a matrix."""
+    r"""A sum of kernel values :math:`k(x M, r_i)` between inputs times a matrix, and rows ``r``."""
 
     kernel: Kernel
     rows: Array  # (q, d')

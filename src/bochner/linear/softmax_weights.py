@@ -31,8 +31,8 @@ _INFLUENTIAL = 0.1
 """Change of the logarithm of a probability above which a Newton step is not accurate enough."""
 
 _MOST_REFITS = 50
-"""Largest number of fits without a row, of some 10 ms each. If there are nearly as many parameters
-as rows, more rows would need a fit; Newton steps are then accurate enough for the mean."""
+"""Largest number of exact fits without a row or group, of 10 ms each. With as many parameters as
+rows, more rows would need such a fit; Newton steps are accurate enough for means over rows."""
 
 _TOLERANCE = 1e-9
 """Largest gradient at the end of the fit, in nats per row: weights then have about eight digits."""
@@ -41,14 +41,14 @@ _TOLERANCE = 1e-9
 @register(shapes={"weights": "k", "biases": "c"})
 @dataclass(frozen=True, slots=True, eq=False)
 class SoftmaxWeights:
-    r"""Logits :math:`\sum_k b_k f_k + a` with weights of ``K`` models and ``C`` class biases."""
+    r"""Logits :math:`\sum_k b_k f_k + a`: weights ``b`` of ``K`` models, biases ``a`` by class."""
 
     weights: Array  # (K,): b, nonnegative
     biases: Array  # (C,): a, of sum zero
 
     @classmethod
     def plain(cls, n_classes: int) -> "SoftmaxWeights":
-        """Return a single weight equal to one, and zero biases."""
+        """Return the weights of a single model, equal to one, and zero biases."""
         return cls(np.ones(1), np.zeros(n_classes))
 
     def probabilities(self, scores: Array) -> Array:
@@ -66,11 +66,11 @@ def fit_softmax(
 ) -> SoftmaxWeights:
     r"""Return the weights and biases of greatest penalised likelihood.
 
-    ``scores`` (n, K, C) are out-of-fold values of ``K`` laws for ``C`` classes, ``labels`` (n,) are
-    indices of classes, and a row of weight ``w`` counts as ``w`` equal rows. Biases, and weights
-    times the standard deviation of a law's scores between classes, have a normal prior of standard
-    deviation :math:`1 / \sqrt{0.1}`. The result therefore does not depend on the unit of the
-    scores. Without biases, the most probable class of a single law has its greatest score.
+    ``scores`` (n, K, C) are out-of-fold scores of ``K`` models for ``C`` classes, ``labels`` (n,)
+    are class indices, and a row of weight ``w`` counts as ``w`` equal rows. Biases, and weights
+    times the standard deviation of a model's scores between classes, have a normal prior of
+    standard deviation :math:`1 / \sqrt{0.1}`, so that the unit of the scores does not matter.
+    Without biases, the most probable class of a single model has its greatest score.
     """
     n, n_laws, n_classes = scores.shape
     weight = np.ones(n) if sample_weight is None else sample_weight
@@ -144,7 +144,7 @@ def _after_a_step(
     number: NDArray[np.intp],
     has_biases: bool,
 ) -> Array:
-    """Return approximate leave-group-out probabilities (n,) of labels, by one Newton step."""
+    """Return approximate leave-group-out probabilities (n,) of rows' labels, by Newton steps."""
     n_laws, n_classes = scores.shape[1:]
     hessian, free = loss_curvature(full_fit, scores, labels, totals, has_biases=has_biases)
     point = np.append(full_fit.weights, full_fit.biases)[free]
@@ -170,7 +170,7 @@ def loss_curvature(
     *,
     has_biases: bool = True,
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the Hessian (q, q) of the penalised loss of :func:`fit_softmax` at its optimum."""
+    """Return the loss's Hessian (q, q) by free parameters, and which of the K + C are free."""
     n_classes = scores.shape[2]
     free = np.append(fitted.weights > 0.0, np.full(n_classes, has_biases))
     point = np.append(fitted.weights, fitted.biases)[free]
@@ -193,7 +193,7 @@ def _own(probabilities: Array, labels: NDArray[np.intp]) -> Array:
 
 
 def _blocks(number: NDArray[np.intp], row_bytes: int) -> Iterator[tuple[Index, Index]]:
-    """Yield blocks of rows with complete groups, and the group index of each row in the block."""
+    """Yield indices of rows in blocks of complete groups, with the group index of each row."""
     order = np.argsort(number, kind="stable")
     ends = np.append(0, np.cumsum(np.bincount(number)))
     for part in row_blocks(len(ends) - 1, row_bytes * len(number) // (len(ends) - 1)):
@@ -218,14 +218,14 @@ def _derivatives(design: Array, labels: NDArray[np.intp], point: Array) -> tuple
 
 
 def _added(weights: Array, terms: Array, place: NDArray[np.intp]) -> Array:
-    """Return weighted sums (g, ...) of terms (n, ...) per group, with group indices ``place``."""
+    """Return weighted sums (g, ...) of terms (n, ...) over groups; ``place`` (n,) is the group."""
     sums = np.zeros((int(place.max()) + 1, *terms.shape[1:]))
     np.add.at(sums, place, weights.reshape(-1, *[1] * (terms.ndim - 1)) * terms)
     return sums
 
 
 def _law_units(scores: Array, weight: Array) -> Array:
-    """Return between-class standard deviations (K,) of each model's scores; one instead of zero."""
+    """Return each model's standard deviation (K,) of scores across classes, one instead of zero."""
     total = max(float(weight.sum()), np.finfo(np.float64).tiny)
     units: Array = np.sqrt(weight @ scores.var(axis=2) / total)
     return as_array(np.where(units == 0.0, 1.0, units))
@@ -237,11 +237,11 @@ def _logits(scores: Array, weights: Array, biases: Array) -> Array:
 
 
 _FARTHEST = 3.0
-"""Largest size of a leave-one-out prediction, three times that of an indicator."""
+"""Largest absolute value of a leave-one-out prediction, three times that of an indicator."""
 
 Leverage = Callable[[Array], Array]
-"""Takes features (n, p) of rows; returns the derivatives (n,) of predictions at rows of unit weight
-by their targets."""
+"""Function from features (n, p) of rows to their leverages (n,): derivatives of predictions by the
+targets of the same rows, of unit weight."""
 
 
 def left_out_indicators(
@@ -254,7 +254,7 @@ def left_out_indicators(
     *,
     fit_intercept: bool,
 ) -> Array:
-    r"""Return leave-one-out predictions (s, t) at sampled rows.
+    r"""Return leave-one-out predictions (s, t) of class indicators at sampled rows.
 
     The leave-one-out residual is :math:`r_i / (1 - h_i)`, where :math:`r_i` is the residual of a
     row and :math:`h_i` its diagonal entry of the hat matrix.
@@ -307,7 +307,7 @@ def _of_sums(sums: FeatureSums, signature: Array, alpha: float, fit_intercept: b
 def _of_sample(
     sample: RowSample, features: FeatureMap, alpha: float, fit_intercept: bool
 ) -> Leverage:
-    """Return the leverage function of a ridge regression on the sample, by Woodbury's identity."""
+    """Return the leverages of ridge regression on the sample alone, by Woodbury's identity."""
     share = sample.shares
     Z = _features(features, sample.rows)
     centre = share @ Z / share.sum() if fit_intercept else np.zeros(Z.shape[1])

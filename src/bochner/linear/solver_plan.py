@@ -1,9 +1,8 @@
 r"""Plans a ridge regression on features: the method, the precision and the memory.
 
-Two methods give the same weights. The first method forms the Gram matrix of the features, in
-:math:`n p^2` operations and :math:`16 p^2` bytes, and factorises it. The second method,
-:mod:`bochner.linear.iterative`, computes only the weights, in some ten passes over the
-rows of :math:`4 n p` operations each.
+Two methods give the same weights. The first forms the Gram matrix of the features, in :math:`n p^2`
+operations and :math:`16 p^2` bytes, and factorises it. The second, :mod:`bochner.linear.iterative`,
+only computes the weights, in some ten passes over the rows of :math:`4 n p` operations each.
 """
 
 from dataclasses import dataclass
@@ -18,28 +17,28 @@ from bochner.features.chunks import Chunk
 
 SOLVERS = ("auto", "cholesky", "cg")
 _OVERHEAD = 16 * limits.MEBIBYTE
-"""Bytes for blocks in threads, small arrays and libraries; tests of memory limits check it."""
+"""Memory for blocks in threads, small arrays and libraries; tests of memory limits check it."""
 _LANDMARK_BYTES = 256 * limits.MEBIBYTE
 """Largest size of the preconditioner: 5,800 rows of as many float32 features."""
 _LEAST_BLOCK_BYTES = limits.MEBIBYTE
-"""Smallest block of features: with less, calls from Python would dominate."""
+"""Smallest memory of a block of features: with less, calls from Python would dominate the time."""
 _MANY_ROWS = 10_000_000
 """Number of rows assumed for a stream; with more rows, rounding errors may exceed their bound."""
 _HALF_ULP = 6e-8
 """Relative rounding error of one float32 operation, 2**-24."""
 _ROUNDING = 1e-3
-"""Largest rounding error of float32 products relative to alpha."""
+"""Largest rounding error of sums of float32 products, relative to alpha."""
 _WORTH_FLOPS = 2e10
-"""Number of operations below which products stay in float64: they take a quarter of a second."""
+"""Number of operations below which Gram matrices use float64: it takes a quarter of a second."""
 _WORTH_FEATURES = 1e7
-"""Number of features below which passes stay in float64: they take 35 milliseconds."""
+"""Number of rows times features below which passes use float64: it takes 35 milliseconds."""
 _SINGLE_TOL = 1e-5
 """Smallest tolerance that conjugate gradients reach on float32 features."""
 _PRODUCT = {np.float64: 1.2e-11, np.float32: 5.5e-12}
 """Seconds per product in a Gram matrix. This number and the next three were measured on two cores
 of 2024; the choice of the method depends on their ratios only."""
 _FACTOR = 2.5e-11
-"""Seconds of a Cholesky factorisation, divided by the cube of the number of features."""
+"""Seconds of a Cholesky factorisation, per cube of the number of features."""
 _PASS = {np.float64: 3.5e-9, np.float32: 1.8e-9}
 """Seconds per feature of one row in a pass of conjugate gradients."""
 _PASSES = 12
@@ -108,7 +107,7 @@ class RidgeSolver:
 
 @dataclass(frozen=True, slots=True)
 class RidgeProblem:
-    """Sizes and options of a fit of ``t`` targets on ``p`` features, check features included."""
+    """Sizes and options of a fit of ``t`` targets on ``p`` features, including check features."""
 
     p: int
     t: int
@@ -150,7 +149,7 @@ class RidgeProblem:
 
     @property
     def cholesky_bytes(self) -> int:
-        """Peak memory in bytes of the sums and their solution."""
+        """Peak memory in bytes of the Gram matrix, its factors and the solution."""
         matrices = 5 if self.alpha is None else 2
         if self.is_indefinite:
             matrices = 9
@@ -184,7 +183,7 @@ class RidgePlan:
 
 
 def plan_ridge(problem: RidgeProblem, solver: str, limit: int | None) -> RidgePlan:
-    """Return the plan that solves the problem within ``limit`` bytes in addition to the rows."""
+    """Return the plan of a fit that allocates at most ``limit`` bytes in addition to the rows."""
     # Blocks of features need memory on top of the Gram matrix.
     fits = limit is None or problem.cholesky_bytes + _LEAST_BLOCK_BYTES <= limit
     obstacle = _obstacle(problem)
@@ -220,7 +219,7 @@ def _obstacle(problem: RidgeProblem) -> str | None:
 
 
 def _iterative(problem: RidgeProblem, limit: int | None) -> RidgePlan:
-    """Return a plan for "cg" that shares the memory between stored features and preconditioner."""
+    """Return a plan for "cg", which divides memory between stored features and preconditioner."""
     p, size = problem.p, np.dtype(problem.pass_dtype(problem.weight_rms)).itemsize
     # Memory of a few vectors per target and of the blocks.
     vectors = 64 * p * problem.t + 64 * p + _OVERHEAD

@@ -61,15 +61,15 @@ from bochner.learned.training_data import TrainingData
 from bochner.spectral.wave_formulas import MemoryLayout, wave_features
 
 _WALK = PrecisionWalk()
-"""Default number of steps, step size and target acceptance of the precision's walk."""
+"""The walk of the precision, with its default number of steps, step size and acceptance target."""
 _JITTER = 1e-10
-"""Ridge as a share of the mean square of the columns, far below relevant curvatures."""
+"""Ridge of Hessians, as a share of the columns' mean square, far below relevant curvatures."""
 
 
 @register
 @dataclass(frozen=True, slots=True)
 class IndependentStructure(Structure):
-    """Dense frequencies with the papers' independence proposals, started from the prior."""
+    """Structure of the papers: dense frequencies, independent proposals, a start from the prior."""
 
     name: ClassVar[str] = "dense"
     is_discrete: ClassVar[bool] = False
@@ -79,7 +79,7 @@ class IndependentStructure(Structure):
 
 
 def independent_start(rng: Generator, scale: Array, n_frequencies: int) -> Start:
-    """Return frequencies (m, d) drawn from the dense prior, and the prior as a proposal."""
+    """Return frequencies (m, d) drawn from the dense prior, and the prior, which proposes draws."""
     hyper = dense_hyper(scale)
     mixture, omega = sample_prior(rng, hyper, n_frequencies)
     return omega, DensePrior(hyper, mixture, correlations=(0.0,), jumps=0.0)
@@ -88,7 +88,7 @@ def independent_start(rng: Generator, scale: Array, n_frequencies: int) -> Start
 @register
 @dataclass(frozen=True, slots=True)
 class BaNK(Model):
-    """BaNK's model; for labels, a frequency and its weights move jointly."""
+    """The model of BaNK; if targets are labels, a frequency and its weights move jointly."""
 
     def basis(self, n_waves: int) -> Basis:
         return PLAIN
@@ -102,9 +102,9 @@ SAMPLER = Sampler(LOCAL_MOVES, structure=IndependentStructure(), model=BaNK())
 
 
 def repeated(rows: TrainingData) -> TrainingData:
-    """Return rows without weights, each repeated by its integer weight.
+    """Return the rows without weights, each repeated as often as its integer weight says.
 
-    Raises ``ValueError`` for other weights.
+    Raises ``ValueError`` for fractional weights.
     """
     if rows.weight is None:
         return rows
@@ -127,13 +127,13 @@ def repeated(rows: TrainingData) -> TrainingData:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laplace:
-    """The normal distribution N(mode, A^{-1}), where ``A`` is the Hessian at the mode."""
+    """The normal distribution N(mode, A^{-1}), with ``A`` the negative log density's Hessian."""
 
     mode: Array  # (k,)
     lower: Floats  # (k, k): Cholesky factor of A
 
     def sample(self, rng: Generator) -> Array:
-        """Return a draw, of shape (k,)."""
+        """Return one draw (k,)."""
         return self.mode + np.linalg.solve(self.lower.T, rng.normal(size=len(self.mode)))
 
     def log_density(self, beta: Array) -> float:
@@ -189,7 +189,7 @@ def laplace(
 def _derivatives(
     Z: Array, target: Array, eta: Array, beta: Array, precision: float
 ) -> tuple[Array, Array]:
-    """Return the gradient of the log posterior, and its negative Hessian."""
+    """Return the gradient (k,) of the log posterior by ``beta``, and its negative Hessian."""
     half = 0.5 * np.tanh(0.5 * eta)
     gradient: Array = Z @ (target - half) - precision * beta
     hessian: Array = (Z * (0.25 - half * half)) @ Z.T
@@ -271,7 +271,7 @@ class JointPairChain:
         state.activation = activation
 
     def draw(self, state: JointPairState, info: Info, *, in_full: bool) -> ChainDraw:
-        """Return the stored draw of a state; weights are sampled and have no covariance."""
+        """Return what is stored of a state; its weights are sampled and have no covariance."""
         fitted = state.omega, state.beta, state.precision, info["log_likelihood"]
         return point_draw(*fitted, state.prior, in_full=in_full)
 
@@ -279,7 +279,7 @@ class JointPairChain:
         self._set_activation(state)
 
     def _sweep(self, rng: Generator, state: JointPairState) -> Info:
-        """Propose every frequency with its weights, in random order; return acceptances."""
+        """Propose each frequency with its weights, in random order; return acceptance rates."""
         kinds = state.prior.kinds
         order = rng.permutation(len(state.omega))
         suggestion = state.prior.suggest(rng, state.omega, order)
@@ -312,7 +312,7 @@ class JointPairChain:
         precision: float,
         threshold: float,
     ) -> bool:
-        """Propose columns ``new`` (k, n) in place of ``old``; return whether it is accepted."""
+        """Propose features ``new`` (k, n) with weights in place of ``old``; return the decision."""
         beta = state.beta[here]
         offset = state.activation - beta @ old
         # The same approximation at the old columns gives the density of the reverse proposal.
@@ -333,7 +333,7 @@ class JointPairChain:
         return True
 
     def _pair(self, state: JointPairState, omega: Array) -> Array:
-        """Return cosine and sine of one frequency (d,), of shape (2, n)."""
+        """Return the features (2, n) of one frequency (d,): its cosine and sine."""
         scale = 1.0 / np.sqrt(len(state.omega))
         Z = wave_features(self.rows.inputs, omega[None], MemoryLayout.BY_WAVE, amplitude=scale)
         return np.asarray(Z, np.float64)
@@ -351,8 +351,8 @@ def weight_precision_step(
 ) -> tuple[float, float]:
     r"""Return :math:`\lambda_0` after random-walk moves of its logarithm, and their acceptance.
 
-    Given the weights (2m,), whose prior is :math:`N(0, 1/\lambda_0)`, it does not depend on the
-    data.
+    Given the weights (2m,), whose prior is :math:`N(0, 1/\lambda_0)`, the posterior of
+    :math:`\lambda_0` does not depend on the data.
     """
     square = float(weights @ weights)
 

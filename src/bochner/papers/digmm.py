@@ -83,7 +83,7 @@ class MeanFieldPrior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComponentFactors:
-    """Variational factors of ``T`` components."""
+    """Variational factors of the sticks, means and precisions of ``T`` components."""
 
     sticks: Array  # (T - 1, 2): Beta parameters of q(beta)
     means: Array  # (T, d): Means of q(mu)
@@ -99,7 +99,7 @@ class ComponentFactors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrequencyFactors:
-    """Variational factors of frequencies, one for each of ``G`` groups."""
+    """Variational factors of labels and frequencies; the frequencies of a group share theirs."""
 
     sizes: NDArray[np.intp]  # (G,): Numbers of frequencies in the groups
     labels: Array  # (G, T): q(z = t)
@@ -108,14 +108,14 @@ class FrequencyFactors:
 
     @property
     def covariances(self) -> Array:
-        """Covariances, of shape (G, d, d)."""
+        """Covariances (G, d, d) of q(omega)."""
         return np.asarray(np.linalg.inv(self.precisions), dtype=np.float64)
 
 
 def updated_components(
     prior: MeanFieldPrior, components: ComponentFactors, frequencies: FrequencyFactors
 ) -> ComponentFactors:
-    """Return the components after updates of the sticks, the means and then the precisions."""
+    """Return the component factors after updates of sticks, means and then precisions."""
     shares = frequencies.sizes[:, None] * frequencies.labels
     counts = shares.sum(axis=0)
     expected = components.precisions
@@ -146,7 +146,7 @@ def updated_components(
 def updated_frequencies(
     components: ComponentFactors, frequencies: FrequencyFactors, curvature: Array
 ) -> FrequencyFactors:
-    r"""Return the frequencies after updates of labels and then of :math:`q(\omega)`.
+    r"""Return the frequency factors after updates of labels and then of :math:`q(\omega)`.
 
     .. math:: S = \sum_t q(z = t) \, E \Lambda_t + A, \qquad
               \omega \sim N(S^{-1} \sum_t q(z = t) \, E \Lambda_t \, E \mu_t, \; S^{-1})
@@ -164,7 +164,7 @@ def updated_frequencies(
 
 
 def log_labels(components: ComponentFactors, frequencies: FrequencyFactors) -> Array:
-    r"""Return :math:`\ln \hbar` (G, T), the expected log density of label and frequency."""
+    r"""Return :math:`\ln \hbar` (G, T): expected log densities of a label with its frequency."""
     dim = components.means.shape[1]
     spread = np.linalg.inv(components.mean_precisions)
     covariances = frequencies.covariances
@@ -184,7 +184,7 @@ def log_labels(components: ComponentFactors, frequencies: FrequencyFactors) -> A
 def prior_bound(
     prior: MeanFieldPrior, components: ComponentFactors, frequencies: FrequencyFactors
 ) -> float:
-    """Return the evidence lower bound without the term of the data."""
+    """Return the evidence lower bound without the expected log likelihood of the data."""
     dim = components.means.shape[1]
     labels, log_determinants = frequencies.labels, np.linalg.slogdet(frequencies.precisions)[1]
     # Labels of zero contribute nothing to the entropy.
@@ -200,7 +200,7 @@ def prior_bound(
 
 
 def stick_divergence(beta: Array, concentration: float) -> float:
-    """Return the Kullback-Leibler divergence of all sticks from their prior."""
+    """Return the Kullback-Leibler divergence of all sticks' factors from their prior."""
     both = digamma(beta.sum(axis=1))
     broken, left = digamma(beta[:, 0]) - both, digamma(beta[:, 1]) - both
     normalisers = betaln(1.0, concentration) - betaln(beta[:, 0], beta[:, 1])
@@ -209,7 +209,7 @@ def stick_divergence(beta: Array, concentration: float) -> float:
 
 
 def mean_divergence(prior: MeanFieldPrior, components: ComponentFactors) -> float:
-    """Return the Kullback-Leibler divergence of all means from their prior."""
+    """Return the Kullback-Leibler divergence of all means' factors from their prior."""
     centred = components.means - prior.mean
     traces = np.tensordot(np.linalg.inv(components.mean_precisions), prior.mean_precision, axes=2)
     squares = np.einsum("ti,ij,tj->t", centred, prior.mean_precision, centred)
@@ -219,7 +219,7 @@ def mean_divergence(prior: MeanFieldPrior, components: ComponentFactors) -> floa
 
 
 def precision_divergence(prior: MeanFieldPrior, components: ComponentFactors) -> float:
-    """Return the Kullback-Leibler divergence of all precisions from their prior."""
+    """Return the Kullback-Leibler divergence of all precisions' factors from their prior."""
     dim, dofs = len(prior.mean), components.dofs
     inverse = np.linalg.inv(prior.scale)
     ratios = np.linalg.slogdet(prior.scale)[1] - np.linalg.slogdet(components.scales)[1]
@@ -230,7 +230,7 @@ def precision_divergence(prior: MeanFieldPrior, components: ComponentFactors) ->
 
 
 def _summed_digamma(dofs: Array, dim: int) -> Array:
-    """Return the derivative of the log multivariate gamma function at half of ``dofs``."""
+    """Return the derivative of the log multivariate gamma function at ``dofs / 2``."""
     summed: Array = np.sum(digamma(0.5 * (dofs[:, None] - np.arange(dim))), axis=1)
     return summed
 
@@ -238,7 +238,7 @@ def _summed_digamma(dofs: Array, dim: int) -> Array:
 @register
 @dataclass(frozen=True, slots=True)
 class Taylor(Inference):
-    """Algorithm 1 as published, applied to each part of the eigen-split separately.
+    """Inference by Algorithm 1 as published, for each part of the eigen-split separately.
 
     ``SimilarityFeatures(kernel, inference=Taylor())`` uses it.
     """
@@ -288,7 +288,7 @@ class Taylor(Inference):
 
 @dataclass(frozen=True, slots=True)
 class GroupSizes(Allocation):
-    """Gives each Gaussian its number of frequencies in the inference; fewer are drawn at random."""
+    """Gives each Gaussian as many frequencies as in the inference; fewer are drawn at random."""
 
     sizes: tuple[int, ...]
 
@@ -329,7 +329,7 @@ def eigen_split(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedData:
-    """Data of one sign: rows (n, d), similarities (n, n) with mean diagonal one, noise, mass."""
+    """A part of the eigen-split: rows (n, d), and similarities (n, n) over their mean diagonal."""
 
     rows: Array
     gram: Array
@@ -342,13 +342,13 @@ class SignedData:
         return self.rows[first] - self.rows[second], self.gram[first, second]
 
     def curvature(self) -> Array:
-        """Return ``A``, of shape (d, d); similarities above one count as one."""
+        """Return the matrix ``A`` (d, d) of the module; similarities above one count as one."""
         deltas, values = self.pairs()
         weights = np.maximum(1.0 - values, 0.0) / self.noise**2
         return (deltas.T * weights) @ deltas
 
     def data_bound(self, frequencies: FrequencyFactors) -> float:
-        """Return the expected log likelihood, with exact expectations of cosines."""
+        """Return the expected log likelihood of the similarities, with exact expected cosines."""
         deltas, values = self.pairs()
         total = frequencies.sizes.sum()
         share, covariances = frequencies.sizes / total, frequencies.covariances
@@ -368,7 +368,7 @@ class SignedData:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inferred:
-    """Factors after the last iteration, and the record of all iterations."""
+    """Variational factors after the last iteration, and the record of all iterations."""
 
     components: ComponentFactors
     frequencies: FrequencyFactors
@@ -406,7 +406,7 @@ def coordinate_ascent(
 def start(
     prior: MeanFieldPrior, sizes: NDArray[np.intp], rng: Generator
 ) -> tuple[FrequencyFactors, ComponentFactors]:
-    """Return initial factors, with one group of frequencies for each component."""
+    """Return initial variational factors, with one group of frequencies for each component."""
     n_groups, dim = len(sizes), len(prior.mean)
     drawn = wishart(prior.dof, prior.scale).rvs(n_groups, random_state=rng)
     precisions = np.reshape(drawn, (n_groups, dim, dim))
@@ -423,7 +423,7 @@ def start(
 
 
 def _published_prior(sketch: Sketch, concentration: float) -> MeanFieldPrior:
-    """Return a prior with the frequencies of a Gaussian kernel of half the typical distance."""
+    """Return the prior that expects a Gaussian kernel of length scale half the typical distance."""
     dim = sketch.rows.shape[1]
     precision = (_LENGTH_SCALE * sketch.distance) ** 2 * np.eye(dim)
     dof = dim + 1.0 + STIFFNESS
@@ -431,13 +431,13 @@ def _published_prior(sketch: Sketch, concentration: float) -> MeanFieldPrior:
 
 
 def _equal_sizes(total: int, n_parts: int) -> NDArray[np.intp]:
-    """Return the sizes of at most ``n_parts`` non-empty parts, which differ by at most one."""
+    """Return the sizes of at most ``n_parts`` non-empty parts of ``total``, equal up to one."""
     parts = np.array_split(np.arange(max(total, 1)), max(min(n_parts, total), 1))
     return np.array([len(part) for part in parts])
 
 
 def _summed(series: list[Array], last: float | None = None) -> Array:
-    """Return the sum of series; shorter series are padded with ``last`` or their last value."""
+    """Return the sum of series; a shorter one is padded with ``last`` or with its last value."""
     total = np.zeros(max(map(len, series)))
     for values in series:
         total[: len(values)] += values

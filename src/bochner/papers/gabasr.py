@@ -65,7 +65,7 @@ _PRECISION = 1e-6
 """GaBaSR's precision of the weights, for features that are not divided by the square root of their
 number."""
 _LEAST_SHARE = 1e-12
-"""Least ridge as a share of the trace of the Gram matrix: with less, rounding errors dominate."""
+"""Least ridge, as a share of the trace of the Gram matrix: with less, rounding errors dominate."""
 
 
 @register
@@ -73,7 +73,7 @@ _LEAST_SHARE = 1e-12
 class GaBaSR(AmplitudeModel):
     r"""GaBaSR: waves of the frequencies :math:`s_n + v_k / 2` with independent weights.
 
-    Its priors are the paper's, noise is constant, and labels have least-squares weights.
+    The priors are the paper's, noise is constant, and labels have least-squares weights.
     """
 
     is_summed: ClassVar[bool] = True
@@ -159,7 +159,7 @@ class LeastSquaresChain:
         return acceptances(kinds, tried, accepted) | {"log_likelihood": state.value}
 
     def draw(self, state: LeastSquaresState, info: Info, *, in_full: bool) -> ChainDraw:
-        """Return the stored draw of a state; its weights have no covariance."""
+        """Return what is stored of a state; its weights have no covariance."""
         fitted = state.omega, state.coef, state.precision, state.value
         return point_draw(*fitted, state.prior, in_full=in_full)
 
@@ -172,7 +172,7 @@ class LeastSquaresChain:
     def _exchange(
         self, state: LeastSquaresState, index: NDArray[np.intp], values: Array, threshold: float
     ) -> bool:
-        """Set a unit to proposed values if they are accepted; return whether they are."""
+        """Set the unit ``index`` to proposed values if they are accepted; return the decision."""
         basis, n_units = self.rows.basis, len(state.omega)
         waves = basis.proposed(state.omega, index, values)
         touched = basis.touched(index, n_units).ravel()
@@ -195,7 +195,7 @@ class LeastSquaresChain:
         return True
 
     def _fitted(self, Z: Floats, gram: Array, precision: float) -> tuple[Array, float]:
-        """Return the least-squares weights of the labels, and their log likelihood."""
+        """Return the least-squares weights (p,) of the labels, and the log likelihood they have."""
         ridge = gram.copy()
         features = np.arange(len(Z) - self.rows.n_fixed)
         ridge[features, features] += max(precision, _LEAST_SHARE * float(np.trace(gram)))

@@ -104,9 +104,9 @@ class Display(ABC):
     figure_ : matplotlib.figure.Figure or None
         Figure of the drawing; ``None`` before :meth:`plot`.
     axes_ : tuple of matplotlib.axes.Axes
-        One for each panel.
+        Axes, one for each panel.
     ax_ : matplotlib.axes.Axes
-        The first of them.
+        The axes of the first panel.
     """
 
     axes_: "tuple[Axes, ...]" = field(default=(), repr=False)
@@ -181,7 +181,7 @@ def to_svg(
     Texts, axes and reference lines have the colour of the text around the picture
     (``currentColor``), and there is no background, so that one picture suits light and dark pages.
     Text stays text, in the page's sans-serif font. Identifiers depend on title and description, so
-    that those of several pictures of a page differ. Equal pictures give equal SVG text.
+    that the identifiers of two pictures on a page differ. Equal pictures give equal SVG text.
 
     Parameters
     ----------

@@ -207,7 +207,7 @@ class EffectDisplay(Display):
         ]
 
     def _lines_along(self) -> tuple[int | None, int]:
-        """Return the index of the column with a curve per level, or ``None``, and of the x axis."""
+        """Return the columns, by index, with a curve per level (or ``None``) and on the x axis."""
         sizes = [len(values) for values in self.effect.values]
         few = [i for i in (0, 1) if self._is_text(i) and sizes[i] <= _MOST_CURVES]
         if few:

@@ -317,9 +317,8 @@ def residuals(
 ) -> ResidualsDisplay:
     """Draw residuals against predictions, a column or time, with their running quartiles.
 
-    Residuals are observations less predictions. They are divided by the predictive standard
-    deviations of models that have them, so that they are about normal with variance one if the
-    model is right, everywhere.
+    Residuals are observations minus predictions, divided by predictive standard deviations if the
+    model has them. Residuals of a correct model are then about standard normal everywhere.
 
     Parameters
     ----------

@@ -47,9 +47,8 @@ class SpectrumDisplay(Display):
     r"""Shares of the variance by frequency or period of d inputs, one panel each.
 
     A real kernel has the same weight at :math:`\omega` and :math:`-\omega`, so :math:`|\omega|` is
-    drawn.
-    Densities over frequencies have an axis of periods above. Shares over periods have a logarithmic
-    axis.
+    drawn. Densities over frequencies have an axis of periods above; shares over periods have a
+    logarithmic axis.
     """
 
     names: Sequence[str]

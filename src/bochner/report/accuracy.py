@@ -44,7 +44,7 @@ def metric_of(subject: Subject) -> str:
 
 
 def shown(name: str, score: Score) -> str:
-    """Return a cell with a metric and its standard error."""
+    """Return the text of a table cell with a metric and its standard error."""
     if name in _SHARES:
         return percent(score.value, score.std_error)
     if name == "auc":

@@ -45,7 +45,7 @@ def data_section(subject: Subject) -> Section:
 
 
 def _side_facts(study: Study) -> str:
-    """Describe the roles of weights and groups."""
+    """Return sentences on the weights and groups of rows, or an empty text without them."""
     texts = []
     if study.split.weight is not None:
         texts.append("Rows have weights in the fit; errors on test rows are not weighted.")
@@ -112,7 +112,7 @@ def _n_kernels(head: SumOfLaws | SoftmaxOfLaws) -> int:
 
 
 def _others(head: SumOfLaws | SoftmaxOfLaws) -> str:
-    """Return a sentence on the members of a sum of models that are not kernels."""
+    """Return a text such as " and of trees" on base models that are not kernels, or none."""
     members = (law for law in head.laws.members if not isinstance(law, KernelLaw))
     kinds = list(dict.fromkeys(plain(law.kind) for law in members))
     return f" and of {listed(kinds)}" if kinds else ""

@@ -159,7 +159,7 @@ def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
 
 
 def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Group ordered values, by their row counts, into bins of at least ``least`` rows.
+    """Return the bins (k,) of k ordered values with ``sizes`` rows, at least ``least`` per bin.
 
     A frequent value starts a new bin if the previous bin has enough rows.
     """

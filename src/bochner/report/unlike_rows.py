@@ -108,7 +108,7 @@ def _unsafe_sentence(own: Outcome, unsafe: Sequence[str]) -> str:
 
 
 def _noted(by_kind: Mapping[str, Outcome], note: Callable[[Outcome], str]) -> list[str]:
-    """Return a list, as text, of the kinds of rows with a note, the note in parentheses."""
+    """Return a text, such as "kind (note)", for each kind of rows with a nonempty note."""
     notes = {KINDS_OF_ROWS[kind]: note(outcome) for kind, outcome in by_kind.items()}
     return [f"{kind} ({text})" for kind, text in notes.items() if text]
 

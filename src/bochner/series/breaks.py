@@ -107,7 +107,7 @@ class _Break(NamedTuple):
     def applied(
         self, rows: ScaledSeries, structure: SeriesStructure
     ) -> tuple[ScaledSeries, SeriesStructure]:
-        """Return the rows with the outlier set to NaN, and the structure with the shift added."""
+        """Return rows and structure after this break: NaN for an outlier, or a shift added."""
         if self.is_shift:
             earlier = () if structure.shifts is None else structure.shifts.times
             times = tuple(sorted({*earlier, float(rows.times[self.place])}))
@@ -161,7 +161,7 @@ def standardised(model: SeriesModel, theta: Array, rows: ScaledSeries) -> Breaks
 
 
 def _transposed(own: Array, other: Array, partner: NDArray[np.int64]) -> Array:
-    """Return the transpose (s, s) of a transition matrix."""
+    """Return the transpose (s, s) of a transition matrix, from its entries as in `Steps`."""
     # A state without a partner is stored as its own partner; its off-diagonal entry is zero.
     matrix = np.diag(np.where(partner == np.arange(len(own)), 0.0, other))[:, partner].T
     return matrix + np.diag(own)

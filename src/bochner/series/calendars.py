@@ -92,7 +92,7 @@ def _index(utc: Stamps, zone: str | None) -> pd.DatetimeIndex:
 
 
 def _own_index(index: pd.DatetimeIndex, clock: Stamps) -> pd.DatetimeIndex:
-    """Return the dates as an index with local times ``clock`` (n,), naive if UTC offsets differ."""
+    """Return the index, or naive local times ``clock`` (n,) if its zone has different times."""
     import pandas as pd
 
     shown = pd.DatetimeIndex(clock)
@@ -115,7 +115,7 @@ def _inferred(index: pd.DatetimeIndex) -> str | None:
 
 
 def _with_holes(index: pd.DatetimeIndex, utc: Stamps, clock: Stamps) -> str | None:
-    """Return the frequency string of the calendar with the shortest description of the dates."""
+    """Return the frequency string of the calendar of least cost, missing dates included."""
     best, least = None, np.inf
     for calendar in _calendars(index, utc, clock):
         steps = np.diff(calendar.places)
@@ -268,7 +268,7 @@ def _of_longest_run(index: pd.DatetimeIndex) -> _Calendar | None:
 
 
 def month_numbers(clock: Stamps, offset: Any, at: np.timedelta64) -> Array:
-    """Return fractional months since 1970 of local times (n,), integers at the calendar's dates."""
+    """Return months since 1970 of local times (n,), integers at ``offset`` dates at time ``at``."""
     import pandas as pd
 
     margin = pd.Timedelta(70, "D")  # Two months: calendar dates enclose every date
@@ -291,7 +291,10 @@ _LONGEST_STEP = np.timedelta64(36, "h")
 
 
 def holiday_inputs(times: object, n_known: int, place: str) -> pd.DataFrame:
-    """Return an indicator (n, d) of each holiday at dates ``times`` (n,), by the local clock."""
+    """Return indicators (n, d) of the holidays of ``place``, such as DE-BY, at ``times`` (n,).
+
+    Holidays on fewer than two dates of the training rows, the first ``n_known``, share a column.
+    """
     import pandas as pd
 
     try:

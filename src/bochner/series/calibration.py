@@ -46,10 +46,10 @@ _FEWEST = 0.5
 
 
 class Calibration(NamedTuple):
-    """Ratio of errors from past origins to the errors that a model expects.
+    """Ratios of errors of forecasts from past origins to the errors that the model expects.
 
-    At horizons (q,), in ranges, ``factors`` (q,) multiply the model's standard deviations.
-    A share ``large`` of forecasts has deviations that are `LARGE` times as large.
+    At ``horizons`` (q,), in ranges of the rows, ``factors`` (q,) multiply the model's standard
+    deviations. A share ``large`` of forecasts has deviations that are `LARGE` times as large.
     """
 
     horizons: Array
@@ -60,7 +60,7 @@ class Calibration(NamedTuple):
 def calibrated(
     model: SeriesModel, theta: Array, rows: ScaledSeries, step: float, n_outliers: int = 0
 ) -> Calibration:
-    """Return the calibration by errors from all origins in the last two thirds of the rows."""
+    """Return the calibration by errors of forecasts from origins in the last two thirds of rows."""
     n = len(rows)
     regular = np.abs(np.diff(rows.times) - step) <= _REGULAR * step
     longest = n // _SHARE
@@ -84,10 +84,11 @@ def calibrated(
 def scales(
     squares: Sequence[Array], horizons: Sequence[int], n_outliers: int = 0
 ) -> tuple[Array, float]:
-    r"""Return variances (q,) of q horizons and the share of large errors, from squared errors.
+    r"""Return variances v (q,) of standardised errors at q horizons, and the share s of large ones.
 
-    The density of a standardised error e at a horizon is :math:`(1 - s) N(e; 0, v) + s N(e; 0, 9
-    v)`. The variance of this mixture, :math:`v (1 + 8 s)`, is at least one.
+    They are fitted to ``squares`` of errors, by horizon, with the density
+    :math:`(1 - s) N(e; 0, v) + s N(e; 0, 9 v)` of an error e. Outliers count as large errors. The
+    variance of this mixture, :math:`v (1 + 8 s)`, is at least one.
     """
     prior_large, prior_others = _LARGE_PRIOR
     prior_large += n_outliers
@@ -155,7 +156,7 @@ def paths(
 
 
 def _carried(states: Array, steps: Steps, k: int) -> Array:
-    """Return the states (..., s) after one noise-free transition."""
+    """Return the states (..., s) after step ``k``, without noise."""
     states_after: Array = states * steps.own[k] + states[..., steps.partner] * steps.other[k]
     return states_after
 
@@ -170,7 +171,7 @@ def _normal(mean: Array, cov: Array, count: int, rng: Generator) -> Array:
 
 
 def _disturbances(steps: Steps, k: int, count: int, rng: Generator) -> Array:
-    """Return draws (count, s) of the state noise of a step."""
+    """Return draws (count, s) of the noise that step ``k`` adds to the states."""
     variance, partner = steps.variance[k], steps.partner
     drawn = rng.normal(size=(count, len(variance)))
     noise: Array = drawn * np.sqrt(variance)

@@ -89,7 +89,7 @@ class Searcher:
     priors: SeriesPriors = GENERAL
 
     def first(self, rows: ScaledSeries, seasons: Sequence[Season]) -> Fit:
-        """Return the fit with a line and all seasons that have enough periods in the rows."""
+        """Return the fit of a line plus those ``seasons`` that have enough periods in the rows."""
         longest = np.ptp(rows.times) / _FEWEST_SEASONS * (1.0 + ROUNDED)
         shortest = FEWEST_STEPS * self.step * (1.0 - ROUNDED)
         waves = tuple(
@@ -268,7 +268,7 @@ class Searcher:
 
 
 def _start(model: SeriesModel, near: LaplaceApproximation) -> Array:
-    """Return start parameters: those of the mode for shared parts, prior means for other parts."""
+    """Return start parameters: the mode's for parts of both models, prior means for new parts."""
     theta: Array = model.prior.mean.copy()
     for part in model.parts:
         for shared_part in near.model.parts:
@@ -367,7 +367,7 @@ def learn(
 def _first(
     times: Array, values: Array, inputs: Array, clock: Array | None, name: str, plan: Plan
 ) -> tuple[SeriesUnits, Searcher, Fit, float]:
-    """Return scale, searcher and first fit for a transformation, and its log weight."""
+    """Return units, searcher, first fit and log weight of the transformation ``name``."""
     function = TRANSFORMATIONS[name]
     # The scale is that of transformed values.
     transformed = function.forward(values)

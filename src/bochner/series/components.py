@@ -49,7 +49,7 @@ def around(value: float, factor: float, name: str = "", power: int = 0) -> Prior
 
 
 class StateTransition(NamedTuple):
-    """Transition entries of one process over u steps; see `bochner.series.state_loops`."""
+    """Transition entries of one process for u steps; see `bochner.series.state_loops`."""
 
     own: RealOrComplex
     other: RealOrComplex
@@ -81,7 +81,7 @@ class SeriesProcess(ABC):
 
     @abstractmethod
     def move(self, theta: RealOrComplex, dt: Array) -> StateTransition:
-        """Return the transition entries over u steps, arrays that broadcast to (..., u, s)."""
+        """Return the transition entries, broadcasting to (..., u, s), for steps ``dt`` (u,)."""
 
     @property
     def form(self) -> CompiledForm | None:
@@ -95,7 +95,7 @@ class SeriesProcess(ABC):
     def weights(self, times: Array, inputs: Array, clock: Array | None = None) -> Array:
         """Return the weights (n, s) of the states in the values at times (n,).
 
-        ``clock`` (n,) is the time by the clock of a zone minus the time; None for zero.
+        ``clock`` (n,) is local time minus time; None without a time zone.
         """
         weights = np.zeros((len(times), len(self.partners)))
         weights[:, 0] = 1.0

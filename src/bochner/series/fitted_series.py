@@ -254,7 +254,7 @@ class SeriesForecasts:
         return self.each(lambda name: drawn[name].T, list(range(count)))
 
     def components(self, ends: Array) -> Any:
-        """Return means and interval ends (h, 3) of each series' components, ignoring sums."""
+        """Return mean and quantiles ``ends`` (h, 3) of each series' components, ignoring sums."""
 
         def of_series(series: str, ahead: Ahead) -> Any:
             laws = self.fitted[series].law.components_at(ahead.rows)
@@ -285,7 +285,7 @@ class SeriesForecasts:
         return results if self.is_single else in_one_frame(results)
 
     def each(self, values: Callable[[str], Array], columns: Sequence[object] | None = None) -> Any:
-        """Return values (h,) or (h, q) by series name, in the order of the requested times."""
+        """Return ``values(name)`` (h,) or (h, q) of each series, ordered as the requested times."""
         return self.by_name(
             lambda name, ahead: labelled(values(name)[ahead.places], ahead.future.index, columns)
         )
@@ -296,7 +296,7 @@ class SeriesForecasts:
         return next(iter(results.values())) if self.is_single else results
 
     def _scored(self, sums: Reconciliation, laws: Mapping[str, Any]) -> list[ScoredLaw]:
-        """Return the laws of series that add up; ValueError if the series' times differ."""
+        """Return quantile functions of the series in ``sums``; ValueError if their times differ."""
         first = sums.names[0]
         for name in sums.names[1:]:
             kinds = [self.fitted[each].timeline.kind for each in (first, name)]

@@ -316,14 +316,14 @@ class Forecaster(BaseEstimator):
             ``horizon``), ``observed``, ``predicted``, ``lower``, ``upper``, ``covered``,
             ``scaled_error`` (the error divided by the mean absolute seasonal difference of the
             training values; its mean absolute value is the MASE) and, without ``sums``,
-            ``log_density``; ``series`` has the names of several. A data frame with ``time`` if
-            ``y`` is a pandas object.
+            ``log_density``; ``series`` is the name if there are several. The result is a data
+            frame with ``time`` if ``y`` is a pandas object.
         """
         self._check_parameters()
         return rolling_table(self, y, X, times, horizon, n_origins, stride, level, season_length)
 
     def of(self, name: str) -> "Forecaster":
-        """Return the fitted model of the named series, a separate forecaster without ``sums``.
+        """Return a forecaster of the named series alone, without ``sums``.
 
         Raises ValueError if there is no such series.
         """
@@ -363,14 +363,14 @@ class Forecaster(BaseEstimator):
         return self
 
     def _try_out(self) -> None:
-        """Forecast one time to validate a model that was loaded from a file."""
+        """Validate a model that was loaded from a file by a test forecast."""
         for series in self._fitted().series_.values():
             series.try_out()
         if self.reconciliation_ is not None and set(self.reconciliation_.names) - set(self.series_):
             raise ValueError("sums contain series without a model")
 
     def _forecasts(self, horizon: object, X: object) -> SeriesForecasts:
-        """Return the forecasts of all series at times, or of a number of steps."""
+        """Return the forecasts of all series for a number of steps or for requested times."""
         fitted = self._fitted().series_
         return SeriesForecasts.at(fitted, self.is_single_, self.reconciliation_, horizon, X)
 

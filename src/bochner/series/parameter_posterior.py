@@ -56,8 +56,8 @@ _SLOW = 0.1
 class LaplaceApproximation:
     """Normal (Laplace) approximation of one model's parameter posterior at its mode.
 
-    ``theta`` (k,) is the mode, ``log_density`` the log density of values and parameters there, and
-    ``factor`` (k, k) a factor of the covariance: the product with its transpose. ``log_evidence``
+    ``theta`` (k,) is the mode, ``log_density`` the log density of values and parameters there;
+    ``factor`` (k, k) times its transpose is the covariance of the parameters. ``log_evidence``
     is Laplace's approximation of the log evidence of the model.
     """
 
@@ -117,7 +117,7 @@ def find_mode(
 
 
 def _laplace(objective: _Objective, z: Array) -> tuple[Array, float]:
-    """Return a factor (k, k) of the covariance, and the log volume relative to the prior's."""
+    """Return a factor (k, k) of the covariance, and the log ratio of its volume to the prior's."""
     shifts = np.where(z < 0.0, _INCREMENT, -_INCREMENT)  # Away from the bounds
     _, gradients = objective.many(np.vstack((z, z + np.diag(shifts))))
     curvature = (gradients[1:] - gradients[0]) / shifts[:, None]

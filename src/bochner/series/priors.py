@@ -124,13 +124,13 @@ class SeriesPriors:
         return self.power * log_evidence + self.trends[trend]
 
     def log_weight_of_scale(self, log_evidence: float, transformation: str) -> float:
-        """Return the log weight by which transformations are compared."""
+        """Return the unnormalised log weight of a transformation in comparisons."""
         # "floor" has the prior odds of "none".
         odds = self.transformations.get(transformation, self.transformations["none"])
         return self.transformation_power * log_evidence + odds
 
     def weight_of_drift(self, n_steps: float) -> float:
-        """Return the weight of a random walk with drift after ``n_steps`` steps."""
+        """Return the weight of a random walk with drift for a series of ``n_steps`` steps."""
         longer = n_steps / self.drift_steps if self.drift_steps else np.inf
         weight = self.drift_weight / max(1.0, longer) ** 2
         return weight if weight > _LEAST_DRIFT else 0.0

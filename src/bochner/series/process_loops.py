@@ -89,7 +89,7 @@ def _integrated(x: complex, decay: complex) -> complex:
 def _write_process(
     kind: int, constants: Array, theta: Numbers, dt: float, moves: Numbers, extra: Numbers
 ) -> None:
-    """Write ``own``, ``other``, ``initial`` to ``moves`` (3, s) and the rest to ``extra``."""
+    """Write a process's ``own``, ``other``, ``initial`` to ``moves``, the rest to ``extra``."""
     for i in range(7):
         extra[i] = 0.0
     if kind <= WALK:
@@ -141,7 +141,7 @@ def _write_process(
 
 @inner(error_model="numpy")
 def _place(form: Form, part: int, theta: Array, near: Numbers) -> tuple[int, int, int]:
-    """Copy a process's parameters; return their number and the slice ends of its states."""
+    """Copy a process's parameters to ``near``; return their number, start and stop of states."""
     first, count = form.parameters[part], form.parameters[part + 1] - form.parameters[part]
     for i in range(count):
         near[i] = theta[first + i]
@@ -207,8 +207,8 @@ _inner = partial(inner, error_model="numpy")
 class Coefficients(NamedTuple):
     """Sufficient statistics and posterior of L coefficients with prior covariance :math:`D^2`.
 
-    Filter errors are c of the columns and e of the values, with variance S. G is I + D A D; rows
-    of I are zero for unknown values, whose prior is flat.
+    c and e are the filter's errors of the columns and of the values, and S is their variance. G is
+    I + D A D; rows of I are zero for unknown values, whose prior is flat.
     """
 
     inner: Array  # (L, L): A, the sum of c c.T / S over times

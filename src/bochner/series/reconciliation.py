@@ -139,7 +139,7 @@ class Reconciliation:
         projections: Sequence[Array],
         scores: Callable[[int], Array],
     ) -> Array:
-        """Return reconciled draws (n, N, h) from the normal scores (N, n) of each time."""
+        """Return reconciled draws (n, N, h), given the function from a time to scores (N, n)."""
         draws = []
         for time, projection in enumerate(projections):
             columns = zip(laws, scores(time).T, strict=True)

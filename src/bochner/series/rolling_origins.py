@@ -105,7 +105,7 @@ def _forecasts(
     after: slice,
     level: float,
 ) -> dict[str, dict[str, Array]]:
-    """Return the columns of the forecast table for one origin, for each series."""
+    """Return the predicted columns of the table for one origin, by name of the series."""
     where = _where(next(iter(named.values())), times, after)
     mean = fitted.predict(where, later)
     lower, upper = fitted.predict_interval(where, level, later)
@@ -125,7 +125,7 @@ def _forecasts(
 
 
 def _errors(observed: Array, forecast: dict[str, Array], scale: float) -> dict[str, Array]:
-    """Return the table columns of one forecast; errors are NaN where a value is unknown."""
+    """Return a forecast's table columns, with coverage and errors; NaN if not observed."""
     predicted, lower, upper = (forecast[name] for name in ("predicted", "lower", "upper"))
     is_known = np.isfinite(observed)
     columns = {

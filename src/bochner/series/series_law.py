@@ -117,7 +117,7 @@ class SeriesLaw:
             raise ValueError("a series must have known values among the rows of its fit")
 
     def check_times(self, last: float) -> None:
-        """Raise ValueError for arrays that contradict each other, as in a damaged file."""
+        """Raise ValueError if units, times and the ``last`` time disagree, as in a damaged file."""
         units = self.units
         step = float(np.median(np.diff(self.rows.times)))
         if not abs(units.step / units.span - step) <= _TIMES_ERROR:
@@ -231,7 +231,7 @@ class SeriesLaw:
         return np.array(next(shifts, ()), dtype=np.float64)
 
     def n_other_inputs(self, rows: ScaledSeries) -> int:
-        """Return the number of rows whose inputs differ from the series' inputs at that time."""
+        """Return the number of rows with inputs that differ from the series' at the same time."""
         _, training, new = np.intersect1d(self.times, rows.times, return_indices=True)
         differences = np.abs(self.inputs[training] - rows.inputs[new])
         return int(np.sum((differences > _INPUTS_ERROR).any(axis=1)))
@@ -302,7 +302,7 @@ class SeriesLaw:
         return TRANSFORMATIONS[self.transformation].back(self.paths(rows, n_samples, rng))
 
     def paths(self, rows: ScaledSeries, n_samples: int, rng: Generator) -> Array:
-        """Return joint draws (n_samples, h) of transformed values, as `sample` for values."""
+        """Return joint draws (n_samples, h) of transformed values, which `sample` converts back."""
         weights = np.concatenate([member.weights for member in self.members])
         counts = rng.multinomial(n_samples, weights / weights.sum())
         later, factors = self.rows.part(slice(-1, None)).joined(rows), self._factors(rows.times)
@@ -371,7 +371,7 @@ class SeriesLaw:
     def _moments(
         self, rows: ScaledSeries
     ) -> Iterator[tuple[SeriesModel, Array, float, Array, Array]]:
-        """Yield means and variances (h, J + 1) of the components and, last, their sum, per draw."""
+        """Yield each draw's model, parameters, weight and moments (as `components_of`) at rows."""
         # Rows within the range of the series are smoothed, later rows are forecast.
         n_inside = int(np.sum(rows.times <= self.times[-1]))
         windows = self._windows(rows.part(slice(0, n_inside)))
@@ -390,7 +390,7 @@ class SeriesLaw:
                 yield model, theta, float(weight), mean, variance
 
     def _windows(self, inside: ScaledSeries) -> list[tuple[ScaledSeries, Index]]:
-        """Return windows: rows of the series merged with new rows, and the new positions."""
+        """Return windows of the series' rows merged with new rows, and places of the new rows."""
         all_rows, windows = self._all_rows, []
         latest = np.searchsorted(self.times, inside.times, side="right") - 1
         n_before = self.n_earlier - 1 - latest

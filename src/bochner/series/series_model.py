@@ -92,7 +92,7 @@ class SeriesModel:
 
     @cached_property
     def partners(self) -> NDArray[np.int64]:
-        """Index (s,) of the other state on which each state depends, or else its own."""
+        """Index (s,) of the other state on which each state depends, or else the state's index."""
         sizes = [len(part.partners) for part in self.parts]
         starts = np.cumsum([0, *sizes[:-1]])
         return np.concatenate(
@@ -183,9 +183,9 @@ class SeriesModel:
     def carried(
         self, theta: Array, means: Array, covs: Array, length: float, rows: ScaledSeries
     ) -> tuple[Array, Array]:
-        """Return means and variances (n,) of values one step of length ``step`` after known states.
+        """Return means and variances (n,) of values at rows, from states earlier by ``length``.
 
-        States have means (n, s) and covariances (n, s, s), each one step before one of the rows.
+        ``means`` (n, s) and ``covs`` (n, s, s) are the states' moments, one before each row.
         """
         from_self, from_partner, variance, covariance = (
             part[0] for part in self._moved(theta, np.array([length]))

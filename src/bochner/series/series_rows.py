@@ -65,7 +65,7 @@ class SeriesRows(NamedTuple):
 
 
 def learned_rows(values: Array) -> slice:
-    """Return a mask (n,) of the values that are used for a fit; unknown values are NaN."""
+    """Return the slice of the values (n,) that are used for a fit; unknown values are NaN."""
     known = np.flatnonzero(np.isfinite(values))
     n_until_last = int(known[-1]) + 1 if len(known) else len(values)
     return slice(max(0, n_until_last - _MOST_LEARNED), n_until_last)
@@ -137,7 +137,7 @@ def check_taken(transformation: str, values: Array) -> None:
 def taken_series(
     y: object, X: object, times: object, transformation: str, name: str | None
 ) -> SeriesRows:
-    """Return a series as `read_series` does, with values in the domain of the transformation."""
+    """Return a series that suits a transformation, as `read_series`; errors begin with a name."""
     try:
         series = read_series(y, X, times)
         check_taken(transformation, series.values)

@@ -19,7 +19,7 @@ figures are rounded to two digits or more."""
 
 
 def check_sums(sums: object, group: Mapping[str, object] | None) -> Parts:
-    """Return, for each sum, the parts that are not sums; ``group`` has the series by name."""
+    """Return the parts of each sum, without sums among them; ``group`` has series by name."""
     if sums is None:
         return {}
     named = _read_sums(sums)
@@ -52,7 +52,10 @@ def _read_sums(sums: object) -> Parts:
 def _resolve(
     name: str, sums: Parts, group: Mapping[str, object], above: tuple[str, ...], parts: Parts
 ) -> list[str]:
-    """Return the parts of a sum that are not sums, and store them in ``parts``."""
+    """Return the names of the series, none of them a sum, that add up to the series ``name``.
+
+    The result is stored in ``parts``. ``above`` are the names of the sums that contain ``name``.
+    """
     if name in above:
         circle = " -> ".join(map(repr, (*above[above.index(name) :], name)))
         raise ValueError(f"sums must not contain themselves, got {circle}: leave one name out.")
@@ -111,7 +114,7 @@ def _sum_of(series: Mapping[str, Any], name: str) -> Any:
 
 
 def check_values(rows: Mapping[str, SeriesRows], parts: Parts) -> None:
-    """Raise ValueError if a sum differs from its added parts at any row where all are known."""
+    """Raise ValueError if a sum differs from its parts' sum at a time when all are known."""
     for name, leaves in parts.items():
         times, values = _joined(
             [name, *leaves], rows, [rows[each].values for each in (name, *leaves)]
@@ -147,7 +150,7 @@ def reconciliation(
 def _joined(
     names: Sequence[str], rows: Mapping[str, SeriesRows], columns: Sequence[Array]
 ) -> tuple[Array, Array]:
-    """Return the union of all times (T,), and the series as columns (T, n), NaN without a value."""
+    """Return the union of times (T,), and ``columns`` of n series at them (T, n), NaN elsewhere."""
     times = np.unique(np.concatenate([rows[name].times for name in names]))
     table = np.full((len(times), len(names)), np.nan)
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):

@@ -55,7 +55,7 @@ class LevelProcess(SeriesProcess):
         """Description of the trend for users."""
 
     def onward(self, mean: Array, cov: Array) -> tuple[Array, Array]:
-        """Return mean (s,) and covariance (s, s) of the states at the start of forecasts."""
+        """Return mean (s,) and covariance (s, s) of the states, as changed for forecasts."""
         return mean, cov
 
 

@@ -19,7 +19,7 @@ _WAVES = 100
 class Atoms(ABC):
     """A family of positive definite kernels of a distance with known spectral distributions.
 
-    A designed measure is a signed combination of members, each one at distance zero.
+    A designed measure is a signed combination of members, whose values at distance zero are one.
     """
 
     __slots__ = ()
@@ -41,14 +41,15 @@ class Atoms(ABC):
 
     @abstractmethod
     def transform(self, distance: Array, scales: Array) -> Array:
-        """Return the kernel values (n_distances, n_scales) at distances for each scale."""
+        """Return the values (n_distances, n_scales) at distances of the kernel of each scale."""
 
     @abstractmethod
     def variance(self, distance: Array, damping: Array, scales: Array, block: int) -> Array:
-        r"""Return the variance that one frequency contributes, of shape (n_pairs, n_scales).
+        r"""Return the variance of one frequency, by pair of rows and scale (n_pairs, n_scales).
 
         The mean over ``n`` frequencies in orthogonal blocks of ``block`` directions has this
-        variance divided by ``n``; ``block=1`` means independent frequencies.
+        variance divided by ``n``; ``block=1`` means independent frequencies. ``damping`` is the
+        part of the squared ``distance`` (n_pairs,) that the features' envelope computes exactly.
         """
 
     @abstractmethod
@@ -66,8 +67,8 @@ class Shells(Atoms):
 
     For directions in whole orthogonal blocks the variance is exact: two orthogonal unit vectors
     sum to one of length :math:`\sqrt 2`, so the covariance of two directions of a block is
-    :math:`\Lambda_d(\sqrt 2 r z) - \Lambda_d(r z)^2`. ``radius`` is the norm of all rows that the
-    measure is for, outside which an envelope silences the features; zero means no envelope.
+    :math:`\Lambda_d(\sqrt 2 r z) - \Lambda_d(r z)^2`. If all rows have the norm ``radius``, an
+    envelope makes the features vanish beyond it; zero means no envelope.
     """
 
     dim: int
@@ -163,12 +164,11 @@ class DampedGaussians(Atoms):
         return as_array(np.exp(-2.0 * np.outer(damping, scales)) * np.maximum(variance, 0.0))
 
     def _given_radii(self, x: Array, block: int) -> Array:
-        r"""Return the variance due to directions only, for :math:`x = \gamma \|x - y\|^2`.
+        r"""Return the variance over directions at given radii, for :math:`x = \gamma \|x - y\|^2`.
 
         For chi radii the mean of :math:`\Lambda_d(r z)^2` equals the mean of
-        :math:`e^{-2x(1 + t)}` over
-        a coordinate ``t`` of the sphere, and two orthogonal directions have
-        :math:`r^2 + s^2` with ``2d`` degrees of freedom.
+        :math:`e^{-2x(1 + t)}` over a coordinate ``t`` of the sphere, and two orthogonal directions
+        have :math:`r^2 + s^2` with ``2d`` degrees of freedom.
         """
         half = 0.5 * self.dim
         square: Array = np.exp(-2.0 * x) * hyp0f1(half, x * x)
@@ -191,9 +191,9 @@ def sphere_mean(u: Array, dim: int) -> Array:
 
     .. math:: \Lambda_d(u) = \Gamma(d/2)\, (2/u)^{d/2 - 1} J_{d/2 - 1}(u), \qquad \Lambda_d(0) = 1.
 
-    By its power series where :math:`u^2 \leq 20 d`, and by Bessel's function beyond: absolute
-    errors stay below 1e-10, and below 5e-5 where the function itself has fallen that low in
-    more than a thousand dimensions.
+    It is computed by its power series for :math:`u^2 \leq 20 d`, and by Bessel's function beyond.
+    Absolute errors are below 1e-10. In more than a thousand dimensions they are below 5e-5, where
+    the function itself is that small.
     """
     if dim == 1:
         return as_array(np.cos(u))

@@ -76,7 +76,7 @@ _LAWS: Mapping[type, Callable[[Any, int], Law]] = {
         ExponentialMagnitude(), dim, kernel.length_scale
     ),
 }
-"""Laws of a frequency."""
+"""Laws of a kernel's frequencies, as functions of the kernel and the number of inputs."""
 
 
 def _anova(kernel: kernels.Anova, dim: int) -> Law:
@@ -110,7 +110,7 @@ def _cosh_gaussian(kernel: kernels.CoshGaussian, dim: int) -> SpectralMeasure:
 
 
 def _tilt(kernel: kernels.SinhGaussian | kernels.CoshGaussian, dim: int) -> tuple[Array, float]:
-    r"""Return :math:`\ell^2 \beta` and :math:`\exp(\|\ell \beta\|^2 / 2)`."""
+    r"""Return the shift :math:`\ell^2 \beta` and factor :math:`\exp(\|\ell \beta\|^2 / 2)`."""
     scaled = np.broadcast_to(as_array(kernel.length_scale) * as_array(kernel.beta), dim)
     with np.errstate(over="ignore"):
         factor = float(np.exp(0.5 * scaled @ scaled))
@@ -197,7 +197,7 @@ def _mapped(kernel: kernels.Bilinear | kernels.OnColumns, dim: int) -> SpectralM
 
 
 def _by_lines(kernel: Levels | kernels.Periodic, dim: int) -> SpectralMeasure:
-    """Return the measure of a product of one-dimensional kernels with spectral lines."""
+    """Return the measure of a product of kernels, one per input, whose spectra are lines."""
     lines = (
         SpectralMeasure((Part(1.0, Lattice(omega[:, None], weight, np.zeros(len(weight)))),))
         for omega, weight in kernel.lines(dim)

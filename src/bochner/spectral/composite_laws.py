@@ -64,7 +64,7 @@ def draw_jointly(
 
 
 def reflected(laws: tuple[Law, ...], draws: list[Draw], rng: np.random.Generator) -> list[Draw]:
-    """Negate draws at random for each law that is not even, except the first such law."""
+    """Make all laws but one even: negate rows at random for uneven laws except the first."""
     uneven = [index for index, law in enumerate(laws) if not law.is_even]
     for index in uneven[1:]:
         signs = rng.choice((-1.0, 1.0), len(draws[index].ratio))

@@ -38,8 +38,8 @@ _DEFAULT_FREQUENCIES = 256  # half of FourierFeatures' default number of feature
 class DesignData:
     """Data for a designed measure: rows or distances, and the number and scheme of frequencies.
 
-    The data are rows ``left`` (n, d) and ``right`` (n2, d2), dense or sparse, where ``right=None``
-    means ``left``, or ``distances`` between rows in the metric of the kernel, or unknown.
+    The data are rows ``left`` (n, d) and ``right`` (n2, d2), dense or sparse (``right=None`` means
+    ``left``), or ``distances`` in the kernel's metric. With ``fitted``, weights will be fitted.
     """
 
     dim: int
@@ -53,7 +53,7 @@ class DesignData:
     _pairs: dict[Metric, Pairs] = field(default_factory=dict, init=False, repr=False)
 
     def pairs(self, metric: Metric) -> Pairs | None:
-        """Return a sample of pairs of rows for ``metric``, or ``None`` without data."""
+        """Return distances of sampled pairs of rows in ``metric``, or ``None`` without data."""
         if self.distances is not None:
             return Pairs.of_distances(self.distances, metric)
         if self.left is None:
@@ -94,7 +94,7 @@ class Decomposition(ABC):
         """Return the spectral measure of ``kernel``."""
 
     def by_members(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
-        """Combine the measures of the kernel's members, or transform the kernel numerically."""
+        """Return the combined measures of the kernel's members, or its numerical transform."""
         if isinstance(kernel, kernels.Sum):
             return reduce(add, (self.measure(term, data) for term in kernel.terms))
         if isinstance(kernel, kernels.Product):
@@ -128,8 +128,8 @@ class Jordan(Decomposition):
 
     Linear combinations of kernels in closed form split by the signs of their coefficients; the
     spherical polynomial has its own transform (Liu et al., Algorithm 1 and eq. (3)). Complex
-    measures have up to three parts, since the positive and the negative imaginary one are each
-    other's reflections; they share the frequencies by mass (He et al., Algorithm 1 and eq. (7)).
+    measures have up to three parts, since the negative imaginary part reflects the positive one.
+    Frequencies are shared in proportion to mass (He et al., Algorithm 1 and eq. (7)).
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class Jordan(Decomposition):
 @register
 @dataclass(frozen=True, slots=True)
 class Designed(Decomposition):
-    """The measure of least variance for the data; see :func:`designed_measure`."""
+    """A few atoms that match the kernel at distances in the data; see :func:`designed_measure`."""
 
     def measure(self, kernel: Kernel, data: DesignData) -> SpectralMeasure:
         if _has_columns(kernel):
@@ -210,12 +210,12 @@ DECOMPOSITIONS: Mapping[str, Decomposition] = MappingProxyType(
 
 
 def resolve_decomposition(decomposition: str | Decomposition) -> Decomposition:
-    """Return the decomposition called by a name; an object is returned unchanged."""
+    """Return the decomposition of a name such as "auto"; an object is returned unchanged."""
     return resolved("decomposition", decomposition, Decomposition, DECOMPOSITIONS)
 
 
 def makes_blocks(scheme: Scheme) -> bool:
-    """Whether a scheme's directions come in orthogonal blocks."""
+    """Return whether a scheme draws directions in orthogonal blocks."""
     return not isinstance(scheme, Iid | QuasiMonteCarlo)
 
 
@@ -233,16 +233,16 @@ def spectral_measure(
 
     Fourier convention: :math:`k(\Delta) = \int \exp(i\, \omega \cdot \Delta)\, \mu(d\omega)`.
 
-    Raises ``ValueError`` if ``dim`` does not fit the kernel's parameters, distances are needed and
-    not given, or the kernel's function is not finite and continuous as far as they reach. Raises
-    ``NoMeasureError`` if the kernel has neither a closed form nor a profile to design for.
+    Raises ``ValueError`` if ``dim`` does not fit the kernel's parameters, distances are needed but
+    not given, or the kernel is not finite and continuous up to the greatest distance. Raises
+    ``NoMeasureError`` if the measure has no closed form and cannot be designed or computed.
 
     Parameters
     ----------
     kernel : Kernel
         Any kernel of :mod:`bochner.kernels`, and sums, products and multiples of them.
     dim : int
-        Number of inputs, of the left argument.
+        Number of inputs of the left argument.
     distances : array-like, default=None
         Distances between rows of the data, of any shape, in the kernel's metric. A designed measure
         is fitted up to the greatest distance, and minimises the variance at these distances.
@@ -254,8 +254,7 @@ def spectral_measure(
         ``"auto"`` uses the closed form if it is positive, designs a measure if the closed form is
         signed or unknown, and uses the polar form for an asymmetric kernel.
     scheme : {"orthogonal", "energy", "lattice", "qmc", "iid", "structured"} or Scheme
-        Sampling scheme of the frequencies, on which a designed measure depends. ``"orthogonal"`` by
-        default.
+        Sampling scheme for which measures are designed; the default is ``"orthogonal"``.
     pairs : {"matched", "grid"}, default="matched"
         How a :class:`~bochner.kernels.LocallyStationary` kernel pairs frequencies of the lag with
         frequencies of the midpoint: ``"matched"`` draws a new pair for each feature, ``"grid"``

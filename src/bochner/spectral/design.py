@@ -40,8 +40,8 @@ _RATES = (0.05, 0.2, 0.8, 3.2)  # rates of the envelope, times the squared radiu
 class Program:
     """The linear program for the cheapest atoms that match a function within a tolerance.
 
-    Values are in units of ``size``, the function's greatest value; the absolute sum of the atoms
-    beyond the data's reach is bounded, too.
+    Values are in units of ``size``, the function's greatest value. Beyond the data's distances,
+    the sum of the atoms is bounded in absolute value.
     """
 
     def __init__(self, geometry: Geometry, scales: Array) -> None:
@@ -81,27 +81,29 @@ def designed_measure(
     orthogonal: bool = True,
     fitted: bool = False,
 ) -> SpectralMeasure:
-    r"""Return a signed measure of few atoms whose transform is the kernel on the data's distances.
+    r"""Return a signed measure of a few atoms that reproduces the kernel at distances up to R.
 
-    Beyond the range of the data's distances, the extension of the kernel is free. The masses ``a``
-    of atoms :math:`\Lambda` solve the linear program
+    R is the greatest distance in ``pairs`` of rows, plus 5 % if the kernel is defined there. Beyond
+    R the measure is only bounded, not fitted. The masses ``a`` of atoms with kernels
+    :math:`\Lambda` in ``dim`` inputs solve the linear program
 
     .. math:: \min_a \sum_i |a_i| c_i \quad \text{subject to} \quad
               \Big| \sum_i a_i \Lambda_i(z) - k(z) \Big| \leq \delta
               \quad \text{for } z \in [0, R],
 
-    with :math:`c_i` the standard deviation of one frequency of atom ``i``, plus 0.01, which bounds
-    the total variation; beyond ``R`` the transform must stay below 1.2 times the greatest value of
-    the kernel. Programs for several :math:`\delta` and both costs (alone, in orthogonal blocks) are
-    solved and frequencies allocated. Among the candidates whose features stay below 1.5 times the
-    greatest value of the kernel, to four standard deviations, for rows far from all data, the one
-    with the least predicted mean square error is chosen. Equal arguments are solved once.
+    and the sum stays below 1.2 times the kernel's greatest value beyond R. The cost :math:`c_i` is
+    the standard deviation of one frequency of atom ``i`` plus 0.01, so that the total variation is
+    bounded. Each tolerance :math:`\delta` gives one program for independent frequencies and, if
+    ``orthogonal``, one for frequencies in orthogonal blocks. The solution with the least mean
+    square error predicted for ``n_frequencies`` is returned, unless it has more atoms than
+    frequencies, or its sampled kernel may exceed 1.5 times the kernel's greatest value far from the
+    data (within four standard deviations). Equal arguments are solved once.
 
-    If weights will be ``fitted`` to the kernel and the error of the best candidate exceeds one
-    half, a candidate within a tenth of the kernel's greatest value is preferred if one exists,
-    because masses of zero leave nothing to fit. ``max_error`` is the greatest error on a grid five
-    times finer than the grid of the program. Raises ``NoMeasureError`` for a kernel that is not a
-    function of one distance or of the inner product, ``ValueError`` for one that is not continuous.
+    If weights will be ``fitted`` afterwards and this solution has a relative error above one half,
+    one with :math:`\delta` of at most a tenth of the kernel's greatest value is preferred, because
+    a measure without mass leaves nothing to fit. ``max_error`` is the greatest error on a grid five
+    times finer than the program's. Raises ``NoMeasureError`` for a kernel that is not a function of
+    one distance or of the inner product, ``ValueError`` for a function that is not continuous.
     """
     search = _cached_search if _is_hashable(kernel) else _search
     geometry, candidates = search(kernel, dim, pairs, orthogonal)
@@ -123,10 +125,10 @@ def _is_hashable(kernel: Kernel) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Squares:
-    """Mean squares over entries of a Gram matrix: kernel values, bias and sampling variance.
+    """Mean squares over entries of a Gram matrix, from which the error of a design is predicted.
 
-    ``variances`` are the variances of one frequency of each atom of unit mass, alone and in whole
-    blocks.
+    They are of the kernel (``size``), of the design's error (``bias``), and of one frequency whose
+    atom is drawn (``random``); ``variances`` are those of each atom, alone and in whole blocks.
     """
 
     size: float
@@ -176,16 +178,16 @@ class _Candidate:
 
     @property
     def allocation(self) -> ByVariance:
-        """Allocation of frequencies to atoms."""
+        """The rule that divides frequencies among the atoms."""
         return self.entries.variances
 
     def rank(self, m: int) -> tuple[bool, bool, float]:
-        """Return the sort key: uncovered atoms, excess far from the data, expected error."""
+        """Return the sort key: too many atoms for ``m``, too large far from the data, error."""
         error = self._square_error(self.entries, m)
         return len(self.masses) > m, self._far_value(m) > self.far_ceiling, error
 
     def _square_error(self, squares: _Squares, m: int) -> float:
-        """Return the mean square error over entries: bias, variance and rounding."""
+        """Return the mean square error of ``m`` frequencies: bias, variance and rounding."""
         rounding = float(FLOAT32_ROUNDING * np.abs(self.masses).sum()) ** 2
         if len(self.masses) > m:  # with too few frequencies, atoms are drawn at random too
             return squares.bias + squares.random / m + rounding
@@ -202,7 +204,7 @@ class _Candidate:
         return float(np.sqrt(self._square_error(self.distinct, m) / (self.distinct.size or 1.0)))
 
     def _far_value(self, m: int) -> float:
-        """Bound the kernel value far from all data, where only the constant atom remains."""
+        """Return a bound of the kernel value sampled far from the data, to four deviations."""
         counts = np.full(len(self.masses), m / len(self.masses))
         if len(self.masses) <= m:
             counts = self.allocation.counts(self.masses, m).astype(np.float64)
@@ -261,7 +263,7 @@ _cached_search = lru_cache(maxsize=64)(_search)
 def _candidates(
     geometry: Geometry, scales: Array, tolerances: tuple[float, ...], orthogonal: bool
 ) -> Iterator[_Candidate]:
-    """Yield a candidate for each cost and each feasible tolerance, in descending order."""
+    """Yield a candidate for each cost and feasible tolerance, the greatest tolerance first."""
     atoms = geometry.atoms
     block = atoms.block if orthogonal else 1
     single, in_blocks = (
@@ -300,11 +302,11 @@ def _candidates(
 
 
 def broad_proposal(rows: Array, length: float) -> SpectralMeasure:
-    """Return a positive measure broad enough for most similarities of ``rows`` (n, d).
+    """Return a positive measure with frequencies for most similarity functions of rows (n, d).
 
     ``length`` is a typical distance of rows, such as their median. Half of the mass is on shells,
     for functions of the lag, from a tenth to thirteen times the inverse length; half on damped
-    Gaussians, for functions of the inner product. Weights are to be fitted by least squares.
+    Gaussians, for functions of the inner product. The weights are then fitted by least squares.
     """
     dim = rows.shape[1]
     radius = float(np.sqrt(squared_norms(rows).max())) or 1.0

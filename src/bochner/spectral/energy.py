@@ -5,9 +5,9 @@ mean square error that depends on the directions through the energy
 
 .. math:: E = \frac{1}{2 m^2} \sum_{ij} e^{-s |z_i - z_j|^2 / 2} + e^{-s |z_i + z_j|^2 / 2}
 
-alone, as the cosines' products have this mean and their means depend on radii only. It is lowered
-by L-BFGS from orthogonal blocks, the radii given. The result depends on numbers of rows and inputs
-only: rotated at random, it serves every draw.
+alone, because products of two cosines have this mean, and the mean of one cosine depends on its
+radius only. L-BFGS lowers the energy at fixed radii, starting from orthogonal blocks. The result
+depends only on the numbers of rows and inputs; every draw uses it with a random rotation.
 """
 
 from functools import lru_cache
@@ -20,15 +20,15 @@ from bochner._base.descent import minimised
 from bochner._base.threads import single_threaded_blas
 
 MOST_ROWS = 512
-"""Rows of a block: half a second for 32 inputs. Twice as many cost four times as much, and the
-error falls by another fifth."""
+"""Largest number of directions optimised together, in half a second for 32 inputs. Twice as many
+take four times as long and lower the error by another fifth."""
 
 MOST_INPUTS = 64
-"""Inputs up to which directions are spread: beyond, 512 rows gain less than a tenth."""
+"""Inputs up to which directions are optimised: with more, 512 of them gain less than a tenth."""
 
 _LAGS = (1.0, 2.0)
-"""Lengths of lags, in length scales, for which errors are small: the median distance of rows,
-which is the default length scale, and the twofold, where length scales are learned."""
+"""Lengths of lags, in length scales, at which errors are minimised: the median distance of rows is
+the default length scale, and about twice a learned one."""
 
 _STEPS = 40  # half as many steps increase the error by 10 %; twice as many lower it by 3 %
 _KEPT = 32  # cached results, of at most 256 kB each
@@ -38,7 +38,7 @@ _KEPT = 32  # cached results, of at most 256 kB each
 def spread_directions(count: int, dim: int, are_equal: bool = False) -> Array:
     """Return minimum-energy unit vectors (count, dim), in order of increasing radius.
 
-    Radii are quantiles of the norm of a normal vector, or ``are_equal`` to the root of ``dim``.
+    Radii are quantiles of the norm of a normal vector or, if ``are_equal``, the root of ``dim``.
     """
     rng = np.random.default_rng(0)
     u = haar_rows(count, dim, rng)
@@ -75,7 +75,7 @@ def _energy(v: Array, radii: Array) -> tuple[float, Array]:
 
 
 def haar_rows(count: int, dim: int, rng: np.random.Generator) -> Array:
-    """Return rows (count, dim) of random orthogonal matrices, one after the other."""
+    """Return the stacked rows (count, dim) of independent random orthogonal matrices."""
     n_blocks = -(-count // dim)
     q, r = np.linalg.qr(rng.standard_normal((n_blocks, dim, dim)))
     # Q is Haar distributed if the signs of R's diagonal are made positive.

@@ -13,7 +13,7 @@ from bochner._base.registry import register
 
 _SILENCE = 8.0
 """Rate at which factors vanish outside the ball, per R^2 of squared norm: at twice the radius they
-are exp(-24). Less leaves values where the measure does not follow the kernel, more a steep edge."""
+are exp(-24). A lower rate leaves features where nothing was fitted; a higher one, a steep edge."""
 
 
 class FeatureFactor(ABC):
@@ -57,7 +57,7 @@ class Envelope(FeatureFactor):
     .. math:: g_j(x) = \exp(-\gamma_j (R_j^2 - \|x\|^2)) \quad \text{for } \|x\| \leq R_j.
 
     :math:`e^{-\gamma \|x - y\|^2} g(x) g(y) = e^{-2 \gamma (R^2 - \langle x, y \rangle)}`, so
-    inner products need no normalised inputs. Outside the ball the factor is
+    kernels of the inner product need no normalised inputs. Outside the ball the factor is
     :math:`\exp(-8 (\|x\|^2 / R^2 - 1))`.
 
     Parameters
@@ -127,7 +127,7 @@ class Envelope(FeatureFactor):
         return Envelope(self.rate, self.radius, self.right, self.left, others)
 
     def joined(self, other: "Envelope") -> "Envelope":
-        """Return the factors of both, one after the other."""
+        """Return these factors, followed by the factors of ``other``."""
         first, *groups = reduce(_with_group, [*other.groups], [*self.groups])
         return replace(first, others=tuple(groups))
 
@@ -152,7 +152,7 @@ class Envelope(FeatureFactor):
         return np.concatenate(gradients, axis=2)
 
     def _slopes(self, X: InputRows) -> tuple[Any, Any, NDArray[np.intp]]:
-        """Return rates and depths (n, q) of distinct factors, and frequencies' indices (m,)."""
+        """Return rates and depths (n, q) of q distinct factors, and each frequency's index (m,)."""
         X = X if self.left is None else X @ self.left
         kinds, index = np.unique(np.stack([self.rate, self.radius]), axis=1, return_inverse=True)
         rate, square = kinds[0], kinds[1] ** 2
@@ -226,7 +226,7 @@ class CosineFactors(FeatureFactor):
         return (dim, dim_right) == 2 * self.v.shape[1:]
 
     def joined(self, other: Any) -> Any:
-        """Return the factors of both, one after the other."""
+        """Return these factors, followed by the factors of ``other``."""
         if not isinstance(other, CosineFactors):
             return type(other).of(self).joined(other)
         return CosineFactors(np.r_[self.v, other.v], np.r_[self.phase, other.phase])

@@ -36,8 +36,8 @@ class Frequencies:
         \mathrm{right}(y) &= [r_j \cos(\nu_j \cdot y)]_j \,\|\, [r_j \sin(\nu_j \cdot y)]_j \\
         \hat k(x, y) &= \sum_f \mathrm{signature}_f\, \mathrm{left}_f(x)\, \mathrm{right}_f(y).
 
-    With a factor the j-th term is multiplied by :math:`g_j(x) g_j(y)`, and each of its features by
-    :math:`g_j`: kernels of the inner product are such sums, and locally stationary ones.
+    With a factor the j-th term is multiplied by :math:`g_j(x) g_j(y)`, and its features by
+    :math:`g_j`. Kernels of the inner product and locally stationary kernels are such sums.
 
     Raises ``ValueError`` if shapes disagree or an entry is not finite.
 
@@ -226,10 +226,9 @@ class Frequencies:
     def one_sided(self) -> "Frequencies":
         r"""Return frequencies of the kernel's symmetric part, with equal left and right features.
 
-        The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is
-        :math:`a \cos\theta \cos(\omega \cdot \Delta)`, so phases become weights of either sign.
-        If the arguments have separate frequencies, with :math:`s = (\omega + \nu)/2` and
-        :math:`v = \omega - \nu`, it is
+        The symmetric part of :math:`a \cos(\omega \cdot \Delta + \theta)` is :math:`a \cos\theta
+        \cos(\omega \cdot \Delta)`, so phases become weights of either sign. If the arguments have
+        separate frequencies, with :math:`s = (\omega + \nu)/2` and :math:`v = \omega - \nu`, it is
 
         .. math:: a \cos(s \cdot (x - y)) \cos\big(v \cdot \tfrac{x + y}2 + \theta\big)
                   = a \cos(s \cdot (x - y)) \big(g(x) g(y) - h(x) h(y)\big),

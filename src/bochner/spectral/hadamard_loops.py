@@ -1,8 +1,8 @@
 r"""The compiled loop of :class:`bochner.spectral.hadamard.HadamardRows`.
 
-Every pass takes neighbours of one array to the ends of another, so that all passes are equal and
-write whole vector registers. The transform is the same in every bit of the index, so entries are
-back in order after one pass per bit.
+Every pass writes the sums of neighbouring entries to the first half of another array and their
+differences to the second half. All passes are therefore equal and write whole vector registers.
+After one pass for each bit of the index, the entries are back in order.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def _four(old: Array, new: Array) -> None:
 
 @inner(fastmath=LOOSE)
 def _transform(values: Array, spare: Array) -> tuple[Array, Array]:
-    """Return the unscaled Hadamard transform, and the array left free for the next transform."""
+    """Return the unscaled Hadamard transform of ``values``, and the array that is then unused."""
     size = 1
     while 4 * size <= values.size:
         _four(values, spare)
@@ -56,7 +56,7 @@ def _times(values: Array, factors: Floats, out: Array) -> None:
 
 @compiled(fastmath=LOOSE)
 def fill_angles(X: Array, signs: NDArray[np.int8], scale: Array, out: Array) -> None:
-    """Write the products of rows ``X`` (n, d) with all blocks; the last block may be cut."""
+    """Write the products of rows ``X`` (n, d) with all Hadamard blocks to ``out`` (n, m)."""
     n_blocks, n_rounds, order = signs.shape
     dim, m = X.shape[1], scale.size
     values, spare = np.empty(order), np.empty(order)

@@ -84,11 +84,10 @@ class Lattice(Law):
         return self._drawn(self._atoms(self.probability, m, rng, scheme), np.ones(self.n_atoms))
 
     def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        """Return ``m`` atoms, at least a quarter of them with nonconstant cosines.
+        """Return ``m`` draws for a factor of a product, at least a quarter of varying cosines.
 
-        Otherwise the product of a kernel with one that is nearly constant would have few
-        frequencies for the difference. If half of the mass or less is constant, all atoms are drawn
-        in proportion to their mass.
+        Without this share, the product with a nearly constant kernel would have few frequencies for
+        its variation. If at most half of the mass is constant, atoms are drawn by mass.
         """
         constant = self._is_constant
         mass = np.array([self.probability[kind].sum() for kind in (constant, ~constant)])
@@ -111,7 +110,7 @@ class Lattice(Law):
         return ~moves
 
     def _every(self, m: int) -> Draw:
-        """Return a draw of ``m`` with each atom at least once, repeated by probability."""
+        """Return ``m`` frequencies with each atom at least once, and likelier atoms more often."""
         counts = ByMass().counts(self.probability, m)
         return self._drawn(
             np.repeat(np.arange(self.n_atoms), counts), m * self.probability / counts

@@ -28,8 +28,8 @@ class Box:
     """Values (N,) * d of a tapered function on a grid over a box centred at the lag zero.
 
     ``N`` is even; the first face along each axis is at ``-half_width`` (d,). ``peak`` is the
-    greatest absolute value within the data's lags, and ``taper_error`` bounds the cost of the taper
-    there, both in units of the function.
+    greatest absolute value within the data's lags, and ``taper_error`` bounds the error that the
+    taper causes there, both in units of the function.
     """
 
     values: Array
@@ -41,8 +41,8 @@ class Box:
 def boxes(function: LagFunction, within: Array, bounded: bool, tol: float) -> Iterator[Box]:
     """Yield boxes of growing width around the greatest lags ``within`` (d,).
 
-    With ``bounded`` no lag is greater than ``within``, but the function may continue. Values in a
-    box are finite.
+    With ``bounded``, the data have no lags beyond ``within``, where the function may be nonzero.
+    Values in a box are finite.
     """
     lengths = _narrowed(function, within, tol) if bounded else within
     for room in _ROOMS:
@@ -164,9 +164,9 @@ _LEAST_GAIN = 0.98  # a larger box must lower the cost by 2 %
 class Series:
     r"""A Fourier series :math:`\sum_n c_n \exp(i\, \omega_n \cdot \Delta)` on a lattice.
 
-    The ``coefficients`` :math:`c_n`, complex, of shape (2 K_1 + 1, ..., 2 K_d + 1), have that of
-    frequency zero in the middle, and ``c[-n]`` is the conjugate of ``c[n]``; ``spacing`` (d,) is
-    that of the lattice. The errors hold for :math:`|\Delta_i| \leq` ``reach[i]``, in units of the
+    Complex ``coefficients`` :math:`c_n` of shape (2 K_1 + 1, ..., 2 K_d + 1) have frequency zero
+    in the middle, and ``c[-n]`` is the conjugate of ``c[n]``. ``spacing`` (d,) is the distance of
+    lattice points. The errors hold for :math:`|\Delta_i| \leq` ``reach[i]``, in units of the
     function: of grid and taper (``aliasing``), of coefficients left out (``truncation``), and the
     greatest measured one (``checked``). ``peak`` is the greatest absolute value within reach.
     """
@@ -230,8 +230,8 @@ def _best_box(
 ) -> tuple[Box, Complex, float]:
     """Return the box of least cost (total variation plus aliasing), with its transform.
 
-    The taper raises the total variation, the more the smaller the box is; a larger box costs
-    resolution.
+    In a smaller box the taper is steeper, which raises the total variation; in a larger box the
+    grid is coarser.
     """
     best, least = None, np.inf
     for box in boxes(function, within, bounded, tol):
@@ -247,7 +247,7 @@ def _best_box(
 
 
 def _coefficients(values: Array) -> tuple[Complex, float]:
-    """Return the coefficients whose opposite exists, and the total size of all others."""
+    """Return the Fourier coefficients with an opposite, and the total size of the unpaired."""
     spectrum = np.fft.fftshift(np.fft.fftn(np.fft.ifftshift(values))) / values.size
     paired = spectrum[(slice(1, None),) * values.ndim]
     return paired, float(np.abs(spectrum).sum() - np.abs(paired).sum())
@@ -268,7 +268,7 @@ def _beyond(spectrum: Complex) -> float:
 
 
 def _without_the_smallest(spectrum: Complex, budget: float) -> tuple[Complex, float]:
-    """Drop the smallest coefficients; return the cropped spectrum and the dropped total size."""
+    """Drop the smallest coefficients, ``budget`` in total; return the cropped rest and the sum."""
     size = np.abs(spectrum)
     # A coefficient and its opposite are dropped together, even if rounding makes them differ.
     size = np.maximum(size, np.flip(size))
@@ -282,7 +282,7 @@ def _without_the_smallest(spectrum: Complex, budget: float) -> tuple[Complex, fl
 
 
 def _check_lags(box: Box, within: Array) -> Array:
-    """Return check lags: random ones, ones of all sizes, and ones where the function is steep."""
+    """Return lags to measure the error at: random, of all sizes, and where values are steep."""
     dim, count = box.values.ndim, _CHECKS[box.values.ndim] // 4
     rng = np.random.default_rng(0)
     anywhere = rng.uniform(-1.0, 1.0, (count, dim)) * within

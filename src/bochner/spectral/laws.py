@@ -192,7 +192,7 @@ class Law(ABC):
         """Return ``m`` frequencies from this law, with importance weights and phases."""
 
     def draw_factor(self, m: int, rng: np.random.Generator, scheme: Scheme) -> Draw:
-        """Draw ``m`` factors of a product of laws; prefers importance ratios near one."""
+        """Return ``m`` draws for a factor of a product, with importance ratios near one."""
         return self.draw(m, rng, scheme)
 
     def jordan(self) -> tuple[tuple[float, Law], ...]:
@@ -224,7 +224,7 @@ class Law(ABC):
     def joined(
         self, mass: float, other: Law, other_mass: float
     ) -> tuple[tuple[float, Law], ...] | None:
-        """Merge two weighted laws into fewer masses and laws, or return ``None``."""
+        """Return the sum of two laws with masses as merged (mass, law) pairs, or ``None``."""
         return None
 
 

@@ -208,8 +208,8 @@ def least_squares_masses(
               \xi \geq 0, \quad \sum_g \xi_g \hat k_g(0) = k(0),
 
     so that no mass changes its sign (He, He, Liu, Huang, "Random Fourier features for asymmetric
-    kernels", 2022, (12) and Algorithm 2). Imaginary parts do not count at zero, and there is no
-    such constraint if ``value_at_zero`` is ``None`` or a part has other phases.
+    kernels", 2022, (12) and Algorithm 2). Imaginary parts, whose phases are a quarter turn, are
+    zero at lag zero. The equality is left out for ``None``, or if a part has further phases.
 
     Every feasible :math:`\xi` is a convex combination of vertices, at each of which one real part
     has all of :math:`k(0)`, plus nonnegative multiples of rays: one for each imaginary part, and
@@ -272,7 +272,7 @@ def _feasible(values: Array, value_at_zero: float | None) -> tuple[Array, Array]
 
 
 def _least(columns: Array, n_vertices: int) -> Array:
-    r"""Minimise :math:`\|Mz\|` over :math:`z \geq 0` whose ``n_vertices`` first entries sum to 1.
+    r"""Return the :math:`z \geq 0` of least :math:`\|Mz\|`, its first ``n_vertices`` summing to 1.
 
     The scaled solution of :math:`\min \|Mz\|^2 + (1 - \sum z_i)^2` satisfies the conditions of
     Karush, Kuhn and Tucker of that problem.

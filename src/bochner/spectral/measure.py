@@ -27,12 +27,15 @@ class Allocation(ABC):
 
     @abstractmethod
     def counts(self, mass: Array, m: int) -> Counts:
-        """Return positive numbers of frequencies per part that sum to ``m``."""
+        """Return how many of ``m`` frequencies each part gets, at least one, by its mass."""
 
     def share(
         self, mass: Array, m: int, rng: np.random.Generator, most: Counts | None = None
     ) -> tuple[Counts, Array]:
-        """Return the number of frequencies of each part, and the weight each of them carries."""
+        """Return each part's number of frequencies, at most ``most``, and one frequency's weight.
+
+        If ``m`` is below `least`, the part of each frequency is drawn in proportion to mass.
+        """
         if m < self.least(mass):
             counts = rng.multinomial(m, _proportions(mass))
             return counts, np.sign(mass) * np.abs(mass).sum() / m
@@ -53,7 +56,7 @@ class Allocation(ABC):
         return counts
 
     def least(self, mass: Array) -> int:
-        """Return the least number of frequencies that can be divided deterministically."""
+        """Return the least number of frequencies that `counts` divides without random draws."""
         return len(mass)
 
 
@@ -78,14 +81,17 @@ class ByMass(Allocation):
 
 @dataclass(frozen=True, slots=True)
 class ByVariance(Allocation):
-    """Divide orthogonal blocks of frequencies in proportion to mass times standard deviation."""
+    """Divide orthogonal blocks of frequencies in proportion to mass times standard deviation.
+
+    The variances of one frequency of each part are ``single`` alone, ``blocked`` in whole blocks.
+    """
 
     single: tuple[float, ...]
     blocked: tuple[float, ...]
     block: int
 
     def counts(self, mass: Array, m: int) -> Counts:
-        """Divide most blocks in proportion, and the rest where they lower the variance most."""
+        """Divide blocks in proportion, the rest where it lowers the variance most; or equally."""
         equal = _rounded(np.full(len(mass), m / len(mass)), m)
         proportional = self._proportional(mass, m)
         better = self.variances(mass, equal).sum() < self.variances(mass, proportional).sum()
@@ -140,8 +146,8 @@ class Part:
     """One part of a measure: a probability law with its signed mass and feature envelope.
 
     ``mass`` has either sign; with phases it is the total variation. ``envelope`` has the rate and
-    radius of an :class:`~bochner.spectral.Envelope`, radius zero for none, and ``enveloped`` is the
-    factor of ``law`` whose mapped inputs are its arguments, ``None`` for ``law``.
+    radius of an :class:`~bochner.spectral.Envelope`; radius zero means none. ``enveloped`` is the
+    factor of ``law`` whose mapped inputs the envelope takes; ``None`` means ``law``.
     """
 
     mass: float
@@ -277,9 +283,9 @@ class SpectralMeasure:
         *,
         symmetric: bool = False,
     ) -> list[Frequencies]:
-        """Sample as :meth:`sample`, but return one ``Frequencies`` for each sampled part.
+        """Draw frequencies as :meth:`sample`, but return one ``Frequencies`` for each part drawn.
 
-        With ``symmetric`` there are half as many for :meth:`Frequencies.one_sided` to double.
+        With ``symmetric``, parts with two sides have half as many, which ``one_sided`` doubles.
         """
         m = as_count("n_frequencies", n_frequencies)
         halved = symmetric and self.is_two_sided
@@ -308,7 +314,7 @@ class SpectralMeasure:
         return drawn
 
     def _shares(self, m: int, rng: np.random.Generator) -> tuple[Counts, Array]:
-        """Return the number of frequencies of each part, and the weight each of them carries."""
+        """Return each part's number of frequencies, and the weight of one of its frequencies."""
         amplitude = np.array([part.law.amplitude for part in self.parts])
         mass = np.array([part.mass for part in self.parts]) * amplitude
         most = np.array([part.law.n_atoms or m for part in self.parts])
@@ -397,7 +403,7 @@ def _joined(parts: tuple[Part, ...], new: Part) -> tuple[Part, ...]:
 
 
 def _envelope(a: Part, b: Part) -> tuple[tuple[float, float], Law | None]:
-    """Return the envelope and the law of the product of two parts."""
+    """Return the envelope of a product of two parts, and the law whose inputs it takes."""
     (rate, radius), (other_rate, other_radius) = a.envelope, b.envelope
     enveloped_part = a if radius else b
     same = len(a.maps) == len(b.maps) and all(map(np.array_equal, a.maps, b.maps))

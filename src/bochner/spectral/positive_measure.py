@@ -37,10 +37,10 @@ class PositiveFrequencies:
               - \langle c, c' \rangle} \sum_j a_j\,
               e^{\omega_j \cdot u - \|u\|^2 / 2}\, e^{\omega_j \cdot v - \|v\|^2 / 2},
 
-    the kernel in the mean if :math:`\omega` (m, q) is standard normal and the weights are
-    :math:`1/m` (Choromanski et al., "Rethinking attention with performers", 2021, Lemma 1). All
-    features are positive, so averages weighted by them are averages. Logarithms of the weights (m,)
-    are held, because weights of accurate features differ by many orders. The maps ``left`` (d, q)
+    whose mean is the kernel if :math:`\omega` (m, q) is standard normal and the weights are
+    :math:`1/m` (Choromanski et al., "Rethinking attention with performers", 2021, Lemma 1). Kernel
+    values are positive, so they can be weights of averages. Logarithms of the weights (m,)
+    are stored, because weights of accurate features differ by many orders. The maps ``left`` (d, q)
     and ``right`` (d2, q) are ``L`` and ``R``, and the centres (q,) ``c`` and ``c'``.
     """
 
@@ -136,7 +136,7 @@ class PositiveMeasure:
     r"""Frequencies :math:`\omega \sim N(0, S^{-1})` with weights, for mapped and centred inputs.
 
     The maps and centres are those of :class:`PositiveFrequencies`; ``precision`` (q,) is the
-    diagonal of ``S``, greater than zero and less than two, where one is the measure itself.
+    diagonal of ``S``, between zero and two; with ones, all frequencies have equal weights.
     """
 
     left: Array
@@ -152,7 +152,8 @@ class PositiveMeasure:
         r"""Return the measure of :math:`e^{\langle x, y \rangle / T}` for rows (n, d) and (n2, d).
 
         Of all invertible ``M``, the root of the geometric mean :math:`C_x^{-1} \# C_y` of
-        covariances makes :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2` least.
+        covariances makes :math:`E \|x M\|^2 + E \|y M^{-\top}\|^2` least. Without ``reshaped``,
+        the precision is one.
         """
         means = X.mean(axis=0), Y.mean(axis=0)
         first, second = (_covariance(rows, mean) for rows, mean in zip((X, Y), means, strict=True))

@@ -24,7 +24,11 @@ _EQUAL_NORMS = 1e-5  # relative difference of norms that count as equal
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Quantiles of the distances between rows; hashable, so that designs can be cached."""
+    """Quantiles of distances and inner products of rows; hashable, so that designs are cached.
+
+    ``reach`` is the greatest distance, ``norm`` the greatest norm, also of rows not sampled, and
+    ``spherical`` whether all norms are equal. Without inner products, ``inner`` is empty.
+    """
 
     distance: tuple[float, ...]
     inner: tuple[float, ...]
@@ -37,7 +41,7 @@ class Pairs:
 
     @classmethod
     def of_rows(cls, X: InputRows, metric: Metric, rng: np.random.Generator) -> "Pairs":
-        """Return the pairs of at most 1000 rows of ``X`` (n, d), dense or sparse."""
+        """Return the pairs among at most 1000 random rows of ``X`` (n, d), dense or sparse."""
         norms = np.sqrt(squared_norms(X))
         rows = np.arange(X.shape[0])
         if len(rows) > _ROWS:

@@ -24,8 +24,8 @@ from bochner.spectral.energy import MOST_INPUTS, MOST_ROWS, haar_rows, normalise
 from bochner.spectral.hadamard import HadamardRows, Matrix
 
 _WEIGHT = 0.3
-"""The factor of each coordinate in the criterion. With 0.1 errors of kernels are the same; with 1
-they are larger from five inputs on, as many inputs together then count as much as a few."""
+"""The factor gamma of each coordinate. With 0.1 errors of kernels are the same; with 1 they are
+larger from five inputs on, because sets of many inputs then count as much as sets of few."""
 
 _MOST_CANDIDATES = 256
 """Integers that are tried for each coordinate; more candidates hardly improve the best one."""
@@ -338,7 +338,7 @@ def _spread(
 @register
 @dataclass(frozen=True, slots=True)
 class ShiftedLattice(Scheme):
-    r"""A randomly shifted rank-one lattice over all blocks jointly, on half of the cube.
+    r"""A randomly shifted rank-one lattice of all blocks on half the cube, reflected at random.
 
     For a smooth integrand the variance falls like :math:`m^{-2}` up to logarithms.
     """
@@ -369,7 +369,7 @@ class ShiftedLattice(Scheme):
 
 
 def _coordinates_of(layout: Layout) -> list[int]:
-    """Return the number of coordinates per block; directions also supply the next radius."""
+    """Return each block's number of coordinates: one less for uniforms after directions."""
     before = (None, *layout)
     return [
         max(block.dim - 1, 0) if isinstance(block, Uniforms) and isinstance(b, Directions)
@@ -390,7 +390,7 @@ LEAST_TRANSFORMED = 256
 """Inputs from which on Hadamard blocks are considered: their bias is of order 1/d."""
 
 _LEAST_GAIN = 25.0
-"""Multiplications for each addition of a transform: from about ten on, blocks are faster."""
+"""Ratio of a matrix's multiplications to a transform's additions from which blocks are faster."""
 
 
 def best_scheme(layout: Layout) -> Scheme:

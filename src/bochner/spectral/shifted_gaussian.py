@@ -143,7 +143,7 @@ class Component(Enum):
 def normal_mean(function: Callable[[Array], Array], s: float, *kinks: float) -> float:
     r"""Return :math:`E f(t)`, :math:`t \sim N(0, s^2)`, for an even function of period 2 pi.
 
-    Sizes may have rounded corners at 0 and :math:`\pi`, towards which panels shrink.
+    A modulus may have rounded corners at 0 and :math:`\pi`, where panels are therefore small.
     """
     if s == 0.0:
         return float(function(np.zeros(1))[0])
@@ -343,8 +343,7 @@ def correction(halves: list[Array], s: float) -> Array:
 
     With :math:`g = \cos t`, the mean of :math:`|H| \cos\theta` is the estimate at a zero lag,
     linear in the mean of ``g``, whose expectation is known. Each half A of the draws corrects the
-    other
-    half B by a regression on ``g``: the weights in B grow by the share
+    second half B by a regression on ``g``: the weights in B grow by the share
 
     .. math:: \frac{\beta}{2}\, (E g - \bar g_A)\,
               \frac{g(t_j) - \bar g_B}{\operatorname{Var} g}\, \frac{m}{|B| - 1}.

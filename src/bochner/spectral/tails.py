@@ -2,10 +2,10 @@ r"""Importance sampling of frequencies with half of the draws spread over the ta
 
 The variance of a process between rows depends on frequencies that are too high to be determined by
 the rows, and rare under the law of a smooth kernel. Half of the frequencies therefore follow a law
-with equal probability for each decade of the tail: with the probability ``s`` that a draw of the
-radius, or of a coordinate's magnitude, has a greater one, it has the density
-:math:`1 / (s \log(1 / \epsilon))` of ``s`` between :math:`\epsilon` and one. The weight of a
-frequency is the ratio of the law's density to that of the mixture, at most two.
+with equal probability for each decade of the tail. If ``s`` is the probability of a greater radius,
+or of a greater magnitude of a coordinate, under the law of the kernel, this law gives ``s`` the
+density :math:`1 / (s \log(1 / \epsilon))` between :math:`\epsilon` and one. The weight of a
+frequency is the ratio of the kernel's density to that of the mixture, at most two.
 
 Source: Veach and Guibas, "Optimally combining sampling techniques for Monte Carlo rendering",
 1995, for the weights (the balance heuristic).
@@ -30,7 +30,7 @@ _ROUNDING = 2.0**-53
 
 
 def sample_with_tails(measure: SpectralMeasure, n_frequencies: int, rng: Generator) -> Frequencies:
-    """Sample frequencies with heavy tails, weighted for an unbiased estimate of the kernel."""
+    """Return frequencies, half spread over tails, with weights for an unbiased kernel estimate."""
     part = measure.parts[0]
     law = part.law
     if len(measure.parts) > 1 or not (

@@ -106,9 +106,9 @@ def trigonometric_features(
 ) -> Floats:
     r"""Write :math:`[r_j \cos(\omega_j \cdot x + \theta_j)]_j \,\|\, [r_j \sin(\ldots)]_j`.
 
-    The features ``out`` (n, 2m) of rows ``X`` (n, d), dense or CSR, for :math:`\omega` (m, d),
-    ``phase`` :math:`\theta` (m,) and ``amplitude`` r (m,), times the values of a factor, are in C
-    order. No other array of size n is allocated: threads hold the angles of one block each.
+    These features of rows ``X`` (n, d), dense or CSR, are multiplied by the values of ``factor``
+    and written to ``out`` (n, 2m), in C order; :math:`\omega` is (m, d), ``phase`` and
+    ``amplitude`` are (m,). No further array of size n is allocated, but one block per thread.
     """
     angles, m = angle_map(omega, MemoryLayout.BY_SAMPLE), len(phase)
 

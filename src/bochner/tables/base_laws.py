@@ -20,13 +20,13 @@ from bochner.tables.tree_laws import TreeLaw
 from bochner.tables.trees import TreeInputs
 
 _LEAST_SINGLE_ROWS = 2000
-"""Rows of a law from which kernel values are computed in single precision. For fewer rows it saves
-less than ten microseconds a prediction, and both precisions would be compiled at the first fit."""
+"""Fewest rows of a law for kernel values in single precision. With fewer rows it saves less than
+ten microseconds a prediction, and both precisions would be compiled at the first fit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelSums:
-    """A kernel model whose training rows are stored as numeric columns and level codes."""
+    """A fitted kernel (law) that is prepared for compiled sums over its training rows."""
 
     law: KernelLaw
     kernel: LoopedKernel
@@ -36,7 +36,7 @@ class KernelSums:
 
     @classmethod
     def of(cls, law: KernelLaw, rows: Array, blocks: Blocks) -> "KernelSums | None":
-        """Return the kernel sums of a law with training rows (n, d); None without a closed form."""
+        """Prepare a law with training rows (n, d); return None if its kernel has no closed form."""
         kernel = LoopedKernel.of(law.found, law.columns, rows.shape[1], blocks)
         if kernel is None:
             return None
@@ -50,7 +50,7 @@ class KernelSums:
         return cls(law, kernel, means, variances, factor)
 
     def mean(self, X: Array, levels: Codes) -> Array:
-        """Return means (n', t) at encoded rows (n', d) with level codes of all blocks."""
+        """Return means (n', t) at encoded rows (n', d), given the level codes of all blocks."""
         means = np.zeros((len(X), self.law.coef.shape[1]))
         arguments = self.kernel.arguments(X, levels, self.of_means.values.dtype)
         dtype = arguments[2].dtype
@@ -61,7 +61,7 @@ class KernelSums:
         return means
 
     def latent(self, X: Array, levels: Codes) -> Array:
-        """Return variances (n',) of the function at rows, as ratios to the signal variance."""
+        """Return variances (n',) of the function at rows, divided by the signal variance."""
         factor = self.factor
         dtype, n_landmarks = factor.dtype, len(factor)
         values, none = np.empty((len(X), n_landmarks), dtype), np.empty((0, n_landmarks), dtype)
@@ -73,7 +73,7 @@ class KernelSums:
         return np.maximum(1.0 - explained, 0.0)
 
     def variance(self, X: Array, levels: Codes, weight: Array) -> Array:
-        """Return variances (n', t) of new targets, whose noise has the weights ``weight`` (n',)."""
+        """Return variances (n', t) of new targets; ``weight`` (n',) divides the noise variance."""
         noise = self.law.found.alpha / weight
         return as_array(self.law.signal * (noise + self.latent(X, levels))[:, None])
 
@@ -95,7 +95,7 @@ class Laws:
     blocks: TreeInputs | None = None  # One-hot columns
 
     def __post_init__(self) -> None:
-        """Raise ValueError if member indices exceed the rows, which compiled loops do not check."""
+        """Raise ValueError if a model uses rows or columns beyond the stored ones."""
         n_rows, dim = self.rows.shape
         if n_rows_of(self.members) > n_rows:
             raise ValueError(f"laws have coefficients of more than the {n_rows} rows")
@@ -104,7 +104,7 @@ class Laws:
                 raise ValueError(f"laws have columns beyond the {dim} of the rows")
 
     def means(self, X: Array) -> Array:
-        """Return the means (n', K, t) of all members at encoded rows (n', d)."""
+        """Return the means (n', K, t) of all base models at encoded rows (n', d)."""
 
         def mean(number: int, part: slice, levels: Codes | None) -> Array:
             sums = self._prepared.sums[number]
@@ -115,7 +115,7 @@ class Laws:
         return self._stacked(X, mean)
 
     def used(self, weights: Array) -> tuple["Laws", Array]:
-        """Return the members with nonzero weights (at least one), and their weights (K, *t)."""
+        """Return the base models of nonzero weight (else all), and their weights (K, *t)."""
         is_used = weights.reshape(len(weights), -1).any(axis=1)
         used = np.flatnonzero(is_used | ~is_used.any())
         if len(used) == len(self.members):
@@ -125,7 +125,7 @@ class Laws:
         return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[used]
 
     def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
-        """Return variances (n', K, t) of new targets for all members at encoded rows (n', d).
+        """Return variances (n', K, t) of new targets by each base model at encoded rows (n', d).
 
         The noise variance is divided by ``sample_weight`` (n',), which is one by default.
         """
@@ -171,14 +171,14 @@ class Laws:
 
 
 class _Prepared(NamedTuple):
-    """Base models prepared for compiled loops; ``None`` for a model without such loops."""
+    """Kernels prepared for compiled loops; ``sums`` has ``None`` for models without loops."""
 
     blocks: Blocks
     sums: list[KernelSums | None]
 
 
 def n_rows_of(members: Sequence[TableLaw]) -> int:
-    """Return the number of leading rows for which base models have coefficients or factors."""
+    """Return how many of the training rows, from the first on, base models need to predict."""
     kernels = (law for law in members if isinstance(law, KernelLaw))
     return max((max(len(law.coef), len(law.factor)) for law in kernels), default=0)
 
@@ -200,5 +200,5 @@ class ScoredLaws:
 
     @property
     def function(self) -> Array:
-        """The part (s, K, t) of the variances that is due to the function."""
+        """Variances (s, K, t) of the left-out predictions without noise, due to the function."""
         return np.maximum(self.variances - self.noise, 0.0)

@@ -28,10 +28,10 @@ Estimate = tuple[Array, Array]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Game:
-    """A function of rows, and background rows that supply the columns outside a coalition.
+    """A cooperative game for Shapley values: players are columns, values are predictions.
 
-    ``exchanged`` maps rows (r, d), and the one (q, g) of them from which each player comes, to
-    predictions (q, k).
+    Background rows supply the columns outside a coalition. ``exchanged`` maps rows (r, d), and the
+    indices (q, g) of the rows from which each player's columns come, to predictions (q, k).
     """
 
     exchanged: Callable[[Array, NDArray[np.intp]], Array]
@@ -47,7 +47,7 @@ class Game:
     def shapley_values(
         self, X: Array, outputs: Array, n_evaluations: int, rng: Generator
     ) -> Estimate:
-        """Return Shapley values of rows (n, d) with predictions (n, k), and standard errors.
+        """Return Shapley values of rows (n, d) with predictions (n, k), and their standard errors.
 
         The values are exact if ``n_evaluations`` suffice, else estimated by random permutations.
         """
@@ -66,7 +66,7 @@ class Game:
         return values + shares * lacking[:, None], np.sqrt(variances)
 
     def exact(self, x: Array, output: Array) -> Array:
-        r"""Return Shapley values (g, k) of a row (d,) with its prediction (k,).
+        r"""Return the exact Shapley values (g, k) of a row (d,) with its prediction (k,).
 
         The player ``j`` joins a coalition ``S`` of other players with the weight
         :math:`|S|! (g - |S| - 1)! / g! = 1 / (g \binom{g - 1}{|S|})`.
@@ -86,7 +86,7 @@ class Game:
         return exact
 
     def _sampled(self, X: Array, outputs: Array, n_pairs: int, rng: Generator) -> Estimate:
-        """Return Shapley values of rows, with variances, from ``n_pairs`` permutation pairs."""
+        """Estimate Shapley values of rows and their variances by ``n_pairs`` permutation pairs."""
         size = len(self.background)
         m = min(n_pairs - min(_REPEATED, n_pairs // 4), size)
         n_passes = max(1, n_pairs // size)
@@ -104,14 +104,14 @@ class Game:
         return values, variances
 
     def _ranks(self, n_pairs: int, rng: Generator) -> NDArray[np.intp]:
-        """Return the positions (m, g) of column groups in random permutations."""
+        """Return the positions (n_pairs, g) of the players in random permutations."""
         return rng.permuted(np.tile(np.arange(self.n_players), (n_pairs, 1)), axis=1)
 
     def _walks(self, X: Array, outputs: Array, ranks: NDArray[np.intp]) -> Array:
-        """Return contributions (n, m, g, k) of column groups that join a coalition one by one.
+        """Return changes (n, m, g, k) of predictions as players join a coalition one by one.
 
-        Walks start at the first background rows. Contributions are averaged over the permutation
-        with the ranks (m, g) of players and its reverse.
+        Players come from the rows ``X`` and join in m orders, with their ranks (m, g); each order
+        starts at a background row. Changes are averaged over an order and its reverse.
         """
         m, g = ranks.shape
         contributions = np.empty((len(X) * m, g, outputs.shape[1]))
@@ -128,9 +128,9 @@ class Game:
         return contributions.reshape(len(X), m, g, -1)
 
     def _values(self, X: Array, coalitions: NDArray[np.bool_], rows: Array) -> Array:
-        """Return predictions (p, c, k) with coalitions (p, c, g) from ``X``, others from ``rows``.
+        """Return predictions (p, c, k) with coalitions from ``X`` and other players from ``rows``.
 
-        ``X``, ``rows`` (p, d) and the coalitions have p entries, or one for all.
+        ``X`` and ``rows`` are (p, d) and coalitions (p, c, g); one entry instead of p serves all.
         """
         of_rows = len(X) + np.arange(len(rows))[:, None, None]
         sources = np.where(coalitions, np.arange(len(X))[:, None, None], of_rows)
@@ -196,8 +196,8 @@ class Contributions:
     def averaged(self, n_rows: int, parts: Sequence[tuple[Index, Index]]) -> "Contributions":
         """Return contributions averaged over several completions of each new row.
 
-        Each part has indices of r of the ``n_rows`` new rows, and the indices (r, k) of the k rows
-        that each of them is the average of.
+        Each of the ``parts`` has the indices (r,) of some of the ``n_rows`` new rows, and the
+        indices (r, k) of the k completions over which each of these rows is averaged.
         """
         # Errors of rows are correlated, because all have the same permutations.
         arrays = self.values, self.std_error, self.prediction
@@ -209,13 +209,13 @@ class Contributions:
         return replace(self, values=values, std_error=errors, prediction=prediction)
 
     def plus(self, changes: Array) -> "Contributions":
-        """Return contributions and predictions after adding changes (n, d, k) by each column."""
+        """Add changes (n, d, k) due to each column to the contributions and the predictions."""
         changes = changes[..., 0] if self.classes is None else changes
         prediction = self.prediction + changes.sum(axis=1)
         return replace(self, values=self.values + changes, prediction=prediction)
 
     def __iter__(self) -> Iterator[dict[str, object]]:
-        """Iterate over the records of a table."""
+        """Yield the contributions of all columns, as one dict for each row (and class)."""
         if self.classes is None:
             for row in self.values.tolist():
                 yield dict(zip(self.columns, row, strict=True))
@@ -253,7 +253,7 @@ def contributions(
     n_evaluations: int,
     classes: NDArray[np.generic] | None = None,
 ) -> Contributions:
-    """Return the contributions of the groups to the predictions of rows ``X`` (n, d)."""
+    """Return Shapley values of the groups of columns for the predictions of rows ``X`` (n, d)."""
     names = tuple(dependence.groups)
     players = [i for i, name in enumerate(names) if len(dependence.groups[name])]
 

@@ -21,7 +21,7 @@ _MONDAY = np.datetime64("1970-01-05")
 
 @dataclass(frozen=True, slots=True)
 class _Cycle:
-    """A cycle: its length, the phase difference that counts as zero, and number of harmonics."""
+    """A cycle of dates: its length, phase differences that count as zero, number of harmonics."""
 
     length: np.timedelta64
     tolerance: float
@@ -37,7 +37,7 @@ _CYCLES: dict[CycleName, _Cycle] = {
 
 
 def varying_cycles(times: Times) -> list[CycleName]:
-    """Return the names of cycles whose phases do not follow from the trend of dates (n,)."""
+    """Return the cycles that have features: dates (n,) cover them and differ in their phases."""
     span = times.max() - times.min()
     varying = [name for name, cycle in _CYCLES.items()
              if span > cycle.length and np.ptp(_phases(name, times)) > cycle.tolerance]  # fmt: skip
@@ -51,7 +51,7 @@ def cycle_names(cycles: list[CycleName]) -> list[str]:
 
 
 def encode_cycles(cycles: list[CycleName], times: Times, present: NDArray[np.bool_]) -> Array:
-    """Return √2 cos and √2 sin of the phases of ``times`` for present dates, else zero."""
+    """Return √2 cos and √2 sin of the phases of ``times``, and zeros where no date is present."""
     features = np.zeros((present.size, len(cycle_names(cycles))))
     turns = [h * _phases(name, times) for name in cycles for h in _harmonics(name)]
     angles = 2 * np.pi * np.column_stack(turns)

@@ -65,7 +65,7 @@ class DonorForest:
         outputs: Array,
         least_rows: int,
     ) -> "DonorForest":
-        """Fit a forest for a column to ``outputs`` (m, k) at the rows ``known`` (m,)."""
+        """Fit a forest to ``outputs`` (m, k) of rows ``known``, with ``least_rows`` in a leaf."""
         rng = np.random.default_rng(column)
         means = {
             j: _level_means(values[known, j], int(n), outputs[:, 0])
@@ -98,7 +98,7 @@ class DonorForest:
         return cls(column, means, list(forest.estimators_), members, ranks)
 
     def donors(self, filled: Array) -> Chosen:
-        """Return one donor per draw, (n, N_DRAWS), for filled rows (n, N_DRAWS, d)."""
+        """Return indices (n, N_DRAWS) of donors for rows (n, N_DRAWS, d) with earlier draws."""
         result = np.empty(filled.shape[:2], dtype=np.int64)
         for draw, (tree, (rows, firsts)) in enumerate(zip(self.trees, self.members, strict=True)):
             inputs = _inputs(filled[:, draw], self.column, self.level_means).astype(np.float32)
@@ -117,7 +117,7 @@ def _energy_score(draws: Array, outputs: Array) -> float:
 
 
 def forest_outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
-    """Return the forest targets (n, k) that encode the entries (n,) of a column."""
+    """Return targets (n, k) for a forest that predicts entries (n,): ranks, or codes of levels."""
     if not n_levels:
         # Ranks, so that a long tail does not decide the splits.
         _, place = np.unique(entries, return_inverse=True)
@@ -139,7 +139,7 @@ def _level_means(codes: Array, n_levels: int, output: Array) -> Array:
 
 
 def _inputs(values: Array, column: int, level_means: dict[int, Array]) -> Array:
-    """Return forest inputs (n, d): the other columns, with mean outputs in place of levels."""
+    """Return forest inputs (n, d): columns except ``column``, with mean outputs for levels."""
     inputs = values.copy()
     inputs[:, column] = 0.0
     for j, means in level_means.items():
@@ -154,7 +154,7 @@ def fitted_forest(
 ) -> DonorForest:
     """Return the forest of a column whose draws have the least energy score on held-out rows.
 
-    ``entries`` (b, d) are NaN where unknown; ``outputs`` (m, k) are those of the rows ``known``.
+    ``entries`` (b, d) are NaN where unknown; ``outputs`` (m, k) encode the column's ``known`` rows.
     """
     fitted = partial(DonorForest.of, entries, n_levels, column)
     if len(known) < _FEWEST_CHOOSING:

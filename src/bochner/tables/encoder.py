@@ -48,7 +48,7 @@ from bochner.tables.table_errors import (
 from bochner.tables.text_parts import MANY_LEVELS, TextParts, some_rows, telling
 
 _KNOTS = {"standardize": standard_knots, "normal_quantile": normal_knots}
-"""Knots of the map of numbers, by the value of ``numeric``."""
+"""Functions that return the knots of the map of numbers, by the value of ``numeric``."""
 
 _TAILS = "tails"
 
@@ -59,7 +59,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     - Numbers (booleans are 0 and 1, durations are days) are standardised, or mapped by quantiles
       to a standard normal, and clipped. Missing numbers take the median, and a 0/1 indicator is
-      added if the training column had any.
+      added if the training column had missing numbers.
     - Dates become decimal years in UTC, then they are treated as numbers. Cosines and sines of the
       hour, the weekday and the day of the year are added if these vary in the training column and
       it covers more than one day, week or year; missing dates have zeros there. Dates that are all
@@ -101,7 +101,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of columns at fit.
     feature_names_in_ : ndarray of str
-        Their names, if `fit` was given a data frame with text names.
+        Names of these columns, if `fit` was given a data frame with text names.
 
     Examples
     --------
@@ -253,7 +253,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             refuse_infinite([column for _, column in read])
 
     def known(self, X: object) -> KnownEntries:
-        """Return the entries of rows as numbers, and which are missing, new or out of range."""
+        """Return the entries of rows as numbers, with masks of missing, new and far entries."""
         check_is_fitted(self)
         columns = self._read(X, reset=False)
         self._check_kinds(columns)
@@ -277,7 +277,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
     def _try_out(self) -> None:
-        """Raise if states, for instance of a loaded file, do not match the columns of the table."""
+        """Raise an error if encodings, such as those of a loaded file, do not fit the columns."""
         encoded_names = [state["name"] for state in self.columns_]
         # scikit-learn stores feature names only if all are texts.
         expected = list(getattr(self, "feature_names_in_", encoded_names))
@@ -360,7 +360,7 @@ def _refuse_unusable(columns: Sequence[Column]) -> None:
 
 
 def _has_digits(column: Column) -> bool:
-    """Return whether a text has a digit, as texts of numbers, dates and times have."""
+    """Return whether a column is text with a digit, as in texts of numbers, dates and times."""
     if column.kind != "text" or column.is_category:
         return False
     return any(map(str.isdigit, chain.from_iterable(set(column.raw[column.present]))))
@@ -369,7 +369,7 @@ def _has_digits(column: Column) -> bool:
 def _features(
     states: Sequence[State], columns: Sequence[Column], means: Mapping[str, Array]
 ) -> Array:
-    """Return the features (n, d_out) of columns, allocated once to save memory."""
+    """Return the features (n, d_out) of columns; ``means`` has out-of-fold means of rare levels."""
     widths = [len(output_names(state)) for state in states]
     features, first = np.empty((len(columns[0].raw), sum(widths))), 0
     for state, column, width in zip(states, columns, widths, strict=True):
@@ -421,7 +421,7 @@ def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, Known
 
 
 def joined(tables: list[Array]) -> Array:
-    """Return encoded columns (n, d) of tables side by side, rounded to eight decimals."""
+    """Concatenate the columns of encoded tables, rounded to eight decimals, to one table (n, d)."""
     features = np.empty((len(tables[0]), sum(table.shape[1] for table in tables)))
     first = 0
     while tables:

@@ -31,7 +31,7 @@ have a single row and do not generalise."""
 
 
 class NumericState(TypedDict):
-    """Piecewise-linear map from `points` to `scores`, constant outside; `fill` replaces missing.
+    """Piecewise-linear map from `points` to `scores`, constant outside; NaN becomes `fill`.
 
     `ends` are the least and the greatest entry of the fit, and `n_missing` is the number of missing
     entries. Dates and times of day may have `cycles`, see `encode_cycles`. Cycles follow the local
@@ -66,7 +66,7 @@ class TextState(TypedDict):
 
 
 class DroppedState(TypedDict):
-    """A column without outputs: equal entries, all missing, or too many distinct texts."""
+    """A column without features: equal entries, all missing, or too many distinct texts."""
 
     name: str
     kind: Literal["constant", "empty", "identifier"]
@@ -168,10 +168,10 @@ def _text_state(name: str, counts: Counter[str], n_missing: int, max_levels: int
 def add_means(
     state: TextState, column: Column, targets: Array, clip: float, removal: Removal
 ) -> Array:
-    """Learn the means of targets (n, t) at the rare levels of a column, which have no output.
+    """Add means of targets (n, t) at rare levels, which have no indicators, to the ``state``.
 
-    Returns the scores (n, width) of the training rows, each from the rows of other folds, with rows
-    that are removed together in one fold.
+    Returns out-of-fold scores (n, width) of the training rows; rows that ``removal`` leaves out
+    together are in one fold.
     """
     rare = sorted(set(column.raw[column.present]).difference(state["levels"]))
     codes = codes_of(column.raw, rare)
@@ -250,7 +250,7 @@ def scale_numbers(state: State) -> NDArray[np.intp]:
 
 
 def cycle_places(state: State) -> NDArray[np.intp]:
-    """Return, for each of c cycles, its first feature in the column and its width, (c, 2)."""
+    """Return the first feature and the number of features (c, 2) of each cycle of a column."""
     if state["kind"] != "date" and state["kind"] != "numeric":
         return np.empty((0, 2), dtype=np.intp)
     widths = [len(cycle_names([cycle])) for cycle in state.get("cycles", [])]
@@ -269,7 +269,7 @@ def values_of(state: State, column: Column) -> Array:
 
 
 def number_feature(state: State, values: Array) -> Array | None:
-    """Return the feature (n,) of numbers of a column; ``None`` if the column has none."""
+    """Return the feature (n,) of the numbers of a column; ``None`` if it has no such feature."""
     if state["kind"] == "numeric" or state["kind"] == "date":
         return np.interp(values, state["points"], state["scores"]) if state["points"] else None
     return None
@@ -317,7 +317,7 @@ def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
 def grid(
     state: State, values: Array, features: Array, most: int
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return at most ``most`` entries of a column, and the index of a row for each entry.
+    """Return at most ``most`` entries of a column, and the index of a row with each entry.
 
     ``values`` (n,) come from `values_of`; the first columns of ``features`` (n, k) from `encode`.
     Entries are the most frequent levels, or numbers at evenly spaced ranks, NaN last.

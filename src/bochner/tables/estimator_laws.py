@@ -61,7 +61,7 @@ class ResidualLaw(ABC):
         return self.alpha * self.signal
 
     def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
-        """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
+        """Return covariances (n', n', t) of new targets, zero except for the variances."""
         cov = np.zeros((len(X), len(X), len(self.signal)))
         np.einsum("iit->it", cov)[:] = self.variance(X, rows, weight)
         return cov
@@ -76,7 +76,7 @@ Fitted = TypeVar("Fitted", bound=ResidualLaw)
 
 
 def n_fits(n_scored: int, n_samples: int) -> int:
-    """Return how many fits left-out errors of ``n_scored`` observations need at most."""
+    """Return the largest number of fits that left-out errors of ``n_scored`` observations need."""
     if n_scored <= _NEGLIGIBLE * n_samples:
         return 1
     return 2 if n_scored <= _FEW_SCORED * n_samples else 1 + _N_FOLDS
@@ -97,7 +97,7 @@ def with_left_out(
     ``fitted`` returns a law of unit variances, fitted to some observations. Threads share the fits
     to all observations and to folds of them. ``labels`` (n,) are the indices of classes; ``None``
     for a regression. The result is ``None`` if a fold leaves fewer than two observations, or fewer
-    than two of a class. Unless it ``is_final``, the law is one of a fold.
+    than two of a class. Without ``is_final``, the returned law is not fitted to all observations.
     """
     # Fits without a fold: all observations of the order except the removed ones.
     folds = [
@@ -308,7 +308,7 @@ class EstimatorLearner:
         """Fit an estimator to all observations; return it with left-out predictions.
 
         Equal weights are not passed to the estimator. The result is ``None``, with a warning, if
-        folds are too small for a law, or if the first fit shows that the others would be late.
+        folds are too small for a law, or if the first fit shows that more fits would take too long.
         """
         began, total, taken = perf_counter(), n_fits(len(scored.units), len(order)), list[float]()
         options = {"sample_weight": data.weights} if np.ptp(data.weights) else {}
@@ -348,7 +348,7 @@ class EstimatorLearner:
 
 
 def variance_parts(squares: Array, function: Array, noise: Array) -> tuple[float, float]:
-    """Return non-negative factors of the function and noise variances (s,) that fit ``squares``."""
+    """Return non-negative factors of function and noise variances (s,), fitted to ``squares``."""
     total = np.maximum(function + noise, np.finfo(np.float64).tiny)
     parts = np.column_stack((function / total, noise / total))
     # Non-negative: a variance may be estimated as zero.

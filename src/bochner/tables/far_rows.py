@@ -9,7 +9,7 @@ function,
 
 with the slopes over the distances :math:`t_k \delta` within the range. Predictions take half of the
 mean change by each number, at most the change over half of its range. Their standard deviation
-grows with the distance to the function with the largest change.
+grows with the distance to the largest extrapolated change.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ class FarRows:
         return cls(encoders, rows, encoded[rows], beyond[rows])
 
     def shifted(self) -> Array:
-        """Return features (r, e) extrapolated linearly, in standard deviations."""
+        """Return features (r, e) that grow linearly beyond the range, in standard deviations."""
         shifted = self.encoded.copy()
         for j, places in self._places():
             unit, _, _ = _scale(self.encoders[0].columns_[j])
@@ -58,10 +58,10 @@ class FarRows:
         return shifted
 
     def continued(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """Return changes of predictions beyond the range, and the largest remaining error.
+        """Return changes of predictions (r, d, *t) beyond the range, by column, and errors (r, *t).
 
-        ``function`` maps rows (r, e) to values (r, *t). The changes (r, d, *t) are those of each
-        column, and (r, *t) is the largest distance of their sum from a function that goes on.
+        ``function`` maps rows (r, e) to predictions (r, *t). An error is the largest difference
+        between an extrapolated prediction and the prediction with the returned changes.
         """
         at_ends = function(self._inside(np.zeros(self.beyond.shape)))
         columns = np.flatnonzero(self.beyond.any(axis=0))
@@ -83,7 +83,7 @@ class FarRows:
         return changes, as_array(np.maximum(rest, np.abs(joint).max(axis=0) - total))
 
     def _changes(self, function: Callable[[Array], Array], at_ends: Array, beyond: Array) -> Array:
-        """Return changes (S, r, *t) of a function extrapolated over distances (r, d) by S steps."""
+        """Return changes (S, r, *t) over distances (r, d), extrapolated by slopes over S steps."""
         scales = [_scale(state) for state in self.encoders[0].columns_]
         units = np.array([unit for unit, _, _ in scales])
         ranges = np.array([high - low for _, low, high in scales])
@@ -102,7 +102,7 @@ class FarRows:
         return changes
 
     def _inside(self, moves: Array) -> Array:
-        """Return features (r, e) with far numbers replaced by range ends minus ``moves`` (r, d)."""
+        """Return features (r, e) with far numbers at the ends of ranges, minus ``moves`` (r, d)."""
         features = self.encoded.copy()
         for j, places in self._places():
             _, low, high = _scale(self.encoders[0].columns_[j])
@@ -132,7 +132,7 @@ class FarRows:
 
 
 def _scale(state: State) -> tuple[float, float, float]:
-    """Return the standard deviation and the ends of a column; one and zeros for other columns."""
+    """Return a numeric column's standard deviation and the ends of its range, else 1, 0, 0."""
     if (state["kind"] != "numeric" and state["kind"] != "date") or not state["points"]:
         return 1.0, 0.0, 0.0
     points, scores, (low, high) = state["points"], state["scores"], state["ends"]

@@ -102,7 +102,7 @@ class Effort:
     def sizes_within(
         self, seconds: float, n_rows: int, n_columns: int, rate: float
     ) -> tuple[int, int]:
-        """Return the most rows of an exact fit in some seconds, and the number of landmarks."""
+        """Return the largest numbers of rows of an exact fit, and of landmarks, in ``seconds``."""
         operations = seconds * rate - _OF_LAW
         sizes = np.arange(1.0, self.most_exact + 1.0)
         exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * n_columns * sizes**2
@@ -144,7 +144,7 @@ EFFORTS: Mapping[str, Effort] = MappingProxyType(
         "thorough": Effort(_RICH, 2000, 20_000, 6000),
     }
 )
-"""Sizes by name."""
+"""Sizes of a fit, by the value of ``effort``."""
 
 TRIAL = Effort({"rough": (_ROUGH, 1)}, 400, 3000, 1000)
 """Sizes for comparing transformations of a target on some of the rows, half a second each."""
@@ -172,7 +172,7 @@ fitted."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitPlan:
-    """A random order of observations: the first choose kernels, the last are scored."""
+    """Roles of randomly ordered observations: the first choose kernels, the last are scored."""
 
     observations: Observations
     order: Chosen  # (n,): Indices of the observations
@@ -199,11 +199,11 @@ class FitPlan:
     ) -> "FitPlan":
         """Plan a fit; choose the observations that are scored.
 
-        Scored are the observations marked by ``latest``. Without it, observations outside the
-        search and the landmarks are scored if there are enough of them, else all observations. New
-        rows are no landmarks, and left-out predictions at landmarks have larger errors. Time and
-        memory depend on the number of distinct rows, the accuracy of scores on the number of
-        observations. The plan has only the observations ``used``, or all of them.
+        The observations marked by ``latest`` are scored. Without ``latest``, only observations
+        outside the search and the landmarks are scored if there are enough of them, because
+        left-out predictions at landmarks have larger errors than predictions of new rows; otherwise
+        all are. Time and memory depend on the number of distinct rows, the accuracy of scores on
+        the number of observations. The plan has only the observations ``used``, by default all.
         """
         used = np.arange(len(observations)) if used is None else used
         n_rows = len(np.unique(observations.cell[used]))
@@ -255,12 +255,12 @@ class FitPlan:
 
     @property
     def part(self) -> Chosen:
-        """The rows of an exact fit to a subset: the first rows and the scored rows."""
+        """Indices of the rows of an exact fit to a subset: the first rows and the scored rows."""
         n_rows, n_last = len(self.rows), self.n_scored_rows
         return np.append(np.arange(self.n_part - n_last), np.arange(n_rows - n_last, n_rows))
 
     def rows_of_laws(self, count: int) -> Array:
-        """Return the encoded rows (count, d) of base models: all rows, landmarks or a subset."""
+        """Return the ``count`` encoded rows that base models use: all, landmarks or a subset."""
         if count == len(self.rows):
             return self.rows.X
         if count == self.n_part:
@@ -268,13 +268,13 @@ class FitPlan:
         return self.rows.X[:count].copy()  # A view would keep all rows in memory
 
     def rows_of_part(self) -> tuple[Rows, Scored]:
-        """Return the rows of the subset, and the scored observations with their indices in it."""
+        """Return the rows of ``part``, and the scored observations with their row indices in it."""
         observed = self.scored.observed
         observed = replace(observed, cell=observed.cell - (len(self.rows) - self.n_part))
         return self.rows.part(self.part), replace(self.scored, observed=observed)
 
     def first(self, n_rows: int) -> Rows:
-        """Return at most ``n_rows`` first distinct rows, without the scored rows."""
+        """Return the first distinct rows, at most ``n_rows``, without rows that are only scored."""
         n_others = len(self.order) - (0 if self.by_halves else len(self.scored.units))
         return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
 
@@ -301,7 +301,7 @@ def _halves(observations: Observations, search: Chosen) -> Chosen:
 
 
 def _last(observations: Observations, order: Chosen, count: int) -> NDArray[np.bool_]:
-    """Return a mask (n,) of about ``count`` last observations of the order, in complete groups."""
+    """Return a mask (n,) of about ``count`` last observations in ``order``, in whole groups."""
     if observations.groups is None:
         return np.arange(len(order)) >= len(order) - count
     labels, places, groups = np.unique(
@@ -319,7 +319,7 @@ _OF_ENTRY = 18.0
 
 _OF_TREES, _OF_LINE, _LINE_ROWS = 15.0, 22.0, 200_000
 """Bytes per encoded entry for boosted trees, their inputs included, and for the ridge regression to
-whose residuals they are fitted, which has at most so many rows."""
+whose residuals they are fitted; the largest number of rows of this regression."""
 
 _SEARCH_BYTES, _REFINED_BYTES = 45.0, 55.0
 """Bytes of a thread per square of the rows of a search, and of the rows on which the best kernels
@@ -338,13 +338,13 @@ _BLOCKS = 3
 """Blocks of kernel values that each thread has in memory: one computed, two to be added up."""
 
 _OF_ANY = 4e7
-"""Bytes of a fit of any size."""
+"""Bytes that a fit needs whatever its size."""
 
 
 def within_memory(
     effort: Effort, limit: int, shape: tuple[int, int], n_threads: int, largest_group: int = 0
 ) -> Effort:
-    """Return the sizes of a fit that needs at most ``limit`` bytes for rows of some shape."""
+    """Return the sizes of a fit to rows of a ``shape`` that needs at most ``limit`` bytes."""
     n_rows, n_columns = shape
     n_scored = min(n_rows, max(MOST_SCORED, largest_group))
     of_table = _of_table(shape)
@@ -382,7 +382,7 @@ def within_memory(
 
 
 def trees_fit(limit: int, shape: tuple[int, int]) -> bool:
-    """Return whether boosted trees for encoded rows of some shape fit into a memory limit."""
+    """Return whether boosted trees for encoded rows of a ``shape`` need at most ``limit`` bytes."""
     n_rows, n_columns = shape
     per_column = _OF_TREES * n_rows + _OF_LINE * min(n_rows, _LINE_ROWS)
     return _of_table(shape) + per_column * n_columns <= limit
@@ -406,7 +406,7 @@ def _root(squares: float) -> int:
 
 
 def measured_rate(n_threads: int) -> float:
-    """Measure the operations per second of matrix products in some threads.
+    """Measure the operations per second of matrix products in ``n_threads`` threads.
 
     One thread is measured: several wait for each other in so short a time if another program runs.
     """

@@ -26,7 +26,7 @@ the squared rounding error, and above the root of the smallest normal number, so
 two values are normal numbers. Subnormal ones take a hundred times as long."""
 
 _MOST_LEVELS = 2**16
-"""Most levels of a block, whose numbers have two bytes."""
+"""Largest number of levels of a block: their codes have two bytes."""
 
 
 class Blocks(NamedTuple):
@@ -39,7 +39,7 @@ class Blocks(NamedTuple):
 
     @classmethod
     def of(cls, rows: Array, starts: Chosen, widths: Chosen) -> "Blocks":
-        """Return the candidate blocks that are one-hot encoded in all rows (n, d)."""
+        """Return the blocks, from first columns and widths, that are one-hot in all rows (n, d)."""
         chosen = [
             number
             for number, (start, width) in enumerate(zip(starts, widths, strict=True))
@@ -111,7 +111,7 @@ class LoopedKernel:
     def of(
         cls, learned: LearnedKernel, columns: Chosen, dim: int, blocks: Blocks
     ) -> "LoopedKernel | None":
-        """Return a kernel on rows of ``dim`` encoded columns, if it has a closed form."""
+        """Prepare a kernel on rows of ``dim`` encoded columns; None if it has no closed form."""
         profile = profile_of(learned.kernel)
         if profile is None:
             return None
@@ -134,7 +134,7 @@ class LoopedKernel:
         return cls(learned, columns, profile, singles, used, np.array(list(steps.values())))
 
     def rows(self, X: Array, codes: Codes, dtype: DTypeLike) -> Columns:
-        """Return training rows (n, d) and level codes (n, b) as columns for compiled loops."""
+        """Return training rows (n, d) with level codes (n, b) as columns for compiled loops."""
         is_absolute = isinstance(self.learned.kernel, Laplacian)
         of_levels = np.ascontiguousarray(codes[:, self.used].T)
         numbers = np.array(self._numbers(X).T, dtype, order="C")
@@ -151,7 +151,7 @@ class LoopedKernel:
         return profile.is_root, numbers, rows, np.ascontiguousarray(levels[:, self.used])
 
     def _numbers(self, X: Array) -> Array:
-        """Return the numeric columns (n, c) of mapped rows, divided by length scales."""
+        """Return the numeric columns (n, c) of rows after the linear map, over length scales."""
         images, matrix = X[:, self.columns], self.learned.matrix
         images = images if matrix is None else images @ matrix
         scaled: Array = images / as_array(self.learned.kernel.length_scale)

@@ -49,7 +49,7 @@ _ROWS_LEFT_OUT = 4096
 """Rows that are left out in one piece, whose kernel values at 4,000 landmarks have 131 MB."""
 
 _FEW_CHECKED = 200
-"""Number of rows at which the change is measured."""
+"""Number of rows at which the change of variances is measured."""
 
 
 class LeaveOneOutPredictions(NamedTuple):
@@ -109,19 +109,19 @@ class KernelLaw:
     def variance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
         r"""Return variances (n', t) of new targets at encoded rows (n', d).
 
-        The noise of a target of weight ``w`` has the variance :math:`s^2 \\alpha / w`.
+        The noise of a target of weight ``w`` has the variance :math:`s^2 \alpha / w`.
         """
         noise = self.found.alpha / as_array(weight)
         return self.signal * (noise + self.latent(X, rows))[:, None]
 
     def latent(self, X: Array, rows: Array) -> Array:
-        """Return variances (n',) of the function at encoded rows over the signal variance."""
+        """Return variances (n',) of the function at encoded rows, over the signal variance."""
         X, landmarks = X[:, self.columns], rows[: len(self.factor), self.columns]
         explained = np.sum((self.found(X, landmarks) @ self.factor) ** 2, axis=1)
         return as_array(np.maximum(self.found.kernel.diag(X) - explained, 0.0))
 
     def covariance(self, X: Array, rows: Array, weight: Array | float = 1.0) -> Array:
-        """Return covariances (n', n', t) of new targets, :meth:`variance` on their diagonal."""
+        """Return covariances (n', n', t) of new targets; their diagonal is :meth:`variance`."""
         inner, landmarks = X[:, self.columns], rows[: len(self.factor), self.columns]
         explained = self.found(inner, landmarks) @ self.factor
         relative = self.found(inner, inner) - explained @ explained.T
@@ -144,7 +144,7 @@ def exact(
 
     Rows of scored observations come last, and no group has both scored and unscored rows. Variances
     are approximated by landmarks, unless all rows are landmarks or no variances are needed. They
-    are scaled to the residuals of all scored observations, or of the part that the kernel was
+    are scaled to the residuals of scored observations: all, or those whose part is
     ``learned_from``.
     """
     inputs, observed = rows.columns(columns), scored.observed
@@ -189,7 +189,7 @@ def exact(
 def _left_out(
     rows: Rows, observed: CellObservations, coef: Array, inverse: NDArray[Any], alpha: float
 ) -> tuple[Array, Array]:
-    """Return leave-one-out (or leave-group-out) residuals and relative variances (s,).
+    """Return leave-one-out (or leave-group-out) residuals (s, t + 1), and relative variances (s,).
 
     ``coef`` (n, t + 1) are the coefficients of the targets and of a constant target of one.
     """
@@ -291,11 +291,11 @@ def on_landmarks(
 def _without(
     half_of: Callable[[Chosen], Array], rotated: Array, rows: Rows, observed: CellObservations
 ) -> Array:
-    """Return leave-one-out or leave-group-out residuals (s, t) of observations.
+    """Return leave-one-out or leave-group-out residuals (s, t) of a fit with landmarks.
 
     ``half_of`` returns columns (m, k) of some rows. Their products are posterior covariances of the
-    function at rows, relative to the noise of weight one, and their products with ``rotated``
-    (m, t) are its means.
+    function at rows, relative to the noise of weight one; products with ``rotated`` (m, t) are
+    means.
     """
     root, residuals, leverage = np.sqrt(rows.weights), np.empty_like(rows.Y), np.empty(len(rows))
     groups = [np.arange(len(rows))] if rows.groups is None else rows.members()
@@ -346,7 +346,7 @@ def _factor(learned: LearnedKernel, landmarks: Array, inner: Array) -> Array:
 
 
 def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Array) -> Floats:
-    """Return a triangular factor with the same product, in float32 if that suffices."""
+    """Return the factor of variances as a triangle, in float32 if variances hardly change."""
     if np.tril(factor, -1).any():
         factor = np.tril(as_array(np.linalg.qr(factor.T, mode="r")).T)
     single: Floats = factor.astype(np.float32)
@@ -358,24 +358,24 @@ def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Ar
 
 
 _DIVISOR = 4
-"""Ratio of the sizes of a fit to those of the comparison, which takes less than a second. Its
-operations are a sixty-fourth."""
+"""Ratio of the sizes of a fit to those of the comparison of landmarks with an exact fit, which has
+a sixty-fourth of the operations and takes less than a second."""
 
 _MOST_COMPARED = 2000
 """Most rows at which errors are compared: their ratio has a standard error of some per cent."""
 
 _LEAST_GAIN = 0.93
-"""Largest ratio of the errors in the smaller size with which the exact fit is chosen. In the full
-size the ratio is up to a tenth larger, because more landmarks represent more of a function."""
+"""Largest ratio of errors, exact fit to landmarks in the smaller size, at which the exact fit is
+used. In the full size it is up to a tenth larger: more landmarks represent more of a function."""
 
 _NEARLY_ALL, _LEAST_GAIN_OF_NEARLY_ALL = 1.25, 0.98
-"""Largest ratio of the rows to those of a part that has nearly all rows, and the ratio of errors
-with which such a part is chosen. It loses hardly any row, but predictions take four times as long
+"""Largest ratio of the rows to those of a part that has nearly all rows, and the ratio of errors at
+which an exact fit to it is chosen: it loses hardly any row, but predictions take four times as long
 as those of landmarks."""
 
 
 def is_part_better(learned: LearnedKernel, columns: Chosen, plan: FitPlan, n_threads: int) -> bool:
-    """Return whether an exact fit to a subset of rows is expected to have smaller errors."""
+    """Return whether an exact fit to some rows probably has smaller errors than landmarks."""
     n_last = plan.n_scored_rows
     # Landmarks are rows of the subset: both kinds of fits share the stored rows.
     if plan.n_part - n_last < plan.n_landmarks:

@@ -224,7 +224,7 @@ def _tile(
     scratch: tuple[Floats, Floats, Floats, Floats],
     bits: Bits,
 ) -> None:
-    """Write kernel values of one row at stored rows, from ``start`` on, to ``scratch[1]``."""
+    """Write kernel values of a row at stored rows, from index ``start`` on, to ``scratch[1]``."""
     sums, values, polynomial, powers = scratch
     size = sums.size
     for k in range(size):
@@ -362,7 +362,7 @@ def _write(values: Floats, out: Floats) -> None:
 
 
 def scratch_of(dtype: DTypeLike, tile: int = _TILE) -> tuple[Floats, Bits]:
-    """Return the memory (4, tile) for one tile, and its last row as integers."""
+    """Return scratch memory (4, tile) for one tile, and its last row as integers."""
     scratch = np.empty((4, tile), dtype)
     return scratch, scratch[3].view(np.int32 if scratch.itemsize == _BYTES else np.int64)
 

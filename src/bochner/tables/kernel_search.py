@@ -30,13 +30,13 @@ from bochner.tables.leave_one_out import (
 from bochner.tables.observations import Rows
 
 PENALTIES = (100.0, 10.0, 1.0)
-"""Penalties of deviations from a common length scale, per squared logarithm, in rows,
-chosen by cross-validation on halves: a few hundred noisy rows hardly distinguish the scales of
-inputs, but without noise few rows suffice."""
+"""Candidate penalties of deviations from a common length scale, per squared logarithm, in rows.
+Halves of the rows choose one by cross-validation: a few hundred noisy rows hardly distinguish the
+scales of inputs, but without noise few rows suffice."""
 
 _REACH = 5.0
-"""Largest change of a logarithm. An input with 150 times the common length scale has no effect on
-the kernel; with a 150th of it, all kernel values between different rows are zero."""
+"""Largest change of the logarithm of a length scale. An input with 150 times the common scale has
+no effect on the kernel; with a 150th of it, kernel values between different rows are zero."""
 
 LOG_ALPHA = np.log((1e-9, 10.0))
 """Bounds of the logarithm of the ratio of noise to signal: rounding, and hardly any signal."""
@@ -52,8 +52,8 @@ NO_ERROR = 1e-24
 targets are rounding errors."""
 
 _PRECISE = 0.05
-"""Error, relative to the mean square of the targets, below which a second search starts from the
-other point. At small errors the two local minima differ by factors; at larger ones by noise."""
+"""Error, relative to the mean square of the targets, below which a second search begins at the
+worse start. At small errors the two local minima differ by factors; at larger ones by noise."""
 
 _TOLERANCE = 3e-4
 """Relative decrease of the error below which a search ends. With ten times the tolerance, searches
@@ -105,13 +105,13 @@ def with_length_scales(
 
 
 def _point(start: LearnedKernel, dim: int) -> Array:
-    """Return logarithms (dim + 1,) of a common length scale and of alpha."""
+    """Return a start of a descent: logarithms (dim + 1,) of a common length scale and alpha."""
     scale = np.full(dim, np.log(as_array(start.kernel.length_scale)))
     return np.append(scale, np.log(start.alpha))
 
 
 def _error(kernel: Learnable, point: Array, rows: Rows) -> float:
-    """Return the mean square leave-one-out residual at a point, without its gradient."""
+    """Return the mean square leave-one-out residual at logarithms of length scales and alpha."""
     return LearnedKernel.at(kernel, point).left_out_error(rows)
 
 
@@ -187,8 +187,8 @@ def _bounds(start: Array) -> Bounds:
 
 
 PULLS = (100.0, 10.0)
-"""Penalties of squared differences between a map and the length scales, in rows. Halves of the
-rows choose one of them by cross-validation."""
+"""Candidate penalties of squared differences between a map and the length scales, in rows. Halves
+of the rows choose one by cross-validation."""
 
 _MAP_TOLERANCE = 1e-3
 """Relative decrease of the error below which a search ends. The many entries of a map have many
@@ -200,7 +200,7 @@ errors of new rows rise."""
 
 
 def with_linear_map(kernels: Found, rows: Rows) -> Found:
-    """Return kernels with a linear map of all inputs, if it reduces the errors between halves."""
+    """Return kernels with a linear map of inputs, if halves of rows predict each other better."""
     if len(rows) < _ROWS_PER_ENTRY * rows.X.shape[1] ** 2:
         return kernels
     halves = rows.halves()
@@ -322,7 +322,7 @@ def learned(family: Family, rows: Rows, rng: Generator) -> Found:
 
 
 def _common_start(family: Family, rows: Rows, rng: Generator) -> LearnedKernel:
-    """Return the kernel with the common length scale of least leave-one-out error on some rows."""
+    """Return a kernel whose common length scale has the least leave-one-out error on some rows."""
     # The first rows are a random sample.
     few = rows.part(np.arange(min(len(rows), _GRID_ROWS)))
     median = median_distance(few.X, rng, None)
@@ -351,7 +351,7 @@ def refined(kernel: LearnedKernel, rows: Rows) -> LearnedKernel:
 
 
 def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
-    """Return the least mean square leave-one-out residual, and its noise-to-signal ratio."""
+    """Return the least mean square leave-one-out residual, and the noise-to-signal ratio chosen."""
     root = np.sqrt(rows.weights)
     # scipy.linalg.eigh holds Python's lock, so that other threads would wait.
     values, vectors = np.linalg.eigh(kernel_values(kernel, rows.X, rows.X) * np.outer(root, root))
@@ -379,7 +379,7 @@ def leave_one_out_error(kernel: Learnable, rows: Rows) -> tuple[float, float]:
 
 
 def noise_factor(kernel: LearnedKernel, rows: Rows) -> float:
-    """Return the factor of the noise-to-signal ratio with the least leave-one-out error."""
+    """Return the factor of the kernel's noise-to-signal ratio for least leave-one-out error."""
     dtype: DTypeLike = np.float32 if kernel.alpha >= 64.0 * LEAST_SINGLE else np.float64
     gram, targets = floored(kernel(rows.X, rows.X).astype(dtype)), rows.Y.astype(dtype)
 

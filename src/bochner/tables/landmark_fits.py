@@ -23,8 +23,8 @@ from bochner.tables.observations import Chosen, Elsewhere, Rows
 from bochner.tables.trees import TreeInputs
 
 _SAMPLED = 25
-"""Rows of the sample per landmark: each step of conjugate gradients reduces the error about five
-times."""
+"""Rows of the sample per landmark, with which each step of conjugate gradients divides the error by
+about five."""
 
 _FEWEST_SAMPLES, _FEWEST_ROWS = 2, 100_000
 """Fewest rows that are solved by passes, in samples and in total. The sample and three passes over
@@ -61,7 +61,7 @@ _ROWS_OF_PRODUCTS = 1024
 
 
 def sampled_rows(n_landmarks: ArrayLike) -> Array:
-    """Return the number of rows that estimate the matrix of the coefficients."""
+    """Return the size of the sample of rows that estimates the matrix of the coefficients."""
     return _SAMPLED * as_array(n_landmarks)
 
 
@@ -109,13 +109,13 @@ class _Passes:
         return cls((kernel, plain), blocks, rows, landmarks, n_threads)
 
     def columns(self, dtype: DTypeLike) -> tuple[Columns, Columns]:
-        """Return the landmarks with levels, and as numbers only."""
+        """Return the landmarks for compiled loops: with level codes, and with numbers only."""
         kernel, plain = self.kernels
         codes = self.blocks.codes
         return kernel.rows(self.landmarks, codes, dtype), plain.rows(self.landmarks, codes, dtype)
 
     def sampled(self, n_rows: int, dtype: DTypeLike) -> tuple[Array, Array, Array]:
-        """Return estimates of ``K^T W K`` (m, m), ``K^T W Y`` and the squares (t,) of ``Y``."""
+        """Estimate ``K^T W K`` (m, m), ``K^T W Y`` and squares (t,) of ``Y`` from some rows."""
         m, rows = len(self.landmarks), self.rows
         inner, cross = np.zeros((m, m), order="F"), np.zeros((m, rows.Y.shape[1]))
         squares = np.zeros(rows.Y.shape[1])
@@ -179,7 +179,7 @@ class _Passes:
         return products.T, squares
 
     def _of(self, X: Array, pairs: tuple[Columns, Columns]) -> tuple[LoopedKernel, Columns, Codes]:
-        """Return the kernel for a block of rows, its landmarks, and the level codes of the rows."""
+        """Return the kernel of a block of rows ``X``, its landmarks, and the rows' level codes."""
         levels = self.blocks.levels(X)
         if levels is not None:
             return self.kernels[0], pairs[0], levels
@@ -266,7 +266,7 @@ def solved_by_products(
     n_threads: int,
     elsewhere: Elsewhere | None,
 ) -> LandmarkSolution:
-    """Solve for the coefficients by products of all kernel values; the last target is one."""
+    """Solve for the coefficients by products of all kernel values; the last target is 1."""
     inputs, (n_landmarks, n_of_variance) = rows.columns(columns), sizes
     landmarks = inputs.X[: max(sizes)]
     inner, cross = summed_products(learned, inputs, landmarks, n_threads)

@@ -26,26 +26,25 @@ from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations
 
 _PARTS = 4
-"""Parts of a single stretch that are left out of weights in turn, because no other stretch is
-left."""
+"""Number of parts of a single stretch, each left out in turn when weights are fitted, because there
+is no other stretch."""
 
 _CALIBRATED = 0.95
-"""Level of the quantiles whose ratio widens scores: the upper end of an interval of 90 %, the most
-common level. Ends of intervals of 50 and 99 % need a smaller and a larger
-factor."""
+"""Level of the quantiles (t over normal) whose ratio widens scores: the upper end of an interval of
+90 %, the most common level. Ends of intervals of 50 and 99 % need a smaller and a larger factor."""
 
 _FEWEST_FREE = 2.0
-"""Fewest degrees of freedom of a scale estimated from scores, equal to those of three equal
-stretches: with one, intervals of 90 % would be six times as wide as a normal distribution's."""
+"""Fewest degrees of freedom of a scale estimated from scores, those of three equal stretches: with
+one, intervals of 90 % would be six times as wide as a normal distribution's."""
 
 
 AtOrigin = Callable[
     [Observations, Chosen, NDArray[np.bool_], float],
     tuple[Chosen, Sequence[LeaveOneOutPredictions]] | None,
 ]
-"""Returns the observations of a stretch, and their predictions by each law. Takes all observations
-with the stretch as a group, the indices of the observations up to its end, a mask (n,) of the
-stretch, and the expected seconds."""
+"""Predicts a stretch from the observations before it. Takes all observations with the stretch as a
+group, the indices of those up to its end, a mask (n,) of the stretch, and the expected seconds;
+returns the indices of the stretch's observations, and their predictions by each law."""
 
 
 def over_stretches(
@@ -85,7 +84,7 @@ def over_stretches(
 def _pooled(
     law: TableLaw, targets: Sequence[Array], predictions: Sequence[LeaveOneOutPredictions]
 ) -> tuple[TableLaw, LeaveOneOutPredictions]:
-    """Return a law and its predictions (s, t) of all stretches, with one signal variance."""
+    """Return a law and its predictions (s, t) of all stretches, with one variance fitted to all."""
     means, variances, noise = (np.concatenate(parts) for parts in zip(*predictions, strict=True))
     if len(predictions) > 1 and (noise > 0.0).all():  # NaN for classes
         relative = variances / noise
@@ -97,7 +96,7 @@ def _pooled(
 
 
 def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
-    """Return labels (s,) of observations that are held out together when weights are fitted."""
+    """Return folds (s,) for the fit of weights: stretches, or parts of a single stretch."""
     if np.ptp(stretches):
         return stretches
     number = np.unique(times, return_inverse=True)[1]
@@ -110,10 +109,9 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     r"""Return the effective number of errors (s, c), whose rows are correlated in time.
 
     Sums of ``b`` uncorrelated errors of variance :math:`\sigma^2` have the mean square
-    :math:`b \sigma^2`. If errors share a part, the ratio :math:`\tau_b` of the mean square of sums
-    to it is greater than one, and :math:`s` errors determine as much as :math:`s / \tau_b`
-    uncorrelated ones. The result has the greatest ratio of all runs of errors within stretches that
-    are halves, quarters and so on of a stretch, or a stretch.
+    :math:`b \sigma^2`. If errors share a part, the mean square is greater by a factor
+    :math:`\tau_b`, and :math:`s` errors determine as much as :math:`s / \tau_b` uncorrelated ones.
+    The factor used is the greatest for runs that are a stretch, its halves, its quarters and so on.
     """
     total = float(np.sum(errors**2))
     if not total > 0.0:
@@ -185,7 +183,7 @@ def fit_averaged(scores: Array, labels: NDArray[np.intp], weight: Array) -> Aver
 def fit_over_stretches(
     scores: Array, labels: NDArray[np.intp], weight: Array, groups: Chosen, times: Chosen
 ) -> tuple[AveragedSoftmax, Array]:
-    """Fit a softmax to left-out scores (s, K, C); return it and left-out probabilities (s,)."""
+    """Fit a softmax to left-out scores (s, K, C); return it, and held-out likelihoods (s,)."""
 
     def without_each(factor: float) -> Array:
         probabilities = np.empty((len(labels), scores.shape[2]))

@@ -58,10 +58,10 @@ _REFINED_SHARE = 0.6
 """Share of a time limit after which kernels are not refined on more rows."""
 
 _Fit = tuple[TableLaw, LeaveOneOutPredictions]
-"""A law with its predictions of scored observations."""
+"""A law with its left-out predictions of scored observations."""
 
 _Refittable = tuple[_Fit, Callable[[FitPlan], _Fit | None]]
-"""A fitted law, and the function that fits it to the observations of another plan."""
+"""A fitted law with its predictions, and the function that fits it again by another plan."""
 
 _REMAINING_SHARE = 0.6
 """Share of the rest of a time limit for the first kernel of many rows."""
@@ -73,7 +73,7 @@ takes up to five fits."""
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A family of kernels on some of the encoded columns."""
+    """A family of kernels to be searched, on some of the encoded columns."""
 
     name: str
     family: Family
@@ -82,7 +82,7 @@ class _Trial:
 
 
 def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
-    """Return the columns, then also the columns without trends if some but not all are trends."""
+    """Return the columns, and also the columns without ``trends`` if some, not all, are trends."""
     if trends is None:
         return [columns]
     stationary = np.setdiff1d(columns, trends)
@@ -130,12 +130,13 @@ class Learner:
     ) -> ScoredLaws:
         """Fit base models to observations with targets of variance about one.
 
-        Each of the ``encodings`` is a set of columns that encodes the complete table, and their
-        union is one more. The last of the ``stretches`` of a removal are scored. Kernels are also
-        learned without ``trends``, columns that are monotone in time. ``observations`` are a sample
-        of the table without the rows ``elsewhere``. With ``labels`` (n,), indices of classes, trees
-        have log odds as outputs. ``cycles`` (c, 2) are columns of waves, and ``line`` those of a
-        line to whose residuals some trees are fitted.
+        Each of the ``encodings`` has the columns of an encoding of the complete table; kernels may
+        also have the columns of all encodings. If ``removal`` has stretches of time, these are
+        scored. Kernels are also learned without ``trends``, columns that are monotone in time.
+        ``observations`` are a sample of the table without the rows ``elsewhere``. With ``labels``
+        (n,), indices of classes, trees have log odds as outputs. ``cycles`` (c, 2) has the columns
+        of waves (first, number), ``line`` those of a regression to whose residuals some trees are
+        fitted.
         """
         began = perf_counter()
         order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
@@ -260,10 +261,10 @@ class Learner:
         fits: Sequence[Callable[[FitPlan], _Fit | None]],
         began: float,
     ) -> tuple[Chosen, list[LeaveOneOutPredictions]] | None:
-        """Return the last of the observations ``used``, and their predictions by fits to the rest.
+        """Return the observations of ``is_last``, and predictions by fits to the rest of ``used``.
 
-        The result is ``None`` if the time limit is nearer than the expected ``seconds``, or if a
-        law has no predictions.
+        The result is ``None`` if the expected ``seconds`` would exceed the time limit, or if a law
+        has no predictions.
         """
         if self._is_late(began, 1.0, seconds):
             return None
@@ -277,13 +278,13 @@ class Learner:
         return (plan.scored.units, predictions) if len(predictions) == len(pairs) else None
 
     def _by_residuals(self, plan: FitPlan, learner: TreeLearner | EstimatorLearner) -> _Fit | None:
-        """Return a law with its predictions, restricted to the scored observations."""
+        """Fit ``learner`` to a plan; return the law with predictions of scored observations."""
         return learner.fit(
             plan.observations, plan.order, plan.scored, self.n_threads, is_final=False
         )
 
     def _within_memory(self, observations: Observations, shape: tuple[int, int]) -> Effort:
-        """Return the sizes that the memory limit allows."""
+        """Return the sizes of a fit to rows of a ``shape`` that the memory limit allows."""
         if self.memory_limit is None:
             return self.effort
         groups = observations.groups
@@ -330,9 +331,9 @@ class Learner:
         units: Chosen,
         removal: Removal | None,
     ) -> ScoredLaws:
-        """Return the fitted laws as `ScoredLaws`, with the noise of new rows.
+        """Return the fitted laws with their left-out predictions, and the noise of new rows.
 
-        ``units`` (s,) are the observations that the laws predict.
+        ``units`` (s,) are the indices of the observations that the laws predict.
         """
         members, left_out = zip(*fitted, strict=True)
         means, variances, noise = (np.stack(p, axis=1) for p in zip(*left_out, strict=True))

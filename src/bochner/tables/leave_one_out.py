@@ -39,7 +39,7 @@ _WIDTH = 64
 _MODULES = {"blas": "scipy.linalg.cython_blas", "lapack": "scipy.linalg.cython_lapack"}
 
 _KINDS: dict[str, tuple[str, Any]] = {"f": ("s", c_float), "d": ("d", c_double)}
-"""The letter of a routine's name, and its numbers, by the character of the matrices' type."""
+"""First letter of a routine's name, and its number type, by the type code of the matrices."""
 
 _LOWER, _TRANSPOSED, _AS_IT_IS = c_char(b"L"), c_char(b"T"), c_char(b"N")
 
@@ -49,7 +49,7 @@ Learnable = Gaussian | Laplacian | Matern | Exponential
 @register(shapes={"matrix": "dd"})
 @dataclass(frozen=True, slots=True, eq=False)
 class LearnedKernel:
-    """A kernel on linearly mapped rows, with its ratio of noise to signal."""
+    """A kernel of rows after a linear map, with its ratio of noise to signal (alpha)."""
 
     kernel: Learnable
     alpha: float
@@ -61,7 +61,7 @@ class LearnedKernel:
 
     @classmethod
     def at(cls, kernel: Learnable, point: Array) -> "LearnedKernel":
-        """Return the kernel with length scales and alpha at logarithms (d + 1,)."""
+        """Return a kernel; ``point`` (d + 1,) has the logarithms of its length scales and alpha."""
         scales = tuple(np.exp(point[:-1]).tolist())
         return cls(replace(kernel, length_scale=scales), float(np.exp(point[-1])))
 
@@ -70,7 +70,7 @@ class LearnedKernel:
         return kernel_values(self.kernel, self.mapped(X), self.mapped(Y))
 
     def mapped(self, X: Array) -> Array:
-        """Return the images (n, d) of rows (n, d)."""
+        """Return rows (n, d) after the linear map of the kernel."""
         return X if self.matrix is None else X @ self.matrix
 
     def left_out_error(self, rows: Rows) -> float:
@@ -79,14 +79,14 @@ class LearnedKernel:
         return left_out_error(self.kernel, distances_of(self.kernel, image), self.alpha, rows)
 
     def map_in_scales(self, dim: int) -> Array:
-        """Return the map (d, d) whose images have a length scale of one."""
+        """Return the map (d, d) divided by the length scales: images have length scale one."""
         matrix = np.eye(dim) if self.matrix is None else self.matrix
         return matrix / as_array(self.kernel.length_scale)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Kernels learned on all rows of a search, and on each half of them."""
+    """The kernels learned on all rows of a search, and on each half of these rows."""
 
     full: LearnedKernel  # Learned on all rows
     halves: tuple[LearnedKernel, ...]
@@ -103,7 +103,7 @@ class Found:
 
 
 def kernel_values(kernel: Learnable, X: Array, Y: Array) -> Array:
-    """Return kernel values (n, n2) of finite rows, with a tiny positive minimum, by blocks."""
+    """Return kernel values (n, n2) of finite rows, at least a tiny number, computed in blocks."""
     scale, values = as_array(kernel.length_scale), np.empty((len(X), len(Y)))
     right = Y / scale
     for rows in row_blocks(len(X), values.itemsize * len(Y)):
@@ -119,10 +119,11 @@ def distances_of(kernel: Learnable, X: Array) -> Array:
 def error_and_slope(
     kernel: Learnable, distance: Array, alpha: float, rows: Rows
 ) -> tuple[float, Array, float]:
-    r"""Return the error, its negative derivatives (n, n) by distances, and that by log alpha.
+    r"""Return the error, its negative derivatives (n, n) by distances, its derivative by log alpha.
 
-    ``distance`` (n, n) is the result of :func:`distances_of`. For the Laplacian kernel, slopes are
-    derivatives by the distances; for other kernels, by half of the squared distances.
+    The error is the mean square of leave-one-out residuals. ``distance`` (n, n) is the result of
+    :func:`distances_of`; derivatives are by distances for the Laplacian kernel, else by half of the
+    squared distances.
 
     With the weights ``W``, :math:`M = (K + \alpha W^{-1})^{-1}`, :math:`c = M y` and residuals
     :math:`e = M_{gg}^{-1} c` of the group ``g``, a change of the kernel adds
@@ -173,7 +174,7 @@ def error_and_slope(
 
 
 def left_out_error(kernel: Learnable, distance: Array, alpha: float, rows: Rows) -> float:
-    """Return the error for distances (n, n), without its derivatives."""
+    """Return the mean square of leave-one-out residuals of rows with distances (n, n)."""
     dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
     gram, _ = _gram_and_slope(kernel, distance.astype(dtype))
     inverse = shifted_inverse(gram, alpha, rows.weights)
@@ -193,7 +194,7 @@ def _without_groups(rows: Rows, inverse: Array, coef: Array) -> tuple[float, Arr
 
 
 def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> float:
-    """Return the sum of squared errors of two parts of the rows that predict each other."""
+    """Return the sum of squared errors when each part of the rows predicts the other part."""
     total = 0.0
     for learned, training, new in zip(pair, parts, parts[::-1], strict=True):
         # Each part is the training set for predictions of the other part.
@@ -208,9 +209,9 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
 
 
 def shifted_inverse(gram: Array, alpha: float, weights: Array) -> Array | None:
-    """Return the inverse of ``gram + alpha / weights``, which overwrites ``gram``.
+    """Return the inverse of ``gram`` with ``alpha / weights`` added to its diagonal.
 
-    It is ``None`` if the matrix is not positive definite.
+    It is ``None`` if the matrix is not positive definite. ``gram`` is overwritten.
     """
     gram[np.diag_indices(len(gram))] += alpha / weights
     return factor_inverse(gram.T) if factorise(gram.T) else None
@@ -331,7 +332,7 @@ def left_out_latent(
 
 
 def factorise(matrix: NDArray[np.floating]) -> bool:
-    """Write the lower Cholesky factor of a matrix (n, n) over its lower triangle."""
+    """Write the lower Cholesky factor of a matrix (n, n) over it; return whether it exists."""
     n, failed = c_int(len(matrix)), c_int()
     _call("lapack", "potrf", _LOWER, n, matrix, _stride(n), failed)
     return failed.value == 0
@@ -374,7 +375,7 @@ def add_products_of_rows(
 def add_products(
     matrix: NDArray[np.floating], a: NDArray[np.floating], b: NDArray[np.floating], factor: float
 ) -> None:
-    """Add ``factor (a.T @ b + b.T @ a)`` of columns (m, n) to the lower triangle of (n, n)."""
+    """Add ``factor (a.T @ b + b.T @ a)`` to the lower triangle (n, n); a and b are (m, n)."""
     n_rows, n = (c_int(size) for size in a.shape)
     number = _KINDS[matrix.dtype.char][1]
     shape = _LOWER, _TRANSPOSED, n, n_rows
@@ -388,7 +389,7 @@ def _stride(n_rows: c_int) -> c_int:
 
 
 def _call(module: str, name: str, *arguments: Any) -> None:
-    """Call a LAPACK or BLAS routine by its name without the type letter."""
+    """Call a LAPACK or BLAS routine, given its name without the type letter."""
     matrices = [each for each in arguments if isinstance(each, np.ndarray)]
     (kind,) = {each.dtype.char for each in matrices}
     if not all(each.flags.f_contiguous for each in matrices):

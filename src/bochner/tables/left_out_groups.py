@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BLOCKS = 10
-"""Number of blocks of observations in time, in which kernels are learned by left-out errors."""
+"""Number of blocks of time, left out one at a time, with which kernels are learned."""
 
 _STRETCH = 5
 """Later stretches each hold a fifth of the observations: how many rows a model will
@@ -36,7 +36,7 @@ class Removal:
 
     @classmethod
     def of_labels(cls, labels: NDArray[np.generic]) -> Self:
-        """Return groups of equal labels, which are left out one at a time."""
+        """Return the removal of groups of rows with equal labels, one group at a time."""
         numbers = np.unique(labels, return_inverse=True)[1]
         if not numbers.any():
             raise ValueError("groups must have at least two different labels, got one.")
@@ -44,7 +44,7 @@ class Removal:
 
     @classmethod
     def of_times(cls, times: NDArray[np.generic]) -> Self:
-        """Return the removal of blocks in time, with at most three later stretches."""
+        """Return the removal of blocks of time, with at most three later stretches."""
         n = len(times)
         _, number, counts = np.unique(times, return_inverse=True, return_counts=True)
         if n < _STRETCH or len(counts) < 2:
@@ -76,7 +76,7 @@ class Removal:
         return cls(block[number], stretch[number], number)
 
     def part(self, chosen: NDArray[np.intp]) -> "Removal":
-        """Return the groups of some of the observations."""
+        """Return the removal for the ``chosen`` observations only."""
         fields = (self.groups, self.stretches, self.times)
         return Removal(*(None if each is None else each[chosen] for each in fields))
 

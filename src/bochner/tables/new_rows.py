@@ -55,7 +55,7 @@ class Donors:
             raise ValueError("the rows that give entries to rows with gaps have unknown levels")
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the fields only: forests are fitted again."""
+        """Return the fields only, for pickles: forests are fitted again."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
@@ -81,10 +81,9 @@ class Donors:
         """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
 
         Donors of entries that are new levels, ``is_new`` (n, d), have all levels equally often,
-        whatever the other columns are: nothing says which of them the new one is like.
-        Draws of a row depend on its known entries only. Of donors with equal entries it is the
-        first. Donors of columns that no training row
-        knows are -1.
+        whatever the entries in other columns, because a new level may resemble any of them. Draws
+        of a row depend on its known entries only. Among donors with equal entries, the first is
+        returned. In columns that no training row knows, donors are -1.
         """
         n, dim = values.shape
         donors = np.full((n, N_DRAWS, dim), -1)
@@ -138,10 +137,10 @@ class RowKnowledge:
 
     ``donors`` have the entries of the background rows. ``had_gaps`` (d,) marks columns with enough
     missing entries at the fit, and ``had_rare`` (d,) columns with enough rare levels: the model has
-    learned predictions and widths of such rows. Other unknown entries take those of donors.
-    ``is_bounded`` (d,) marks columns whose range matters: columns that grow with the time of the
-    rows have left-out errors of later rows instead. ``time_signs`` (d,) are 1 for dates and for
-    columns that grow with the time of the rows, -1 for those that fall, and 0 for other columns.
+    learned predictions and widths of such rows. Other unknown entries are replaced by donors'
+    entries. ``is_bounded`` (d,) marks columns whose range matters: columns that grow with the time
+    of the rows have left-out errors of later rows instead. ``time_signs`` (d,) are 1 for dates and
+    columns that grow with the time of the rows, -1 for columns that fall, and 0 for other columns.
     """
 
     donors: Donors
@@ -158,9 +157,9 @@ class RowKnowledge:
         n_rows: int,
         trends: Mapping[str, float],
     ) -> "RowKnowledge":
-        """Return the rules of a model fitted to ``n_rows`` rows, some with entries ``known``.
+        """Return the rules of a model fitted to ``n_rows`` rows; a sample of them is ``known``.
 
-        ``trends`` are the signs of columns that grow or fall with the time of the rows, by name.
+        ``trends`` has, by name, 1 or -1 for columns that grow or fall with the time of the rows.
         """
         share = min(1.0, MOST_SCORED / n_rows)
         n_levels = [
@@ -195,7 +194,7 @@ class RowKnowledge:
         return (known.is_missing & ~self.had_gaps) | (known.is_new & ~self.had_rare)
 
     def unlike(self, known: KnownEntries) -> dict[str, NDArray[np.bool_]]:
-        """Return masks (n, d) of entries unlike those of the fit, by reason."""
+        """Return masks (n, d) of entries unlike those of the training rows, by reason."""
         is_later = known.beyond * self.time_signs > 0.0
         return {
             "missing": known.is_missing & ~self.had_gaps,
@@ -244,7 +243,7 @@ class NewRows:
 
     @cached_property
     def level_excess(self) -> Array:
-        """Extra variance (n,) of rows with new levels, relative to the variance between levels."""
+        """Extra variance (n,) of rows with new levels, in units of the variance between levels."""
         n_levels = self.knowledge.donors.n_levels - 1
         excess = np.where(n_levels >= _FEWEST_LEVELS, 2.0 / np.maximum(n_levels - 1.0, 1.0), 0.0)
         return as_array(np.max(np.where(self.known.is_new, excess, 0.0), axis=1, initial=0.0))
@@ -255,10 +254,10 @@ class NewRows:
         return np.flatnonzero(~self.is_unknown.any(axis=1))
 
     def completions(self) -> Iterator[tuple[Chosen, Array, Chosen]]:
-        """Yield completions of rows with unknown entries, in blocks.
+        """Yield completions of rows with unknown entries, in blocks of rows.
 
-        Yields indices of rows (r,), distinct completions (u, e), and the completion (r, D) of each
-        row and draw.
+        A block has indices of rows (r,), distinct completions (u, e), and the index (r, D) of the
+        completion for each row and draw.
         """
         if (rows := np.flatnonzero(self._is_empty)).size:
             some = self.background[:_MARGINAL_ROWS]
@@ -279,7 +278,7 @@ class NewRows:
             yield rows[part]
 
     def _donors(self, rows: Chosen) -> Chosen:
-        """Return donors (r, D, d) for the unknown entries of the chosen rows."""
+        """Return indices (r, D, d) of donors for the unknown entries of the chosen rows."""
         known = self.known
         return self.knowledge.donors.draws(
             known.values[rows], self.is_unknown[rows], known.is_new[rows]

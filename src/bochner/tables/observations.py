@@ -41,14 +41,14 @@ Chosen = NDArray[np.int64]
 
 
 class Elsewhere(Protocol):
-    """Rows outside memory, such as other partitions, in the encoding of the rows in memory."""
+    """Rows outside memory, such as other partitions, encoded like the rows in memory."""
 
     def total(self, function: Callable[["Rows"], Array]) -> Array:
-        """Sum a function of the rows of each part over all parts; the function can be pickled."""
+        """Return the sum over all parts of ``function`` of a part's rows; workers unpickle it."""
 
 
 class UnitError(NamedTuple):
-    """The mean square error at left-out observations, and its derivatives."""
+    """The mean square of residuals of left-out observations, and its derivatives."""
 
     error: float
     by_coef: Array  # (C, t): Derivatives by the coefficients of the cells
@@ -78,10 +78,11 @@ class CellObservations:
         ``totals`` (C,) are the weights ``W`` of cells, ``coef`` (C, t) and ``diagonal`` (C,) are
         :math:`c = M \bar y` and the diagonal of :math:`M = (K + \alpha W^{-1})^{-1}`. A cell has
         the posterior mean :math:`\hat f = \bar y - \alpha c / W` and variance
-        :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`. The residual and the variance of an
-        observation, its noise included, are :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and
-        :math:`(\alpha / u_i) / (1 - u_i s / \alpha)`. Both are divided by :math:`\alpha / W`, so
-        that a single observation has :math:`c / M_{cc}` and :math:`1 / M_{cc}` without rounding.
+        :math:`s = \alpha / W - \alpha^2 M_{cc} / W^2`. An observation has the residual
+        :math:`(y_i - \hat f) / (1 - u_i s / \alpha)` and the variance, with its noise,
+        :math:`(\alpha / u_i) / (1 - u_i s / \alpha)`. Both fractions are reduced by
+        :math:`\alpha / W`, for a single observation to :math:`c / M_{cc}` and :math:`1 / M_{cc}`
+        without rounding.
         """
         share, precision, left = self._shares(totals, diagonal, alpha)
         # Multiplied by the precision, so that a cell of a single observation has no rounding error.
@@ -89,13 +90,13 @@ class CellObservations:
         return numerators / left[:, None], 1.0 / (share * left)
 
     def _shares(self, totals: Array, diagonal: Array, alpha: float) -> tuple[Array, Array, Array]:
-        """Return shares of cell weights, cell precisions, and divisors of residuals, each (m,)."""
+        """Return shares of cells' weights, cells' precisions and residuals' divisors, each (m,)."""
         share = self.weights / totals[self.cell]
         precision = totals[self.cell] / alpha
         return share, precision, (1.0 - share) * precision + share * diagonal[self.cell]
 
     def error(self, totals: Array, coef: Array, diagonal: Array, alpha: float) -> UnitError:
-        """Return the weighted mean of squares of residuals, with its derivatives."""
+        """Return the weighted mean square of left-out residuals, with its derivatives."""
         share, precision, left = self._shares(totals, diagonal, alpha)
         residuals, _ = self.left_out(totals, coef, diagonal, alpha)
         n_cells, scale = len(totals), 1.0 / float(self.counts.sum())
@@ -172,7 +173,7 @@ class Rows:
         return replace(self, X=self.X[:, chosen], shared=shared)
 
     def with_unit_targets(self) -> "Rows":
-        """Return the rows with targets divided by the square root of t, the number of targets."""
+        """Return the rows with targets over √t, so that sums of squares over targets are means."""
         root, observed = np.sqrt(self.Y.shape[1]), self.observed
         if observed is not None:
             observed = replace(observed, deviations=observed.deviations / root)
@@ -222,7 +223,7 @@ class Rows:
         return result
 
     def left_out_variance(self, inverse: Array) -> Array:
-        """Return the diagonals (n,) of inverses of the groups' diagonal blocks of ``inverse``."""
+        """Return leave-group-out variances (n,): diagonals of inverses of blocks of ``inverse``."""
         result = np.empty(len(self))
         for rows in self.members():
             result[rows] = np.diagonal(np.linalg.inv(inverse[np.ix_(rows, rows)]))
@@ -251,15 +252,15 @@ def pooled(cell: Chosen, targets: Array, weights: Array) -> tuple[Array, Array, 
 
 
 REST, FIRST, SECOND = 0, 1, 2
-"""Parts of scored observations: observations that were not in the search, and the first and the
-second half of the search. A half is predicted by kernels that were learned on the other half."""
+"""Part of the search with a scored observation: none, the first or the second half. Observations of
+a half are predicted by kernels that were learned on the other half."""
 
 _OBSERVATIONS_PER_ROW = 50
 """Most observations per row of a search: more observations hardly change its errors."""
 
 _FEW_ROWS = 100_000
-"""Most rows whose copies are found by sorting them, which takes three times their memory. Of more
-rows, keys are sorted."""
+"""Most rows whose equal entries are found by sorting rows, which takes three times their memory. Of
+more rows, hashes are sorted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -313,8 +314,8 @@ class Observations:
     def scored(self, units: Chosen, n_last: int, part: Chosen) -> "Scored":
         """Return the last ``n_last`` of the observations ``units`` as scored observations.
 
-        ``part`` (n_last,) has the part of each. Cells number the rows of :meth:`rows` with the same
-        arguments.
+        ``part`` (n_last,) is REST, FIRST or SECOND for each. Cells are the row indices of
+        :meth:`rows` with the same arguments.
         """
         _, cell = self._placed(units, n_last)
         _, _, deviations = pooled(cell, self.Y[units], self.weights[units])
@@ -379,7 +380,7 @@ class Observations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Observations whose left-out predictions are computed, with the part of the search."""
+    """Observations whose left-out predictions are computed, and their part of the search."""
 
     units: Chosen  # (s,): Indices of the observations
     part: Chosen  # (s,): REST, FIRST or SECOND
@@ -417,7 +418,7 @@ def _labels(columns: Sequence[NDArray[np.number]]) -> Chosen:
 
 
 def fold_numbers(groups: NDArray[np.int64] | None, n: int, n_folds: int) -> NDArray[np.int64]:
-    """Return fold indices (n,) that keep groups together; without groups, of single rows."""
+    """Return a fold (n,) for each row, equal within groups; without groups, folds take turns."""
     if groups is None or not np.ptp(groups):
         return np.arange(n) % n_folds
     first, number = np.unique(groups, return_index=True, return_inverse=True)[1:]

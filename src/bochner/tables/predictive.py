@@ -112,7 +112,7 @@ class ScoreLaw:
         return sums / np.diff(edges), np.diff(edges)
 
     def sample(self, shape: tuple[int, ...], n_targets: int | None, rng: Generator) -> Array:
-        """Return draws of a shape, followed by (n_targets,) unless it is ``None``."""
+        """Return draws of errors; ``shape`` is followed by (n_targets,) unless it is ``None``."""
         n_scores = len(self.ranks)
         rows, places = rng.integers(n_scores, size=shape), rng.uniform(size=shape)
         if self.values.ndim == 1:
@@ -123,7 +123,7 @@ class ScoreLaw:
         return np.stack(draws, axis=-1)
 
     def check(self, levels: Array) -> None:
-        """Warn if quantiles at ``levels`` need more scores, with the required number."""
+        """Warn if quantiles at ``levels`` need more scores, and say how many."""
         n_scores, tails = len(self.ranks), np.minimum(levels, 1.0 - levels)
         least = int(np.ceil(1.0 / tails.min() - 1.0 - _SAME_RANK))
         if n_scores < least:
@@ -161,7 +161,7 @@ class Predictive:
         inverse: Callable[[Array], Array],
         slope: Array | float | None = None,
     ) -> "Predictive":
-        """Return distributions with one component per row, with mean and factor (n, *t)."""
+        """Return distributions with one component per row, given means and factors (n, *t)."""
         return cls(mean[:, None], std[:, None], np.ones((len(mean), 1)), law, inverse, slope)
 
     def mean_and_std(self) -> Pair:
@@ -177,7 +177,7 @@ class Predictive:
         return self.inverse(mean), as_array(self.slope * np.sqrt(variance))
 
     def interval(self, level: float) -> Pair:
-        """Return lower and upper ends (n, *t) of central intervals of a probability."""
+        """Return lower and upper ends (n, *t) of central intervals of probability ``level``."""
         ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
         return ends[..., 0], ends[..., 1]
 
@@ -242,7 +242,7 @@ class Predictive:
 
     @staticmethod
     def _expanded(weight: Array, values: Array) -> Array:
-        """Return weights with axes appended for the targets of the values."""
+        """Return weights with axes appended, so that they multiply values of several targets."""
         return weight.reshape(*weight.shape, *(1,) * (values.ndim - weight.ndim))
 
 
@@ -283,7 +283,7 @@ def _tail(share: float) -> Pair:
 
 
 def _interpolated(errors: Array, values: Array, levels: Array) -> Array:
-    """Interpolate levels at errors; if several levels share one value, take the highest level."""
+    """Return cumulative probabilities of errors: the highest level where values are equal."""
     place = np.clip(np.searchsorted(values, errors, side="right"), 1, len(values) - 1)
     left, width = values[place - 1], values[place] - values[place - 1]
     share = np.divide(errors - left, width, out=np.ones(np.shape(errors)), where=width > 0.0)

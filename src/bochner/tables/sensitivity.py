@@ -21,7 +21,7 @@ keep."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowFunction:
-    """A function of rows that can combine groups of columns of different rows."""
+    """A function of rows, also of rows whose groups of columns come from different rows."""
 
     function: Callable[[Array], Array]  # From rows (n, d) to predictions (n,) or (n, t)
     owners: NDArray[np.intp]  # (d,): Group of each column
@@ -31,9 +31,9 @@ class RowFunction:
         return self._in_batches(len(X), lambda batch: X[batch])
 
     def exchanged(self, pool: Array, sources: NDArray[np.intp]) -> Array:
-        """Return predictions (q, t) of rows with group ``g`` taken from a row of the pool (r, d).
+        """Return predictions (q, t) of rows whose column groups come from rows of ``pool`` (r, d).
 
-        ``sources`` (q, g) are the numbers of these rows.
+        ``sources`` (q, g) are the indices of the pool's row for each group.
         """
         columns = np.arange(len(self.owners))
 
@@ -63,7 +63,7 @@ _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
 """Most rows that one call predicts, in a few seconds, and fewest rows of the table that it uses."""
 
 _N_PARTNERS = 2
-"""Rows from which each row takes a column."""
+"""Number of rows from which each row takes a column, one after another."""
 
 _BLOCK_SOURCES = 2**21
 """Numbers in a block of sources of exchanged columns, 16 MB."""
@@ -100,7 +100,7 @@ class VarianceShares:
     std_error: Array
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the records of a table."""
+        """Yield one dict for each column or pair, with its share and standard error."""
         names = [name if isinstance(name, str) else " × ".join(name) for name in self.columns]
         for name, share, error in zip(names, self.share, self.std_error, strict=True):
             yield {"column": name, "share": float(share), "std_error": float(error)}
@@ -147,7 +147,7 @@ class Effect:
     classes: NDArray[Any] | None = None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Iterate over the records of a table."""
+        """Yield one dict for each point of the grid."""
         points = list(product(*self.values))
         if self.classes is None:
             parts = {"mean": self.mean, "lower": self.lower, "upper": self.upper}
@@ -193,7 +193,7 @@ class Dependence:
     def effect(
         self, grid: Mapping[str, tuple[NDArray[np.generic], NDArray[np.intp]]], classes: Any = None
     ) -> Effect:
-        """Return averaged predictions; ``grid`` has values by name, and a row of ``X`` for each."""
+        """Return averaged predictions; ``grid`` has values by name, each with a row of ``X``."""
         values = tuple(values for values, _ in grid.values())
         shape = tuple(map(len, values))
         n_rows = len(self._rows(int(np.prod(shape))))
@@ -241,11 +241,11 @@ class Dependence:
     def _exchanged(
         self, n_rows: int, is_exchanged: NDArray[np.bool_], donors: NDArray[np.intp]
     ) -> Array:
-        """Return predictions (n, c, t) of the first rows after each of c exchanges of groups.
+        """Return predictions (n, c, t) of the first n rows after each of c exchanges of groups.
 
-        ``is_exchanged`` (c, g + 1) are the groups of each exchange, and ``donors``, of a shape that
-        broadcasts to (n, c, g + 1), the rows of ``X`` from which groups come. Columns without a
-        group are the last one.
+        ``is_exchanged`` (c, g + 1) marks the groups of each exchange; the last one stands for
+        columns without a group. ``donors`` has the indices of the rows of ``X`` from which groups
+        come, in a shape that broadcasts to (n, c, g + 1).
         """
         parts = []
         for block in steps(n_rows, max(1, _BLOCK_SOURCES // is_exchanged.size)):
@@ -257,7 +257,7 @@ class Dependence:
         return np.concatenate(parts)
 
     def _rows(self, n_evaluations: int) -> Array:
-        """Return the first rows, as many as the limit of evaluations allows."""
+        """Return as many first rows as the limit allows with ``n_evaluations`` for each row."""
         return self.X[: max(_FEWEST_ROWS, _MOST_EVALUATIONS // n_evaluations)]
 
     def predict(self, X: Array) -> Array:
@@ -266,7 +266,7 @@ class Dependence:
 
 
 def averages(curves: Array) -> tuple[Array, Array, Array]:
-    """Return averages (v, t) of predictions (v, n, t), and quartiles of level-adjusted rows."""
+    """Return averages (v, t) of predictions (v, n, t), and quartiles of rows with equal means."""
     mean = curves.mean(axis=1)
     shifted = curves + (mean.mean(axis=0) - curves.mean(axis=0))
     lower, upper = np.quantile(shifted, (0.25, 0.75), axis=1)

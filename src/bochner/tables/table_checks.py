@@ -120,7 +120,7 @@ def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind]
 
 
 def infer_task(target: pd.Series) -> Task:
-    """Return the task of a complete target."""
+    """Return the task, regression or classification, that the values of a target suggest."""
     column = _read_target(target)
     if column.kind == "text" or column.raw.dtype.kind == "b":
         return "classification"
@@ -247,8 +247,8 @@ def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
     """Return the fingerprint of training rows as plain JSON.
 
     Rows are stored by their hash, so that the same rows of a later file are found; of more than
-    16,384 rows, every so many by hash are stored. ``chance`` is the share of test rows that equal a
-    training row, as rows of few columns with few levels do.
+    16,384 rows, only some are stored, selected by hash. ``chance`` is the share of test rows that
+    equal a training row, as rows of few columns with few levels do.
     """
     keys = _keys(X)
     step = -(-len(keys) // _MOST_KEYS)
@@ -260,7 +260,7 @@ def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
 
 
 def training_rows(record: Mapping[str, Any], X: MatrixLike) -> tuple[int, NDArray[np.bool_] | None]:
-    """Return the number of training rows in a table, and a mask (n,) if all can be looked up."""
+    """Return the number of training rows in a table, and their mask (n,) if all were stored."""
     keys = _keys(X)
     is_known, is_looked_up = _known(record, keys)
     share = float(is_known.sum()) / max(int(is_looked_up.sum()), 1)

@@ -61,9 +61,9 @@ class TableClassifier(LabelledClassifier, TableModel):
     head_ : SoftmaxOfLaws
         Softmax of a weighted sum of base models of the encoded columns.
     classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
     score_ : float
-        Expected log loss on new rows in nats, weighted as the training rows are, from left-out
-        rows.
+        Expected log loss in nats on new rows weighted as the training rows, from left-out rows.
 
     Examples
     --------

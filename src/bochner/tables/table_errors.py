@@ -13,7 +13,7 @@ from bochner.files.columns import Column, kind_of
 from bochner.files.rule_reading import are_values
 
 _SAMPLE_SIZE = 100
-"""Distinct texts that are looked at first: other text than numbers and dates fails within them."""
+"""Distinct texts that are read first: text other than numbers and dates fails within them."""
 
 
 def drop_advice(columns: ColumnDetails) -> str:

@@ -33,7 +33,7 @@ _ENCODINGS: tuple[Literal["standardize", "normal_quantile"], ...] = (
 """Encodings of numbers whose columns the weighted sum concatenates."""
 
 _LEAST_SECONDS = 1e-3
-"""Time limit of a fit whose encoding took all of it: limits are positive."""
+"""Time limit of a fit after an encoding that took all the time: limits are positive."""
 
 _TRIED_ROWS = 800
 """Largest number of rows on which transformations of the target are compared."""
@@ -126,7 +126,7 @@ def _scale_numbers(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
 
 
 def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
-    """Return the first column and the width (c, 2) of each cycle of several encoded tables."""
+    """Return the first column and the number of columns (c, 2) of each cycle of some encoders."""
     places, end = [np.empty((0, 2), dtype=np.intp)], 0
     for state in (state for encoder in encoders for state in encoder.columns_):
         places.append(cycle_places(state) + np.array([end, 0]))
@@ -168,7 +168,7 @@ def chosen_transformation(
 
 
 def _left_out_density(rows: TableRows, settings: FitSettings) -> Array:
-    """Return leave-one-out log densities (n,) of the targets of few rows."""
+    """Return leave-one-out log densities (n,) of the targets of a table with few rows."""
     targets = ScaledTargets.of(rows.y, rows.weights)
     _, laws = fitted_laws(replace(settings, effort=TRIAL), rows, targets, Progress(None))
     scaled, weights = targets.scaled(rows.y), rows.weights_or_ones

@@ -66,19 +66,19 @@ class TableModel(BaseEstimator, ABC):
 
     @abstractmethod
     def _outputs(self, encoded: Array) -> Array:
-        """Return the outputs that are explained, (n,), (n, t) or probabilities (n, C)."""
+        """Return predictions of encoded rows to explain: (n,), (n, t) or probabilities (n, C)."""
 
     @abstractmethod
     def _output_names(self) -> NDArray[Any] | None:
-        """Return the names of several outputs; ``None`` for a single one."""
+        """Return the names of targets or classes; ``None`` for a single output."""
 
     @abstractmethod
     def _output_unit(self) -> Any:
-        """Return the units () or (t,) in which outputs are comparable."""
+        """Return numbers () or (t,) by which outputs are divided to be comparable."""
 
     @abstractmethod
     def _changes_by_column(self, rows: NewRows) -> Array:
-        """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
+        """Return changes (n, d, k) of outputs due to each column's numbers beyond its range."""
 
     def _check_parameters(self) -> None:
         """Raise an error for an invalid parameter, also after loading from a file."""
@@ -122,15 +122,15 @@ class TableModel(BaseEstimator, ABC):
         self.background_, self.background_values_ = background
 
     def _new_rows(self, X: MatrixLike) -> NewRows:
-        """Return new rows, encoded, with what is known of their entries."""
+        """Return encoded new rows, with masks of their missing, new and far entries."""
         check_is_fitted(self, "head_")
         return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
         """Return masks of rows that differ from the training rows, so that predictions are unsure.
 
-        Predictions of such rows are averages over what an unknown entry may be, and intervals are
-        wider.
+        Predictions of such rows are averages over possible values of unknown entries, and intervals
+        are wider.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class TableModel(BaseEstimator, ABC):
         -------
         masks : dict of arrays of bool of shape (n,)
             ``"missing"``: an entry is missing in a column that had no, or hardly any, missing
-            entries at the fit. ``"new level"``: text that no row of the fit had. ``"beyond the
+            entries at the fit. ``"new level"``: text that no training row had. ``"beyond the
             range"``: a number is greater or smaller than any of the fit, or a date is earlier.
             ``"later"``: a date is later than any of the fit, or a column that grows with the
             ``time`` of the fit is greater.
@@ -164,7 +164,7 @@ class TableModel(BaseEstimator, ABC):
         return self.knowledge_.unlike(self.encoder_.known(X))
 
     def encode(self, X: MatrixLike) -> Array:
-        """Return the encoded columns (n, d_encoded) of a table, on which the kernel is defined."""
+        """Return the encoded columns (n, d_encoded) of a table, on which kernels are defined."""
         check_is_fitted(self, "head_")
         refuse_lazy("X", X)
         return side_by_side(self._encoders(), X)
@@ -382,7 +382,7 @@ class TableModel(BaseEstimator, ABC):
 
 
 def _trends(encoder: TableEncoder, rows: TableRows) -> dict[str, float]:
-    """Return the signs of columns that grow or fall with the time of the rows, by name."""
+    """Return, by name, 1 or -1 for columns that grow or fall with the time of the rows."""
     if rows.order is None:
         return {}
     steps = np.diff(encoder.known(rows.X).values[rows.order], axis=0)

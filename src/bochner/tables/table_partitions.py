@@ -66,7 +66,7 @@ class TableLayout:
 
     @classmethod
     def of(cls, piece: TablePiece, names: Names) -> "TableLayout":
-        """Return the layout of rows; raise an error for columns that are invalid in a table."""
+        """Return the layout of a partition; raise an error for columns invalid in a table."""
         columns: list[tuple[Kind, str]] = [("empty", "")] * piece.X.shape[1]
         if len(piece):
             columns = [(column.kind, column.first()) for column in read_part(piece.X)]
@@ -131,7 +131,7 @@ class Others:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """Encoders and target map of the sample, to be applied to the other rows."""
+    """Encoders and target map of the sample, which are applied to the rows outside it."""
 
     encoders: list[TableEncoder]
     targets: Callable[[NDArray[Any]], Array]  # Maps numbers or class indices to targets of the fit
@@ -158,7 +158,7 @@ class EncodedElsewhere:
     encoding: Encoding
 
     def total(self, function: Callable[[Rows], Array]) -> Array:
-        """Return the sum of a function of the rows of each partition."""
+        """Return the sum over partitions of ``function`` of their rows outside the sample."""
         sums = self.collected.rest(partial(_encoded, function, self.encoding))
         assert sums is not None  # None if the sample has all rows
         return sums

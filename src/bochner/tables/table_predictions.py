@@ -142,7 +142,7 @@ def candidates(
 
 
 def most_likely(densities: Array) -> int:
-    """Return the index of the most likely column of log densities (n, c)."""
+    """Return the index of the best column of log densities (n, c), or 0 if it is hardly better."""
     best = int(np.argmax(densities.mean(axis=0)))
     # Paired differences have a smaller variance than differences of means.
     gains = densities[:, best] - densities[:, 0]
@@ -158,14 +158,14 @@ _NO_FLOOR = float(np.finfo(np.float64).min)
 """Floor of a target that has no floor, among several targets: model files hold finite numbers."""
 
 _WITHIN = 0.4
-"""Probability between the prediction and linear extrapolation beyond the range, on both sides. It
-is less than a half, because slopes at the ends of a range are estimated ten to twenty per cent too
-small."""
+"""Probability of the interval around a prediction beyond the range that reaches to the linear
+extrapolation. It is less than a half, because slopes at the ends of a range are estimated ten to
+twenty per cent too small."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledTargets:
-    """Map of targets (n,) or (n, t) to standard deviations from the mean, and back."""
+    """Map of targets (n,) or (n, t) to standard deviations away from the mean, and back."""
 
     mean: Any  # () or (t,)
     scale: Any  # () or (t,)
@@ -191,7 +191,7 @@ class ScaledTargets:
         return self.scale if is_line else None
 
     def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the targets (n, t) of a fit."""
+        """Return the scaled targets as a matrix (n, t), to which base models are fitted."""
         return self.scaled(y).reshape(len(y), -1)
 
     def scaled(self, y: NDArray[Any]) -> Array:
@@ -232,7 +232,7 @@ class CentredIndicators:
         return cls(indicators, np.average(indicators(y), axis=0, weights=weights))
 
     def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the targets (n, t) of a fit."""
+        """Return the indicators (n, t), to which base models are fitted."""
         return self.indicators(y) - self.centre
 
 
@@ -257,7 +257,7 @@ class NumberPredictor:
     targets: ScaledTargets
 
     def outputs(self, X: Array) -> Array:
-        """Return the inverse of the scaled means, without the effect of the spread on means."""
+        """Return scaled means as targets (n, *t), without the effect of the spread on means."""
         return self.targets.inverse(as_array(self.head.predict(X)))
 
     def predictive(self, rows: NewRows, weight: Array | None = None) -> "RowDistributions":
@@ -301,7 +301,7 @@ class NumberPredictor:
         return _Far(change, variance)
 
     def changes_by_column(self, rows: NewRows) -> Array:
-        """Return changes of outputs (n, d, k) by the numbers of each column beyond its range."""
+        """Return changes (n, d, k) of outputs due to each column's numbers beyond its range."""
         n_outputs = np.size(self.targets.mean)
         changes = np.zeros((len(rows), len(rows.blocks), n_outputs))
         if (far := rows.far) is not None:
@@ -355,7 +355,7 @@ class NumberPredictor:
 
 
 def _spread(means: Array) -> Array:
-    """Return means (n, D, *t) of D draws, inflated to the variance of a further draw."""
+    """Return means (n, D, *t) of D draws, moved apart to have the variance of a new draw."""
     n_draws = means.shape[1]
     if n_draws == 1:
         return means
@@ -364,7 +364,7 @@ def _spread(means: Array) -> Array:
 
 
 class _Far(NamedTuple):
-    """Changes (n, *t) of scaled means and variances for rows beyond the range of the fit."""
+    """Changes (n, *t) of scaled means and variances of rows beyond the range of the fit."""
 
     change: Array
     variance: Array
@@ -385,7 +385,7 @@ class RowDistributions:
         )
 
     def interval(self, level: float) -> Pair:
-        """Return lower and upper ends (n, *t) of central intervals of a probability."""
+        """Return lower and upper ends (n, *t) of central intervals of probability ``level``."""
         ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
         return ends[..., 0], ends[..., 1]
 

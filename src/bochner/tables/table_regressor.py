@@ -42,9 +42,9 @@ class TableRegressor(RegressorMixin, TableModel):
     of their column. Predictions of left-out rows determine the weights, the expected error
     ``score_`` and the calibration of the intervals. Equal rows are independent observations that
     share a row of the kernel matrix; each is left out by itself. With more than 4,000 different
-    rows only the best two kernels are fitted. Up to 16,500 different rows are fitted exactly. Of
-    more rows, kernels have 4,000 landmarks (inducing points), by conjugate gradients above 200,000
-    rows; or an exact fit to 16,500 of them, where a short comparison finds it better.
+    rows only the best two kernels are fitted. Up to 16,500 different rows are fitted exactly. With
+    more rows, kernels are fitted with 4,000 landmarks (inducing points), above 200,000 rows by
+    conjugate gradients, or exactly to 16,500 of the rows if this is better in a short comparison.
 
     Several targets (n, t) share the kernels, which are learned for all targets in units of their
     standard deviations. Weights, expected error and calibration are computed per target. If the
@@ -57,41 +57,42 @@ class TableRegressor(RegressorMixin, TableModel):
     effort : {"quick", "default", "thorough"}, default="default"
         Number of base models, and of rows used to choose their kernels.
     time_limit : float or None, default=None
-        Seconds for the fit. The rows of the search, the landmarks of many
-        rows and the iterations of boosting are reduced to what the machine can do in the time. No
-        kernel or trees are fitted that would exceed it, except for the first kernel. Limits below
-        two seconds, and those of the first fit after an installation, may be exceeded.
+        Seconds for the fit. The rows of the search, the landmarks of many rows and the iterations
+        of boosting are reduced to what the machine can do in the time. Kernels and trees that would
+        exceed it are not fitted, except for the first kernel. Limits below two seconds, and those
+        of the first fit after an installation, may be exceeded.
     memory_limit : int or str, default=None
-        Memory of the fit beyond the table: bytes, or a text such as
-        ``"2GB"`` or ``"512MiB"``. The rows of exact fits, the landmarks of more rows and those of
-        the search are reduced to what fits, and trees that do not fit are left out. By default
-        an exact fit to 16,500 rows needs up to 2.5 GB and 4,000 landmarks 0.6 GB.
+        Memory of the fit beyond the table: bytes, or a text such as ``"2GB"`` or ``"512MiB"``. The
+        rows of exact fits, the landmarks of more rows and the rows of the search are reduced to
+        what fits, and trees that do not fit are left out. By default an exact fit to 16,500 rows
+        needs up to 2.5 GB and 4,000 landmarks 0.6 GB.
     n_jobs : int or None, default=None
-        Number of threads, at most one per core. ``None`` means as many as
-        linear algebra may use. Factorisations round differently with another number: the user guide
-        says by how much. Fits with the same number are equal.
+        Number of threads, at most one per core. ``None`` means as many as linear algebra may use.
+        Fits with the same number are equal. With another number, factorisations round differently:
+        the user guide says by how much.
     base_models : list or tuple of regressors, default=()
-        Regressors of scikit-learn's interface that join the weighted sum, for rows in
-        memory. A clone of each is fitted to the columns of ``encoder_`` and a target in
-        units of its standard deviation, with weights of rows if they differ. A ``random_state`` of
-        ``None`` is set from that of the model. None starts after seven tenths of ``time_limit``,
-        and one is left out whose first fit, of up to five, is too long.
-        Model files hold classes registered by :func:`bochner.register`; pickles hold any.
+        Regressors of scikit-learn's interface that join the weighted sum, for rows in memory. A
+        clone of each is fitted to the columns of ``encoder_`` and a target in units of its standard
+        deviation, with weights of rows if they differ. A ``random_state`` of ``None`` is set from
+        that of the model. No regressor starts after seven tenths of ``time_limit``, and one is left
+        out if its first fit, of up to five, takes too long. Model files hold classes registered by
+        :func:`bochner.register`; pickles hold any.
     transformation : {"none", "auto", "log", "sqrt", "rank"}, default="none"
-        Increasing function of a single target that the base models fit: the
-        logarithm of positive targets, the square root of targets that are not negative, or normal
-        quantiles of ranks. Predictions are on the scale of the target: means by :meth:`predict`,
-        medians by ``predict_quantiles(X, 0.5)``. ``"auto"`` selects the transformation with the
-        greatest log density of left-out rows, and no transformation unless one is better by two
-        standard errors. Covariances of transformed targets raise an error. Importance, effects and
-        contributions explain the mean of the transformed target mapped back to the scale of the
-        target, which is close to the median, or at least ``target_floor_``.
+        Increasing function of a single target that the base models fit: the logarithm of positive
+        targets, the square root of targets that are not negative, or normal quantiles of ranks.
+        Predictions are on the scale of the target: means by :meth:`predict`, medians by
+        ``predict_quantiles(X, 0.5)``. ``"auto"`` selects the transformation with the greatest log
+        density of left-out rows, and no transformation unless one is better by two standard errors.
+        Covariances of transformed targets raise an error. Importance, effects and contributions
+        explain the mean of the transformed target mapped back to the scale of the target, which is
+        close to the median, or at least ``target_floor_``.
     weights : {"precisions", "counts"}, default="precisions"
         Meaning of the ``sample_weight`` of :meth:`fit`. ``"precisions"``: a row is one observation
         whatever its weight, with noise variance :math:`\sigma^2 / w`, and is left out as a whole.
         Use it for survey and importance weights too. ``"counts"``: a row of weight three is three
         independent observations, of which one at a time is left out; weights must be whole numbers.
     random_state : int, RandomState instance or None, default=None
+        Random seed of the fit.
 
     Attributes
     ----------
@@ -105,8 +106,8 @@ class TableRegressor(RegressorMixin, TableModel):
     head_ : SumOfLaws
         Weighted sum of base models of the encoded columns and the standardised target.
     score_ : float or ndarray of shape (t,)
-        Expected root mean square error on new rows of the mean training weight, from left-out rows.
-        With ``weights="counts"`` of single observations.
+        Expected root mean square error on new rows, from left-out rows. It refers to rows of the
+        mean training weight, or with ``weights="counts"`` to single observations.
     record_ : dict
         Facts about the fit, stored in model files; entries may be added.
     background_, background_values_ : ndarray
@@ -116,8 +117,8 @@ class TableRegressor(RegressorMixin, TableModel):
         Mean and standard deviation of the training targets, after the transformation.
     target_floor_ : float, ndarray of shape (t,) or None
         Smallest value of predictions: zero for targets that are never negative though zero is
-        within reach, such as counts; ``None`` if there is no such target. Other targets next to
-        one have the least number of 64 bits.
+        within reach, such as counts; ``None`` if no target has a floor. Among several targets, one
+        without a floor has the smallest 64-bit number.
     transformation_ : Transformation or None
         The transformation of the targets, with ``transformation_.name``; ``None`` without one.
 

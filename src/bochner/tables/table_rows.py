@@ -36,8 +36,8 @@ from bochner.tables.observations import Keys, bits, mixed
 from bochner.tables.table_partitions import Others, collected_table
 
 _GREATEST_RATIO = 1e8
-"""Greatest weight over the smallest: noise variances have this ratio. Standard deviations that are
-simulated with it are right; from 1e10 on the variances lose the digits of the function."""
+"""Greatest ratio of two weights, which is that of noise variances. In simulations with this ratio
+standard deviations are right; from 1e10 on the variances lose the digits of the function."""
 
 _MOST_ROWS = 200_000
 """Largest number of rows that counts are expanded to. Beyond it, several copies of a row become one
@@ -51,7 +51,7 @@ _FEWEST_DATES = 10
 """Fewest distinct dates for rows to count as sorted in time."""
 
 _PROBES = 20
-"""Rows whose entries are read first: most columns that are not sorted dates end with them."""
+"""Rows whose entries are read first, which rules out most columns that are not sorted dates."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +85,7 @@ class TableRows:
         return np.asarray(self.classes[numbers])
 
     def part(self, chosen: NDArray[np.intp]) -> "TableRows":
-        """Return some of the rows, in their order."""
+        """Return the ``chosen`` rows, in their order."""
         weights = None if self.weights is None else self.weights[chosen]
         unit = 1.0 if weights is None else float(weights.mean())
         if self.order is None:
@@ -114,9 +114,9 @@ def training_rows(
     *,
     is_numeric: bool,
 ) -> TableRows:
-    """Return the validated rows of the fit of a model; of a table in partitions, a sample.
+    """Return the validated training rows of a model; of a table in partitions, a sample.
 
-    Targets are numbers if ``is_numeric``, else labels, whose numbers are the ``y`` of the rows.
+    Targets are numbers if ``is_numeric``, else labels, and ``y`` of the result has class indices.
     """
     partitions, name = None, type(model).__name__
     if is_partitioned(X):
@@ -287,7 +287,7 @@ def _in_order_of_entries(
     tags: tuple[NDArray[np.generic] | None, ...],
     warn_of_copies: bool,
 ) -> NDArray[np.intp] | None:
-    """Return an order of rows that depends only on their entries, or ``None`` if all differ."""
+    """Return an order of rows that depends only on their entries; ``None`` if all rows differ."""
     entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
     columns, targets = read_columns(X), np.column_stack(codes).astype(np.float64)
@@ -337,7 +337,7 @@ def is_sorted(dates: Array) -> bool:
 
 
 def note_sorted_dates(X: Any) -> None:
-    """Warn if a column of dates sorts the rows of a table of pandas or polars."""
+    """Warn if the rows of a table of pandas or polars are sorted by a column of dates."""
     is_pandas = hasattr(X, "iloc")
     if not (is_pandas or hasattr(X, "get_column")):
         return
@@ -369,8 +369,8 @@ def _dates(name: object, entries: Any) -> Array:
 def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
     """Return a hash per row, equal for rows with equal entries and targets (n, t).
 
-    The number depends only on entries and targets. Among n rows, the probability that two different
-    rows share a number is about ``n**2 / 4e19``.
+    The hash depends only on entries and targets. Among n rows, the probability that two different
+    rows share a hash is about ``n**2 / 4e19``.
     """
     keys = np.zeros(len(target), dtype=np.uint64)
     for entries in entry_hashes(columns, target):

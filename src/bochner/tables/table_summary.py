@@ -54,7 +54,7 @@ border-radius:.4em;font:.9em/1.5 system-ui,sans-serif;color:inherit;text-align:l
 
 
 def html_summary(model: Any) -> str:
-    """Return a self-contained fragment of HTML with facts about the fit and bars of shares."""
+    """Return self-contained HTML with facts about the fit and bars of columns' importance."""
     rows = {"predicts": _text(_predicted(model)), "fitted to": _text(_table(model))}
     if (score := getattr(model, "score_", None)) is not None:
         error = "log loss" if hasattr(model, "classes_") else "root mean square error"

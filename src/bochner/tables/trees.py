@@ -68,7 +68,7 @@ class TreeInputs:
         )
 
     def __call__(self, X: Array) -> Array:
-        """Return the inputs (n, b + c + p) of encoded rows (n, d): numbers of levels first."""
+        """Return the inputs (n, b + c + p) of encoded rows (n, d); level codes come first."""
         pairs = zip(self.starts.tolist(), self.widths.tolist(), strict=True)
         levels = [X[:, first : first + width].argmax(axis=1) for first, width in pairs]
         turns = np.arctan2(X[:, self.cycles + 1], X[:, self.cycles]) / (2.0 * np.pi)

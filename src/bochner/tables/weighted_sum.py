@@ -185,7 +185,7 @@ class SumOfLaws:
         return ScoreLaw.of(self.scores)
 
     def components(self, X: Array, sample_weight: Array | None = None) -> Pair:
-        """Return means and factors of standardised errors (n, *t) at encoded rows (n, d)."""
+        """Return means, and factors of standardised errors, (n, *t) at encoded rows (n, d)."""
         laws, weights = self.laws.used(self.weights)
         means, variances = laws.means(X), laws.variances(X, sample_weight)
         mean, std, _ = mixture(means, variances, weights)
@@ -208,7 +208,7 @@ class SumOfLaws:
         return_cov: bool = False,
         sample_weight: Array | None = None,
     ) -> Array | Pair:
-        """Return means (n, *t) at encoded rows (n, d), and optionally their spread.
+        """Return means (n, *t) at encoded rows (n, d), and optionally the spread of new targets.
 
         Standard deviations have the shape (n, *t) and covariances (n, n, *t). They include the
         noise of new targets with ``sample_weight`` (n,), by default one.
@@ -222,7 +222,7 @@ class SumOfLaws:
         return mean, self.law.std * std
 
     def _joint_moments(self, X: Array, sample_weight: Array | None) -> Pair:
-        """Return means (n, *t) and scaled covariances (n, n, *t) of the mixture."""
+        """Return means (n, *t) and covariances (n, n, *t) of new targets by the mixture."""
         laws, weights = self.laws.used(self.weights)
         means = laws.means(X)
         mean = _averaged(means, weights)
@@ -243,7 +243,7 @@ class SumOfLaws:
     def _factors(
         self, X: Array, means: Array, variances: Array, sample_weight: Array | None
     ) -> Array:
-        """Return factors of standardised errors from moments (n, K, t) of the base models."""
+        """Return factors (n, *t) of standard deviations; moments of base models are (n, K, t)."""
         if not any(width.curves for width in self.widths):
             return np.ones((len(X), *self.weights.shape[1:]))
         laws, weights = self.laws.used(self.weights)
@@ -304,7 +304,7 @@ def _weights(residuals: Array, shape: tuple[int, ...], share: float) -> Array:
 
 
 def mixture(means: Array, variances: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Return mean, standard deviation and disagreement (n, *t) of mixtures of base models.
+    """Return means, standard deviations and disagreements (n, *t) of mixtures of base models.
 
     The disagreement is the variance between the means of the base models. Means and variances are
     (n, K, t) and weights (K, *t).

@@ -110,7 +110,7 @@ class BinaryColumns:
 
 
 def indicators(X: Array, columns: Chosen, middles: Array) -> Array:
-    """Return zeros and ones (n, q): whether encoded columns exceed their middles."""
+    """Return zeros and ones (n, q): whether columns exceed the middle of their two values."""
     return as_array((X[:, columns] > middles).astype(np.float64))
 
 

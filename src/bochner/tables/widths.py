@@ -104,7 +104,7 @@ class Moments:
         return np.column_stack((self.mean, 0.5 * np.log(variance), 0.5 * np.log(share)))
 
     def in_means(self) -> Array:
-        """Return the inputs (n, 3) in the unit of means; NaN for the unitless log deviation."""
+        """Return :meth:`inputs` (n, 3) in the unit of means; NaN for the unitless log deviation."""
         unknown = np.full(len(self.mean), np.nan)
         return np.column_stack((self.mean, unknown, np.sqrt(self.disagreement)))
 
@@ -249,7 +249,7 @@ def _quantiles(column: Array) -> Array:
 
 
 def _parts(folds: Chosen) -> Iterator[tuple[Chosen, Chosen]]:
-    """Yield the rows of each fold, and the rows of all other folds."""
+    """Yield the indices of the rows in each fold, and of the rows in all other folds."""
     for fold in np.unique(folds):
         yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
 
@@ -260,7 +260,7 @@ def _trees(inputs: Array, scores: Array, columns: TreeInputs) -> Trees:
 
 
 def _is_better(factors: Array, baseline: Array, scores: Array, groups: Chosen | None) -> bool:
-    """Return whether the log likelihood gains more than twice its standard error over groups."""
+    """Return whether ``factors`` raise the log likelihood by more than two standard errors."""
     # Differences of two Laplace log likelihoods, per score.
     gains = np.log(baseline) + scores / baseline - np.log(factors) - scores / factors
     away = gains - np.mean(gains)
