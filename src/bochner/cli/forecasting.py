@@ -108,7 +108,7 @@ def forecast_table(options: SimpleNamespace) -> None:
     """Forecast the series of a table, measure the forecasts, write and show them."""
     level = fraction_option("--interval", options.interval)
     _check(options)
-    unfitted = Forecaster(transformation=options.transformation, random_state=0)
+    unfitted = Forecaster(random_state=0)
     with noting_warnings() as notes, reporting() as progress:
         progress(f"reading {options.file}")
         columns, all_series, remarks, unread, written = _read(options)
