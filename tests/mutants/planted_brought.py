@@ -76,7 +76,8 @@ plant("words_of_the_user_are_ignored", rule_reading, "read_by_rules",
       ".without(options.missing)", "", "a date that is missing", users=[table_reading])  # fmt: skip
 plant("first_lines_are_names", headings, "_is_data", "or not are_names", "or False",
       "a first line of data")  # fmt: skip
-plant("wavelengths_are_data", headings, "_is_data", "_FEWEST_STEPS and bool(np.allclose(steps, steps[0], rtol=0.01))",
+plant("wavelengths_are_data", headings, "_is_data",
+      "_FEWEST_STEPS and bool(np.allclose(steps, steps[0], rtol=0.01))",
       "_FEWEST_STEPS and False",
       "wavelengths as names")  # fmt: skip
 plant("names_within_are_rows", extra_rows, "without_repeated_names", "if is_name is None:",
