@@ -92,7 +92,7 @@ def _tables(rows: Sequence[Row]) -> Iterable[str]:
         for name in ("read_seconds", "memory", "megabytes")
     )
     lines = [
-        [dataset, f"{sizes[dataset, method]:,.1f}", method, f"{value:.2f}",
+        [str(dataset), f"{sizes[dataset, method]:,.1f}", str(method), f"{value:.2f}",
          f"{memory[dataset, method]:.1f}"]
         for (dataset, method), value in seconds.items()
     ]  # fmt: skip
