@@ -11,12 +11,7 @@ from bochner._base.arrays import Array, as_array, steps
 from bochner._base.registry import register
 from bochner.tables.donor_forests import N_DRAWS, DonorForest, fitted_forest, forest_outputs
 from bochner.tables.encoder import TableEncoder, read_rows
-from bochner.tables.encodings import (
-    KnownEntries,
-    State,
-    filled_values,
-    output_names,
-)
+from bochner.tables.encodings import KnownEntries, State, filled_values, has_codes, output_names
 from bochner.tables.far_rows import FarRows
 from bochner.tables.fit_plan import MOST_SCORED
 from bochner.tables.observations import Chosen
@@ -162,21 +157,11 @@ class RowKnowledge:
         ``trends`` has, by name, 1 or -1 for columns that grow or fall with the time of the rows.
         """
         share = min(1.0, MOST_SCORED / n_rows)
-        n_levels = [
-            len(s["levels"]) + 1 if s["kind"] == "text" and "parts" not in s else 0 for s in states
-        ]
-        n_gaps = [
-            s["n_missing"]
-            if s["kind"] == "text" or s["kind"] == "numeric" or s["kind"] == "date"
-            else 0
-            for s in states
-        ]
+        n_levels = [len(s["levels"]) + 1 if has_codes(s) else 0 for s in states]
+        n_gaps = [s.get("n_missing", 0) for s in states]
         # With target means, rare levels are stored, so that a new level differs from them. New text
         # has no part in common with the rare levels.
-        n_rare = [
-            s["n_rare"] if s["kind"] == "text" and not {"means", "parts"} & s.keys() else 0
-            for s in states
-        ]
+        n_rare = [0 if {"means", "parts"} & s.keys() else s.get("n_rare", 0) for s in states]
         return cls(
             Donors(
                 np.nan_to_num(known.values),

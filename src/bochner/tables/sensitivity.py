@@ -12,7 +12,7 @@ from bochner._base.arrays import Array, steps
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.threads import in_order, single_threaded_blas
 from bochner.tables.encoder import TableEncoder
-from bochner.tables.encodings import grid, is_free_text, output_names
+from bochner.tables.encodings import grid, has_codes, is_free_text, output_names
 
 _BATCH = 250
 """Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models
@@ -349,9 +349,5 @@ def check_background(
     if np.abs(background).max() > LARGEST_ENTRY:
         raise ValueError("the rows kept for importance are larger than any encoded column")
     for state, entries in zip(states, values.T, strict=True):
-        if (
-            state["kind"] == "text"
-            and "parts" not in state
-            and not np.isin(entries, np.arange(len(state["levels"]) + 1)).all()
-        ):
+        if has_codes(state) and not np.isin(entries, np.arange(len(state["levels"]) + 1)).all():
             raise ValueError(f"the rows kept for importance have no levels of {state['name']}")
