@@ -260,7 +260,7 @@ def contributions(
     def exchanged(pool: Array, sources: NDArray[np.intp]) -> Array:
         of_groups = np.zeros((len(sources), len(names)), dtype=np.intp)
         of_groups[:, players] = sources
-        return dependence.evaluator.exchanged(pool, of_groups)
+        return dependence.exchanged(pool, of_groups)
 
     background = rng.permutation(dependence.X)
     game = Game(exchanged, len(players), background, dependence.predict(background))

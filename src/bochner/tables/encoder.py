@@ -420,6 +420,13 @@ def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, Known
     return features, KnownEntries.of(encoders[0].columns_, columns)
 
 
+def column_blocks(encoders: Sequence[TableEncoder]) -> list[npt.NDArray[np.intp]]:
+    """Return the encoded columns of each column of a table, joined as by `joined`."""
+    states = [state for encoder in encoders for state in encoder.columns_]
+    sources = np.array([state["name"] for state in states for _ in output_names(state)])
+    return [np.flatnonzero(sources == state["name"]) for state in encoders[0].columns_]
+
+
 def joined(tables: list[Array]) -> Array:
     """Concatenate the columns of encoded tables, rounded to eight decimals, to one table (n, d)."""
     features = np.empty((len(tables[0]), sum(table.shape[1] for table in tables)))

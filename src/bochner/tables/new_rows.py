@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.registry import register
 from bochner.tables.donor_forests import N_DRAWS, DonorForest, fitted_forest, forest_outputs
-from bochner.tables.encoder import TableEncoder, read_rows
-from bochner.tables.encodings import KnownEntries, State, filled_values, has_codes, output_names
+from bochner.tables.encoder import TableEncoder, column_blocks, read_rows
+from bochner.tables.encodings import KnownEntries, State, filled_values, has_codes
 from bochner.tables.far_rows import FarRows
 from bochner.tables.fit_plan import MOST_SCORED
 from bochner.tables.observations import Chosen
@@ -217,9 +217,7 @@ class NewRows:
     @cached_property
     def blocks(self) -> list[Chosen]:
         """The encoded columns of each column of the table."""
-        states = [state for encoder in self.encoders for state in encoder.columns_]
-        sources = np.array([state["name"] for state in states for _ in output_names(state)])
-        return [np.flatnonzero(sources == state["name"]) for state in self.encoders[0].columns_]
+        return column_blocks(self.encoders)
 
     @cached_property
     def is_unknown(self) -> NDArray[np.bool_]:

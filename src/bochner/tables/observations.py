@@ -7,7 +7,7 @@ observation is still left out by itself.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,8 @@ Chosen = NDArray[np.int64]
 """Indices of rows or of columns."""
 
 
-class Elsewhere(Protocol):
-    """Rows outside memory, such as other partitions, encoded like the rows in memory."""
-
-    def total(self, function: Callable[["Rows"], Array]) -> Array:
-        """Return the sum over all parts of ``function`` of a part's rows; workers unpickle it."""
+Elsewhere = Callable[[Callable[["Rows"], Array]], Array]
+"""Sums of a function of rows over all parts of the rows outside memory; workers unpickle it."""
 
 
 class UnitError(NamedTuple):
