@@ -170,11 +170,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit_training_rows(
         self, X: object, y: object, removal: Removal, other: TableEncoder | None = None
     ) -> Array:
-        """Learn the encoding; return features (n, d_out) of training rows with out-of-fold means.
+        """Learn the encoding; return features (n, d_out) with out-of-fold means of the target.
 
-        Means of the target at a row are computed without the rows that are removed with it. The
-        parts of text are those of the ``other`` encoder of the table. A failure may leave the
-        encoder in between two fits.
+        The parts of text are those of the ``other`` encoder of the table.
         """
         columns, out_of_fold = self._learn(X, y, removal, other)
         return _features(self.columns_, columns, out_of_fold)

@@ -62,11 +62,7 @@ def standard_knots(values: Array, clip: float, n_quantiles: int | None = None) -
 
 
 def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
-    """Return the knots of Φ⁻¹(F(x)), clipped at ±clip, with F the mid-rank distribution.
-
-    F(v) = (number below v + half the number equal to v) / n, at no more than `n_quantiles`
-    distinct values, evenly spread in F.
-    """
+    """Return at most ``n_quantiles`` knots of Φ⁻¹(F(x)), clipped; F is the mid-rank distribution."""
     points, counts = np.unique(values, return_counts=True)
     rank = (np.cumsum(counts) - 0.5 * counts) / values.size
     if points.size > n_quantiles:

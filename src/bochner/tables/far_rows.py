@@ -67,8 +67,7 @@ class FarRows:
     def continued(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
         """Return changes of predictions (r, d, *t) beyond the range, by column, and errors (r, *t).
 
-        ``function`` maps rows (r, e) to predictions (r, *t). An error is the largest difference
-        between an extrapolated prediction and the prediction with the returned changes.
+        An error is the largest difference between an extrapolated prediction and the changed one.
         """
         at_ends = function(self._inside(np.zeros(self.beyond.shape)))
         changes = np.zeros((*self.beyond.shape, *at_ends.shape[1:]))

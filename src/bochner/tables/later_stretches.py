@@ -58,8 +58,7 @@ def over_stretches(
     """Return laws with predictions of all stretches, and the predicted observations (s,).
 
     ``fitted`` has laws of all observations with predictions of the last stretch, ``units``. Earlier
-    stretches are predicted by ``at_origin``, from the latest one backwards, until it returns
-    ``None``. ``seconds`` is the expected duration of the first call.
+    ones are predicted by ``at_origin`` until it returns ``None``, first in expected ``seconds``.
     """
     assert observations.groups is not None
     all_units, all_predictions = [units], [[predictions for _, predictions in fitted]]
@@ -108,10 +107,9 @@ def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
 def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     r"""Return the effective number of errors (s, c), whose rows are correlated in time.
 
-    Sums of ``b`` uncorrelated errors of variance :math:`\sigma^2` have the mean square
-    :math:`b \sigma^2`. If errors share a part, the mean square is greater by a factor
-    :math:`\tau_b`, and :math:`s` errors determine as much as :math:`s / \tau_b` uncorrelated ones.
-    The factor used is the greatest for runs that are a stretch, its halves, its quarters and so on.
+    If errors share a part, the mean square of sums of ``b`` errors is greater than :math:`b` times
+    that of an error by a factor :math:`\tau_b`, and ``s`` errors determine as much as
+    :math:`s / \tau_b` uncorrelated ones. The greatest factor of stretches, halves and so on counts.
     """
     total = float(np.sum(errors**2))
     if not total > 0.0:

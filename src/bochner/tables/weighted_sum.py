@@ -43,11 +43,9 @@ def member_weights(residuals: Array, share_of_rows: float = 1.0) -> Array:
     r"""Return non-negative weights (K,) that sum to one, given left-out residuals (n, K).
 
     They minimise :math:`w^\top G w + \tau \|w - 1/K\|^2`, where ``G`` (K, K) are the mean products
-    of residuals and :math:`\tau` is a share of their median mean square: the squared error of the
-    weighted mean, shrunk towards equal weights. The share falls with the effective number of rows,
-    :math:`(\sum_i q_i)^2 / \sum_i q_i^2` of the median squares :math:`q_i`, as few great residuals
-    decide where tails are heavy. It is multiplied by ``share_of_rows``, the effective number of
-    rows whose residuals are correlated over their number.
+    of residuals and :math:`\tau` is a share of their median mean square. The share falls with the
+    effective number of rows, :math:`(\sum_i q_i)^2 / \sum_i q_i^2` of the median squares
+    :math:`q_i`, as few great residuals decide where tails are heavy, times ``share_of_rows``.
     """
     n_members = residuals.shape[1]
     products = residuals.T @ residuals / max(len(residuals), 1)
@@ -91,20 +89,13 @@ class SumOfLaws:
     r"""A weighted sum of base models (laws), and the left-out scores that calibrate its intervals.
 
     With weights :math:`w_k`, mean and variance are those of the mixture, :math:`m = \sum_k w_k m_k`
-    and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`. The scores are
-    :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of left-out observations, with weights that are
-    fitted without these observations. If the scores show that errors are greater at some rows than
-    at other rows, ``s`` is multiplied by a factor :math:`g(x)`, learned from held-out scores
-    (:mod:`bochner.tables.widths`). A new target is :math:`m(x) + s(x) z`, where the
-    errors ``z`` have the law of the scores (:class:`bochner.tables.predictive.ScoreLaw`).
-    Each of the intervals between sorted scores has the same probability, so that quantiles and
-    intervals would be right on average if new scores were exchangeable with the left-out scores.
-    Because the mean ``m`` of all observations replaces the leave-one-out means, no lower bound of
-    the coverage holds for every distribution of the data; the coverage is empirical. Negated
-    targets have negated quantiles at the opposite levels.
-
-    Weights and scores are computed per target. Shapes end with ``*t``: empty for a single target,
-    else the number of targets. A new target has the noise of weight one.
+    and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`, times the square of a factor :math:`g(x)`
+    (:mod:`bochner.tables.widths`). The scores are :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)`
+    of left-out observations, with weights that are fitted without these observations. A new target
+    is :math:`m(x) + s(x) z`, where the errors ``z`` have the law of the scores
+    (:class:`bochner.tables.predictive.ScoreLaw`). The coverage is empirical, without a lower
+    bound for every distribution, as the mean of all observations replaces left-out means. Shapes
+    end with ``*t``: empty for a single target, else the number of targets.
     """
 
     laws: Laws
