@@ -62,7 +62,7 @@ def standard_knots(values: Array, clip: float, n_quantiles: int | None = None) -
 
 
 def normal_knots(values: Array, clip: float, n_quantiles: int) -> Knots:
-    """Return at most ``n_quantiles`` knots of Φ⁻¹(F(x)), clipped; F is the mid-rank distribution."""
+    """Return at most ``n_quantiles`` knots of Φ⁻¹(F(x)), clipped, with F the mid-ranks."""
     points, counts = np.unique(values, return_counts=True)
     rank = (np.cumsum(counts) - 0.5 * counts) / values.size
     if points.size > n_quantiles:

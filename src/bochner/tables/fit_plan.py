@@ -195,8 +195,8 @@ class FitPlan:
     ) -> "FitPlan":
         """Plan a fit to the observations ``used``, by default all, of which ``latest`` are scored.
 
-        Without ``latest``, only observations outside the search and the landmarks are scored if they
-        are enough: left-out predictions at landmarks have larger errors than those of new rows.
+        Without ``latest``, only observations outside the search and the landmarks are scored if
+        enough: left-out predictions at landmarks have larger errors than those of new rows.
         """
         used = np.arange(len(observations)) if used is None else used
         n_rows = len(np.unique(observations.cell[used]))

@@ -130,7 +130,7 @@ class RowKnowledge:
     """Rules of a fitted model for unknown entries and numbers out of range."""
 
     donors: Donors  # Entries of the background rows
-    # Columns with enough gaps, or rare levels, for the model to have learned from; others get donors
+    # Columns with enough gaps, or rare levels, to learn from; entries of others are replaced
     had_gaps: NDArray[np.bool_]  # (d,)
     had_rare: NDArray[np.bool_]  # (d,)
     # Left-out errors of later rows cover the range of columns that grow with the time of the rows
