@@ -177,7 +177,8 @@ def output_names(state: State, name: str | None = None) -> list[str]:
         means = [f"<target {i}>" for i in range(width)]
         parts = [f"<part {i}>" for i in range(n_parts(state))]
         return [f"{name}_{level}" for level in [*state["levels"], "<unknown>", *means, *parts]]
-    extra = [*cycle_names(state.get("cycles", [])), *["<missing>"] * state.get("indicator", False)]
+    cycles = state.get("cycles")
+    extra = [*(cycle_names(cycles) if cycles else ()), *["<missing>"] * state.get("indicator", 0)]
     return [name] * bool(state.get("points")) + [f"{name}_{part}" for part in extra]
 
 

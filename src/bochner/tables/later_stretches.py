@@ -21,7 +21,7 @@ from scipy.stats import norm, qmc, t
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, loss_curvature
-from bochner.tables.base_laws import ScoredLaws, TableLaw
+from bochner.tables.base_laws import TableLaw
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations
 
@@ -123,20 +123,10 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     return len(errors) / ratio
 
 
-def effective_share(residuals: Array, models: ScoredLaws) -> float:
-    """Return the ratio of the effective to the actual number of residuals (s, K, t)."""
-    if models.groups is None or models.times is None:
-        return 1.0
-    errors = residuals.mean(axis=1)
-    return effective_number(errors, models.groups, models.times) / len(errors)
-
-
-def widened(scores: Array, models: ScoredLaws) -> Array:
-    """Return scores (s, *t), enlarged by a factor per target if they are from time stretches."""
-    if models.groups is None or models.times is None:
-        return scores
+def widened(scores: Array, stretches: Chosen, times: Chosen) -> Array:
+    """Return scores (s, *t) of stretches of time, enlarged by a factor per target."""
     columns = scores.reshape(len(scores), -1)
-    free = [effective_number(each[:, None], models.groups, models.times) for each in columns.T]
+    free = [effective_number(each[:, None], stretches, times) for each in columns.T]
     ends = t.ppf(_CALIBRATED, np.maximum(as_array(free) - 1.0, _FEWEST_FREE))
     factors = as_array(ends / norm.ppf(_CALIBRATED))
     return as_array(scores * factors.reshape(scores.shape[1:]))

@@ -152,7 +152,7 @@ class Learner:
         if self.time_limit is not None:
             n_columns, rate = len(encodings[0]), measured_rate(self.n_threads)
             effort = effort.within(self.time_limit, shape[0], n_columns, len(trials), rate)
-        latest = removal.latest
+        latest = None if removal.stretches is None else removal.latest
         plan = FitPlan.of(observations, effort, latest, with_variance, order_rng, elsewhere)
         with single_threaded_blas():
             searched = self._searched(plan, trials, search_rng)

@@ -15,7 +15,7 @@ from bochner.tables.base_laws import Laws, ScoredLaws
 from bochner.tables.estimator_laws import variance_parts
 from bochner.tables.later_stretches import (
     AveragedSoftmax,
-    effective_share,
+    effective_number,
     fit_over_stretches,
     widened,
 )
@@ -131,7 +131,10 @@ class SumOfLaws:
         target, root = y[models.scored], np.sqrt(sample_weight[models.scored])
         residuals = models.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
-        shape, share = target.shape[1:], effective_share(residuals, models)
+        shape, share = target.shape[1:], 1.0
+        stretches, times = models.groups, models.times
+        if stretches is not None and times is not None:
+            share = effective_number(residuals.mean(axis=1), stretches, times) / len(residuals)
         all_weights = _weights(residuals, shape, share)
         # Equal weights do not distinguish the noise from the variance of the function.
         if np.ptp(root):
@@ -152,7 +155,8 @@ class SumOfLaws:
         std, new_std = np.maximum(factors * std, _TINY), np.maximum(factors * new_std, _TINY)
         scores = (target - mean) / std
         error = np.sqrt(np.mean((scores * new_std) ** 2, axis=0))
-        scores = widened(scores, models)
+        if stretches is not None and times is not None:
+            scores = widened(scores, stretches, times)
         return cls(*models.laws.used(all_weights), scores, error, widths), (mean, std)
 
     @property
