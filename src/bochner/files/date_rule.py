@@ -15,7 +15,7 @@ from bochner.files.local_dates import LocalDates, find_dates, iso_dates
 from bochner.files.number_dates import FORMS, number_dates, number_times
 from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Conventions, Decision, Rule, TextColumn
+from bochner.files.rules import Conventions, Decision, Rule, TextColumn, first_present
 
 ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""
@@ -40,7 +40,7 @@ class DateRule(Rule):
 
     def decide(self, column: TextColumn) -> Decision | None:
         """Return the order of days and months, or None if less than half of the texts are dates."""
-        if plain_numbers(column.sample().slice(0, _FEW)) is not None:
+        if plain_numbers(first_present(column.texts).slice(0, _FEW)) is not None:
             return self._decide_numbers(column)
         dates = _found(column)
         if dates is None or dates.notation is None:
@@ -116,8 +116,12 @@ def _found(column: TextColumn) -> LocalDates | None:
     is_free = column.requested is not None or column.options.recorded
     if not column.n_present or (column.options.dates == "none" and not is_free):
         return None
-    only_iso = column.options.dates == "iso" and not is_free
-    return iso_dates(column.texts) or find_dates(column.texts, only_iso=only_iso)
+    if "dates" not in column.memo:
+        only_iso = column.options.dates == "iso" and not is_free
+        dates = iso_dates(column.texts) or find_dates(column.texts, only_iso=only_iso)
+        column.memo["dates"] = dates
+    found: LocalDates | None = column.memo["dates"]
+    return found
 
 
 def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.local_dates import Times, read_match, read_texts
+from bochner.files.date_forms import DateForm, Notation
+from bochner.files.local_dates import Times, read_texts
 
 Numbers = NDArray[np.float64]
 
@@ -91,12 +92,8 @@ def number_times(numbers: Numbers, form: str) -> Times:
     regex = digits
     for part, group in _DIGITS:
         regex = regex.replace(part, group, 1)
-
-    match = re.compile(regex).fullmatch
-    head = ".{8}" if digits.startswith("yyyymmddh") else None
-    return read_texts(
-        pc.utf8_lpad(texts, len(digits), "0"), [lambda text: read_match(match(text))], head
-    )[0][0]
+    padded = pc.utf8_lpad(texts, len(digits), "0")
+    return read_texts(padded, Notation(DateForm(form, "", f"^{regex}$"))).times()
 
 
 class NumberDates(NamedTuple):

@@ -14,7 +14,7 @@ from bochner.files.errors import InputError
 from bochner.files.number_dates import noted_doubt
 from bochner.files.plain_numbers import LARGEST_EXACT, all_match, has_mark, plain_numbers
 from bochner.files.read_options import NUMBER_KINDS
-from bochner.files.rules import Conventions, Decision, Notes, Rule, TextColumn
+from bochner.files.rules import Conventions, Decision, Notes, Rule, TextColumn, first_present
 from bochner.files.written_amounts import MARKS, PATTERNS, THOUSANDS, WrittenNumbers
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _amount(settings: Mapping[str, Any]) -> tuple[str, str | None, str]:
 
 def _decide_written(column: TextColumn, decimals: Sequence[str]) -> Decision | None:
     """Return the decision on numbers that are not all in the notation of programs."""
-    for texts in (column.sample(), column.texts):
+    for texts in (first_present(column.texts), column.texts):
         written = [WrittenNumbers(texts, decimal) for decimal in decimals]
         shares = [each.share(each.numbers) for each in written]
         if not max(shares) or (not column.requested and max(shares) < _MIXED):
