@@ -22,6 +22,7 @@ from benchmarks.many import MANY
 from benchmarks.payoff import PAYOFF
 from benchmarks.processes.benchmark import PROCESSES
 from benchmarks.published.benchmark import PUBLISHED
+from benchmarks.reading import READING
 from benchmarks.real.benchmark import REAL
 from benchmarks.results import markdown_table, median_table, medians, read_rows
 from benchmarks.schemes.benchmark import SCHEMES_BENCHMARK
@@ -72,6 +73,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             ATTENTION,
             UNLIKE,
             FREE_TEXT,
+            READING,
         ),
     )
 }

@@ -33,8 +33,6 @@ def test_texts(tmp_path, text, message):
     ("options", "message"),
     [
         (("--time-limit", "0"), "--time-limit must be a positive number of seconds, got 0."),
-        (("--memory-limit", "much"), "--memory-limit must be a number of bytes with or without"),
-        (("--memory-limit", "1MB"), "memory_limit is 1 MB, and a fit to 120 different rows of"),
         (("--weights", "counts"), "--weights counts needs a column of weights: give --weight"),
         (("--weight", "colour"), "The weight 'colour' holds text (row 1: "),
         (("--time", "colour"), "holds text (row 1: 'red'): expected numbers or dates in every"),
@@ -103,7 +101,7 @@ def test_a_dash_is_no_model_report_or_folder(tmp_path, monkeypatch, line):
         (("fit", "t.csv", "--target", "y", "--efort", "x"), "--effort"),
         (("fit", "t.csv", "--target", "y", "--effort", "quik"), "'quik' is not one of 'quick',"),
         (("predict", "m.bochner", "t.csv", "--keep", "some"), "'some' is not one of 'none',"),
-        (("forecast", "t.csv", "--target", "y", "--transformation", "x"), "is not one of"),
+        (("fit", "t.csv", "--target", "y", "--transformation", "x"), "is not one of"),
         (("fitt",), "No such command 'fitt'"),
         (("predict", "m.bochner"), "Missing argument"),
     ],
@@ -189,7 +187,7 @@ def test_predictions_that_cannot_be_written(tmp_path, regressor):
 
 def test_classes_have_no_intervals(tmp_path):
     model = fit(tmp_path, labelled())
-    for options in (("--std",), ("--interval", "0.9"), ("--quantiles", "0.5")):
+    for options in (("--interval", "0.9"), ("--quantiles", "0.5")):
         message = predict_refusal(tmp_path, model, FEATURES, *options)
         assert f"{options[0]} is for regression" in message
 

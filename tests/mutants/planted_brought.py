@@ -74,10 +74,11 @@ plant("text_has_missing_words", rule_reading, "_decided", "some = _read(column,"
       "some = _read(bare,", "Namibia")  # fmt: skip
 plant("words_of_the_user_are_ignored", rule_reading, "read_by_rules",
       ".without(options.missing)", "", "a date that is missing", users=[table_reading])  # fmt: skip
-plant("first_lines_are_names", headings, "_is_data", "return not are_names", "return False",
+plant("first_lines_are_names", headings, "_is_data", "or not are_names", "or False",
       "a first line of data")  # fmt: skip
-plant("wavelengths_are_data", headings, "_is_data", "are_names |= bool(np.allclose(",
-      "bool(np.allclose(",
+plant("wavelengths_are_data", headings, "_is_data",
+      "_FEWEST_STEPS and bool(np.allclose(steps, steps[0], rtol=0.01))",
+      "_FEWEST_STEPS and False",
       "wavelengths as names")  # fmt: skip
 plant("names_within_are_rows", extra_rows, "without_repeated_names", "if is_name is None:",
       "if True:", "names within", users=[table_reading])  # fmt: skip

@@ -340,7 +340,7 @@ def refuse_masked(name: str, values: Any, also: str = "") -> None:
 def refuse_missing_targets(y: object, method: str = "fit") -> None:
     """Raise ValueError if targets (n,) or (n, t) are missing; the message names their rows."""
     entries = np.asarray(y if hasattr(y, "dtype") or is_frame(y) else np.asarray(y, dtype=object))
-    if entries.dtype.kind not in "Of":
+    if entries.dtype.kind not in "Of" or not entries.size:
         return
     missing = np.isnan(entries) if entries.dtype.kind == "f" else np.vectorize(_is_missing)(entries)
     rows = np.flatnonzero(missing.reshape(len(entries), -1).any(axis=1)) + 1

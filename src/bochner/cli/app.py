@@ -68,7 +68,6 @@ def fit(
     effort: o.Effort = "default",
     transformation: o.Transformation = "none",
     time_limit: o.TimeLimit = None,
-    memory_limit: o.MemoryLimit = None,
     n_jobs: o.Jobs = None,
     interval: o.Level = 0.9,
     seed: o.Seed = 0,
@@ -102,7 +101,6 @@ def fit(
 def predict(
     model: o.ModelFile,
     file: o.TableFile,
-    std: o.Std = False,
     interval: o.Interval = None,
     quantiles: o.Quantiles = None,
     keep: o.Keep = "id",
@@ -197,7 +195,6 @@ def forecast(
     future: o.Future = None,
     holidays: o.Holidays = None,
     interval: o.Level = 0.9,
-    transformation: o.Scale = "auto",
     compare: o.Origins = True,
     decimal: o.Decimal = "auto",
     dates: o.Dates = "auto",

@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.text import Text
 
 from bochner._base.names import naming
-from bochner._base.number_texts import as_bytes
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
@@ -113,7 +112,6 @@ def _model(task: str, options: SimpleNamespace, until: float) -> Model:
         "effort": options.effort,
         "weights": options.weights,
         "time_limit": limit,
-        "memory_limit": options.memory_limit,
         "n_jobs": options.n_jobs,
         "random_state": options.seed,
     }
@@ -133,13 +131,6 @@ def _check(options: SimpleNamespace) -> None:
         raise InputError(
             f"--time-limit must be a positive number of seconds, got {options.time_limit:g}."
         )
-    try:
-        as_bytes(options.memory_limit)
-    except ValueError as error:
-        raise InputError(
-            "--memory-limit must be a number of bytes with or without a unit, such as 2GB or "
-            f"512MiB, got {options.memory_limit!r}."
-        ) from error
     if len(set(options.target)) < len(options.target):
         raise InputError(f"--target names a column twice: {', '.join(options.target)}.")
     if options.weights != "precisions" and options.weight is None:

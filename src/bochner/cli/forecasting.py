@@ -87,15 +87,19 @@ class _Forecasts:
     def is_single(self) -> bool:
         return self.columns.series is None
 
+    def shown_times(self, one: SeriesForecast) -> list[str]:
+        """Return the times of a forecast as texts, fiscal years as in the file."""
+        if self.written:
+            return [fiscal_year(time.year, self.written) for time in one.times]
+        return one.shown_times()
+
     def table(self) -> pd.DataFrame:
         """Return the forecasts of all series as one table, as written to the CSV file."""
         import pandas as pd
 
         parts = []
         for one in self.series:
-            times = one.times
-            if self.written:
-                times = pd.Index([fiscal_year(time.year, self.written) for time in times])
+            times = pd.Index(self.shown_times(one)) if self.written else one.times
             part = pd.DataFrame({self.columns.time: times})
             if self.columns.series is not None:
                 part.insert(0, self.columns.series, one.name)
@@ -108,7 +112,7 @@ def forecast_table(options: SimpleNamespace) -> None:
     """Forecast the series of a table, measure the forecasts, write and show them."""
     level = fraction_option("--interval", options.interval)
     _check(options)
-    unfitted = Forecaster(transformation=options.transformation, random_state=0)
+    unfitted = Forecaster(random_state=0)
     with noting_warnings() as notes, reporting() as progress:
         progress(f"reading {options.file}")
         columns, all_series, remarks, unread, written = _read(options)
@@ -212,7 +216,7 @@ def _record(
         record: dict[str, object] = {
             "name": one.name,
             "n_values": len(one.values),
-            "times": [str(time) for time in one.shown_times()],
+            "times": [str(time) for time in forecasts.shown_times(one)],
             "forecast": one.mean.tolist(),
             "lower": one.lower.tolist(),
             "upper": one.upper.tolist(),
@@ -300,7 +304,7 @@ def _forecast_rows(forecasts: _Forecasts) -> Table:
     places: list[int | None] = list(range(len(one.mean)))
     if len(places) > _MOST_ROWS:
         places = [*places[:_FIRST_ROWS], None, *places[-_FIRST_ROWS:]]
-    times = one.shown_times()
+    times = forecasts.shown_times(one)
     rows = [
         ("...", "", "", "")
         if place is None
@@ -320,7 +324,7 @@ def _last_rows(forecasts: _Forecasts) -> Table:
     for one in forecasts.series[:_MOST_SERIES]:
         values = one.values.dropna().to_numpy(dtype=float)
         ends = (one.shown(each[-1]) for each in (values, one.mean, one.lower, one.upper))
-        rows.append((one.name, one.shown_times()[-1], *ends))
+        rows.append((one.name, forecasts.shown_times(one)[-1], *ends))
     hidden = len(forecasts.series) - len(rows)
     if hidden:
         rows.append((f"{hidden} more", *[""] * 5))

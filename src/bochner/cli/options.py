@@ -153,9 +153,6 @@ TimeLimit = Annotated[
         _MODEL,
     ),
 ]
-MemoryLimit = Annotated[
-    str | None, _option("Memory of the fit beyond the table, such as 2GB.", _MODEL)
-]
 Jobs = Annotated[int | None, _option("Number of threads, -1 for all cores.", _MODEL)]
 Level = Annotated[float, _option("Level of the prediction intervals, such as 0.9 or 90.", _MODEL)]
 Seed = Annotated[
@@ -172,9 +169,6 @@ Compare = Annotated[
 ]
 
 # Predictions and explanations
-Std = Annotated[
-    bool, _option("Add the predictive standard deviation, including noise.", None, "--std")
-]
 Interval = Annotated[
     float | None, _option("Add prediction intervals of this level, such as 90 or 0.9.")
 ]
@@ -230,15 +224,6 @@ Holidays = Annotated[
         "Country whose public holidays matter, such as DE, US or DE-BY. Needs the extra "
         "'holidays'.",
         _SERIES,
-    ),
-]
-Scale = Annotated[
-    Literal["none", "auto", "floor", "sqrt", "log"],
-    _option(
-        "Function of the values that is modelled: none, floor (values of zero or more), sqrt, log, "
-        "or auto for the most likely one.",
-        _MODEL,
-        metavar=_NAME,
     ),
 ]
 Origins = Annotated[

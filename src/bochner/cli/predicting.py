@@ -96,7 +96,7 @@ def _predictions(
     model: BaseEstimator, frame: pd.DataFrame, level: float | None, options: SimpleNamespace
 ) -> pd.DataFrame:
     if isinstance(model, TableClassifier):
-        for name in ("std", "interval", "quantiles"):
+        for name in ("interval", "quantiles"):
             if getattr(options, name) not in (False, None):
                 raise InputError(
                     f"--{name} is for regression, and this model classifies: leave it out; the "
@@ -108,8 +108,6 @@ def _predictions(
         return pd.DataFrame(columns | {f"p_{name}": values for name, values in named})
     assert isinstance(model, TableRegressor)  # The only other kind of table model
     columns = {"prediction": np.asarray(model.predict(frame))}
-    if options.std:
-        columns["std"] = model.predict(frame, return_std=True)[1]
     if level is not None:
         ends = model.predict_interval(frame, level)
         columns |= zip(("lower", "upper"), ends, strict=True)

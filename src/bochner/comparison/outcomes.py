@@ -59,13 +59,11 @@ _LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 """Lower bound of a probability in the log loss, as in scikit-learn."""
 
 
-def normal_half_width(level: float) -> float:
-    """Return half the width of the central interval of a standard normal law.
-
-    >>> round(normal_half_width(0.95), 3)
-    1.96
-    """
-    return float(ndtri(0.5 + 0.5 * level))
+def within(values: Array, lower: Array | None, upper: Array | None) -> Mask | None:
+    """Return whether values are within their intervals; ``None`` without intervals."""
+    if lower is None or upper is None:
+        return None
+    return np.asarray((lower <= values) & (values <= upper))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,33 +176,42 @@ def outcome(
     model: BaseEstimator, split: Split, level: float = LEVEL, seconds: float = np.nan
 ) -> Outcome:
     """Return the outcome of a fitted model on the test rows of a split with a single target."""
-    common: dict[str, Any] = {
-        "y": split.y_test,
-        "clusters": split.groups_test,
-        "level": level,
-        "seconds": seconds,
-    }
-    prediction = np.asarray(model.predict(split.X_test))
+    common: dict[str, Any] = {"clusters": split.groups_test, "level": level, "seconds": seconds}
     if split.task == "classification":
         probability = None
         if hasattr(model, "predict_proba"):
             probability = as_array(model.predict_proba(split.X_test))
-        # CatBoost returns labels of shape (n, 1).
         return Outcome(
-            prediction=np.ravel(prediction),
+            split.y_test,
+            np.ravel(model.predict(split.X_test)),  # CatBoost returns labels of shape (n, 1)
             probability=probability,
             classes=np.asarray(getattr(model, "classes_", np.unique(split.y))),
             **common,
         )
-    lower = upper = None
-    if hasattr(model, "predict_interval"):
-        lower, upper = model.predict_interval(split.X_test, level)
-    elif "return_std" in signature(model.predict).parameters:
-        _, std = model.predict(split.X_test, return_std=True)
-        half_width = normal_half_width(level) * std
-        lower, upper = prediction - half_width, prediction + half_width
     unit = float(np.var(split.y))
-    return Outcome(prediction=prediction, lower=lower, upper=upper, unit=unit, **common)
+    return Outcome(split.y_test, *with_ends(model, split.X_test, level), unit=unit, **common)
+
+
+def mean_and_std(model: BaseEstimator, X: object) -> tuple[Array, Array | None]:
+    """Return predictions, and standard deviations if the model has them."""
+    if "return_std" not in signature(model.predict).parameters:
+        return as_array(model.predict(X)), None
+    mean, std = model.predict(X, return_std=True)
+    return as_array(mean), as_array(std)
+
+
+def with_ends(
+    model: BaseEstimator, X: object, level: float
+) -> tuple[Array, Array | None, Array | None]:
+    """Return predictions, and interval ends if the model has intervals or standard deviations."""
+    if hasattr(model, "predict_interval"):
+        lower, upper = model.predict_interval(X, level)
+        return as_array(model.predict(X)), as_array(lower), as_array(upper)
+    mean, std = mean_and_std(model, X)
+    if std is None:
+        return mean, None, None
+    half = float(ndtri(0.5 + 0.5 * level)) * std
+    return mean, mean - half, mean + half
 
 
 def by_group(outcome: Outcome, labels: Iterable[object]) -> Mapping[Any, Outcome]:
@@ -294,10 +301,10 @@ def coverage_of(
 
 def outcome_coverage(outcome: Outcome, n_comparisons: int = 1) -> Coverage | None:
     """Return the coverage of the intervals of an outcome; ``None`` without intervals."""
-    if outcome.lower is None or outcome.upper is None:
+    covered = within(outcome.y, outcome.lower, outcome.upper)
+    if covered is None:
         return None
-    is_covered = (outcome.lower <= outcome.y) & (outcome.y <= outcome.upper)
-    return coverage_of(is_covered, outcome.level, outcome.clusters, n_comparisons)
+    return coverage_of(covered, outcome.level, outcome.clusters, n_comparisons)
 
 
 def _independent(is_covered: Mask, clusters: NDArray[np.generic] | None) -> int:

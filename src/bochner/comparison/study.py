@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
 from time import perf_counter
@@ -272,24 +272,11 @@ def own_outcomes(
     model: Model, split: Split, level: float = LEVEL, seconds: float = np.nan
 ) -> list[dict[str, Outcome]]:
     """Return, for each target, a mapping from the model's name to its outcome."""
-    n_targets = 1 if split.y.ndim == 1 else split.y.shape[1]
-    if n_targets == 1 and split.y.ndim == 1:
-        return [{OURS: outcome(model, split, level, seconds)}]
-    mean = np.asarray(model.predict(split.X_test))
-    assert isinstance(model, TableRegressor)  # Several targets are always numeric
-    lower, upper = model.predict_interval(split.X_test, level)
+    whole = outcome(model, split, level, seconds)
+    if split.y.ndim == 1:
+        return [{OURS: whole}]
+    names, units = ("y", "prediction", "lower", "upper"), np.var(split.y, axis=0)
     return [
-        {
-            OURS: Outcome(
-                split.y_test[:, number],
-                mean[:, number],
-                lower[:, number],
-                upper[:, number],
-                level=level,
-                unit=float(np.var(split.y[:, number])),
-                clusters=split.groups_test,
-                seconds=seconds,
-            )
-        }
-        for number in range(n_targets)
+        {OURS: replace(whole, unit=float(unit), **{n: getattr(whole, n)[:, k] for n in names})}
+        for k, unit in enumerate(units)
     ]

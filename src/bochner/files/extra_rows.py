@@ -135,7 +135,8 @@ def fill_down(
             raise InputError(
                 f"{name!r} is to be filled down, and is no column (--fill-down).{hint}"
             )
-    name, column = next(iter(filled.items()), ("", ()))
+    first: tuple[str, Any] = next(iter(filled.items()), ("", ()))
+    name, column = first
     if hasattr(column, "iloc") or len(column) < 4 or not column[0].is_valid:
         return filled, ()
     n_labels = len(column) - column.null_count

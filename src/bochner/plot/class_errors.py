@@ -8,24 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
-from sklearn.metrics import (
-    ConfusionMatrixDisplay,
-    RocCurveDisplay,
-    confusion_matrix,
-    roc_auc_score,
-    roc_curve,
-)
+from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix, roc_auc_score, roc_curve
 
 from bochner._base.arrays import Array, as_array
-from bochner.comparison.outcomes import calibrated_range
+from bochner.comparison.outcomes import calibrated_range, coverage_of, mean_and_std
 from bochner.plot import axis_texts
-from bochner.plot.axis_texts import finish, legend, percent_ticks
 from bochner.plot.display import Display, PanelLayout
-from bochner.plot.regression_errors import mean_and_std, observed_target
-from bochner.plot.style import BAND, DATA, FULL_WIDTH, MODEL, SMALL, WIDTH, Theme, look_of
+from bochner.plot.regression_errors import observed_target, of_target
+from bochner.plot.style import BAND, DATA, FULL_WIDTH, MODEL, SMALL, WIDTH, Theme, draw_curves
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -102,13 +93,8 @@ class RocDisplay(Display):
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes
         axis.plot([0.0, 1.0], [0.0, 1.0], color=theme.ink, lw=0.7, zorder=1)
-        handles = []
-        for place, (false, true) in enumerate(self.curves.values()):
-            look = look_of(place)
-            drawn = RocCurveDisplay(fpr=false, tpr=true)
-            drawn.plot(axis, curve_kwargs={"color": look.color, "ls": look.dashes})
-            handles += np.ravel(drawn.line_).tolist()
-        axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="auto")
+        handles = draw_curves(axis, self.curves.values())
+        axis.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
         axis_texts.finish(axis, "false positive rate", "true positive rate", ticks="")
         axis_texts.percent_ticks(axis)
         axis_texts.legend(axes, handles, self._names())
@@ -246,7 +232,7 @@ def confusion(
     return ConfusionDisplay.from_predictions(observed, predicted).plot(ax, theme=theme)
 
 
-_LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
+LEVELS = tuple(np.linspace(0.05, 0.95, 19).round(2).tolist())
 """Nominal levels of the intervals whose coverage is counted."""
 
 _BINS, _FEWEST = 10, 5
@@ -277,18 +263,28 @@ class CalibrationDisplay(Display):
 
     @classmethod
     def from_intervals(
-        cls, y: ArrayLike, lower: ArrayLike, upper: ArrayLike, levels: ArrayLike
+        cls,
+        y: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        levels: ArrayLike,
+        clusters: NDArray[np.generic] | None = None,
     ) -> Self:
         """Return the coverage of observations (n,) by intervals (n, k) of nominal levels (k,).
+
+        Observations with equal ``clusters`` (n,) are dependent.
 
         >>> ends = [[-1.0], [-1.0]], [[1.0], [1.0]]
         >>> CalibrationDisplay.from_intervals([0.5, 2.0], *ends, levels=[0.6]).observed
         array([0.5])
         """
         values, nominal = as_array(y)[:, None], as_array(levels)
-        covered = np.mean((as_array(lower) <= values) & (values <= as_array(upper)), axis=0)
-        ends = calibrated_range(len(values), nominal)
-        return cls(nominal, covered, *ends, n=len(values))
+        covered = (as_array(lower) <= values) & (values <= as_array(upper))
+        parts = zip(covered.T, nominal.tolist(), strict=True)
+        found = [coverage_of(part, level, clusters) for part, level in parts]
+        shares = as_array([(each.observed, each.lower, each.upper) for each in found])
+        observed, low, high = shares.T
+        return cls(nominal, observed, low, high, n=len(values))
 
     @classmethod
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
@@ -310,13 +306,19 @@ class CalibrationDisplay(Display):
         ends = calibrated_range(counts[used], mean)
         return cls(mean, share, *ends, as_array(counts), xlabel, "observed share", len(labels))
 
+    @property
+    def outside(self) -> NDArray[np.intp]:
+        """Indices of points outside of the range, the largest difference first."""
+        order = np.argsort(-np.abs(self.observed - self.predicted), kind="stable")
+        is_inside = (self.lower <= self.observed) & (self.observed <= self.upper)
+        return order[~is_inside[order]]
+
     def describe(self) -> str:
         if not len(self.observed):
             return f"{self.ylabel.capitalize()}: too few rows."
-        worst = int(np.argmax(np.abs(self.observed - self.predicted)))
-        inside = np.sum((self.lower <= self.observed) & (self.observed <= self.upper))
+        worst, n = int(np.argmax(np.abs(self.observed - self.predicted))), len(self.observed)
         return (
-            f"{self.ylabel.capitalize()} against {self.xlabel}: {inside} of {len(self.observed)} "
+            f"{self.ylabel.capitalize()} against {self.xlabel}: {n - len(self.outside)} of {n} "
             f"points are in the 95 % range of calibrated predictions; the largest difference is "
             f"{100.0 * self.observed[worst]:.1f} % at {100.0 * self.predicted[worst]:.1f} %."
         )
@@ -327,31 +329,25 @@ class CalibrationDisplay(Display):
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         (axis,) = axes
-        band: Any
         line = axis.plot([0.0, 1.0], [0.0, 1.0], color=theme.ink, lw=0.7, zorder=1)[0]
         points = axis.plot(self.predicted, self.observed, color=MODEL, marker="o", ms=3.0)[0]
+        axis.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
+        axis_texts.finish(axis, self.xlabel, self.ylabel, ticks="")
+        axis_texts.percent_ticks(axis)
         ends = self.predicted, self.lower, self.upper
         if self.counts is None:
             band = axis.fill_between(*ends, color=DATA, alpha=BAND, lw=0)
-        else:
-            band = axis.vlines(*ends, color=DATA, alpha=2.0 * BAND, lw=4.0)
-            points.set(linestyle="none", markersize=3.5)
-            _bars(axis.inset_axes(_COUNTS), self.counts)
-        axis.set(xlim=(0.0, 1.0), ylim=(0.0, 1.0))
-        finish(axis, self.xlabel, self.ylabel, ticks="")
-        percent_ticks(axis)
-        if self.counts is None:
             names = ["observed", "calibrated", f"95 % range, n = {self.n:,}"]
-            legend(axes, [points, line, band], names)
-
-
-def _bars(above: "Axes", counts: Array) -> None:
-    """Draw a histogram of predictions above the panel of shares."""
-    edges, most = np.linspace(0.0, 1.0, len(counts) + 1), int(counts.max())
-    above.bar(edges[:-1], counts, np.diff(edges), align="edge", color=DATA, alpha=0.6)
-    above.set(xlim=(0.0, 1.0), ylabel="count")
-    above.tick_params(labelbottom=False)
-    above.set_yticks([most], [f"{most:,}"])
+            axis_texts.legend(axes, [points, line, band], names)
+            return
+        axis.vlines(*ends, color=DATA, alpha=2.0 * BAND, lw=4.0)
+        points.set(linestyle="none", markersize=3.5)
+        above, most = axis.inset_axes(_COUNTS), int(self.counts.max())
+        edges = np.linspace(0.0, 1.0, len(self.counts) + 1)
+        above.bar(edges[:-1], self.counts, np.diff(edges), align="edge", color=DATA, alpha=0.6)
+        above.set(xlim=(0.0, 1.0), ylabel="count")
+        above.tick_params(labelbottom=False)
+        above.set_yticks([most], [f"{most:,}"])
 
 
 def calibration(
@@ -359,7 +355,7 @@ def calibration(
     X: object,
     y: ArrayLike,
     *,
-    levels: ArrayLike = _LEVELS,
+    levels: ArrayLike = LEVELS,
     target: int | None = None,
     ax: "Axes | Sequence[Axes] | None" = None,
     theme: str = "light",
@@ -393,11 +389,11 @@ def calibration(
     nominal, values = np.sort(as_array(levels).ravel()), observed_target(y, target)
     if not len(nominal) or not ((nominal > 0.0) & (nominal < 1.0)).all():
         raise ValueError(f"levels must be between 0 and 1, such as 0.9, got {levels!r}.")
-    ends = _central_intervals(model, X, nominal, target)
+    ends = central_intervals(model, X, nominal, target)
     return CalibrationDisplay.from_intervals(values, *ends, nominal).plot(ax, theme=theme)
 
 
-def _central_intervals(
+def central_intervals(
     model: BaseEstimator, X: object, levels: Array, target: int | None
 ) -> tuple[Array, Array]:
     """Return lower and upper ends (n, k) of central intervals at k levels, or raise TypeError."""
@@ -405,9 +401,9 @@ def _central_intervals(
     if hasattr(model, "predict_quantiles"):
         quantiles = as_array(model.predict_quantiles(X, np.concatenate([below, above])))
         if quantiles.ndim > 2:
-            quantiles = quantiles[:, 0 if target is None else target]
+            quantiles = quantiles[:, target or 0]
         return quantiles[:, : len(levels)], quantiles[:, len(levels) :]
-    mean, std = mean_and_std(model, X, target)
+    mean, std = (of_target(part, target) for part in mean_and_std(model, X))
     if std is None:
         raise TypeError(
             f"{type(model).__name__} predicts no intervals: calibration takes a regressor with "

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from bochner._base.arrays import Array
+from bochner._base.arrays import Array, as_array
 from bochner._base.frames import as_frame, of_arrow
-from bochner.files.columns import Column, read_column
+from bochner.files.columns import Column, labels, read_column
 from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 
 _MOST_INPUTS = 6
@@ -82,14 +82,31 @@ def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
                 f"{len(values.raw)} values."
             )
         return values
-    is_frame = hasattr(X, "columns")
-    table: Any = X if is_frame else np.asarray(X)
-    count = len(table.columns) if is_frame else table.shape[1]
-    names = [str(name) for name in table.columns] if is_frame else input_names(model, None, count)
-    if column not in (names if isinstance(column, str) else range(-count, count)):
+    series = series_of(X)
+    names = [name for name, _ in series]
+    if not hasattr(X, "columns"):
+        names = input_names(model, None, len(series))
+    if column not in (names if isinstance(column, str) else range(-len(names), len(names))):
         raise ValueError(f"column must be one of {', '.join(names)}, got {column!r}.")
-    place = names.index(column) if isinstance(column, str) else int(column) % count
-    if not is_frame:
-        return read_column(names[place], table[:, place])
-    series = table.iloc[:, place] if hasattr(table, "iloc") else table[names[place]]
-    return read_column(names[place], series)
+    place = names.index(column) if isinstance(column, str) else int(column)
+    return read_column(names[place], series[place][1])
+
+
+def series_of(table: Any) -> list[tuple[str, Any]]:
+    """Return names and entries of the columns of a table; columns of arrays are x0, x1, ..."""
+    if not hasattr(table, "columns"):
+        return [(f"x{i}", values) for i, values in enumerate(np.asarray(table).T)]
+    if hasattr(table, "iloc"):
+        return [(str(name), table.iloc[:, i]) for i, name in enumerate(table.columns)]
+    return [(str(name), table[name]) for name in table.columns]
+
+
+def drawn_values(column: Column) -> NDArray[Any]:
+    """Return the numbers, local times or levels (n,) of a column."""
+    if column.kind == "date":
+        times = np.full(len(column.raw), np.datetime64("NaT"), dtype="M8[us]")
+        times[column.present] = column.wall_times()
+        return times
+    if column.kind in ("numeric", "empty"):
+        return as_array(column.values)
+    return labels(column.raw, column.present)

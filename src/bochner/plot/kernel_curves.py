@@ -15,7 +15,7 @@ from bochner.learned.learned_kernel_fit import LearnedKernelEstimator
 from bochner.plot.axis_texts import finish, legend
 from bochner.plot.display import Display, PanelLayout
 from bochner.plot.drawn_inputs import chosen_inputs, input_names, learned_models, per_input
-from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, look_of
+from bochner.plot.style import BAND, COLUMNS, MODEL, Theme, draw_curves
 from bochner.spectral.frequencies import Frequencies
 
 if TYPE_CHECKING:
@@ -72,26 +72,19 @@ class KernelDisplay(Display):
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         share_legend = all(tuple(labels) == tuple(self.labels[0]) for labels in self.labels)
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
-            handles, labels = self._curves(axis, number)
+            lags, labels = self.lags[number], list(self.labels[number])
+            handles = draw_curves(axis, ((lags, values) for values in self.curves[number]))
+            if self.lower is not None and self.upper is not None:
+                ends = self.lower[number], self.upper[number]
+                handles.append(axis.fill_between(lags, *ends, color=MODEL, alpha=BAND, lw=0))
+                labels.append(f"{100.0 * self.level:g} % of draws")
             axis.axhline(0.0, color=theme.ink, lw=0.5, zorder=1)
-            axis.set_xlim(0.0, self.lags[number][-1])
+            axis.set_xlim(0.0, lags[-1])
             finish(axis, f"lag in {name}", "" if number % COLUMNS else "kernel")
             if len(labels) > 1 and not share_legend:
                 legend([axis], handles, labels)
         if len(labels) > 1 and share_legend:
             legend(axes, handles, labels)
-
-    def _curves(self, axis: "Axes", number: int) -> tuple[list[Any], list[str]]:
-        lags, labels = self.lags[number], list(self.labels[number])
-        handles: list[Any] = []
-        for place, values in enumerate(self.curves[number]):
-            look = look_of(place)
-            handles += axis.plot(lags, values, color=look.color, ls=look.dashes)
-        if self.lower is not None and self.upper is not None:
-            ends = self.lower[number], self.upper[number]
-            handles.append(axis.fill_between(lags, *ends, color=MODEL, alpha=BAND, lw=0))
-            labels.append(f"{100.0 * self.level:g} % of draws")
-        return handles, labels
 
 
 def kernel(
@@ -282,12 +275,9 @@ class EnvelopeDisplay(Display):
 
     def _draw(self, axes: "Sequence[Axes]", theme: Theme) -> None:
         for number, (axis, name) in enumerate(zip(axes, self.names, strict=True)):
-            handles = []
-            for place, values in enumerate(self.curves.values()):
-                look = look_of(place)
-                at = self.places[number]
-                handles += axis.plot(at, values[number], color=look.color, ls=look.dashes)
-            axis.set_xlim(self.places[number][0], self.places[number][-1])
+            at = self.places[number]
+            handles = draw_curves(axis, ((at, part[number]) for part in self.curves.values()))
+            axis.set_xlim(at[0], at[-1])
             axis.set_ylim(bottom=0.0)
             finish(axis, name, "" if number % COLUMNS else self.ylabel)
         if len(self.curves) > 1:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from bochner._base.arrays import Array, as_array
+from bochner._base.number_texts import number
 from bochner.comparison.outcomes import Outcome, Score
 from bochner.plot import axis_texts, style
 from bochner.plot.display import Display, PanelLayout
@@ -83,8 +84,8 @@ class SharesDisplay(Display):
     def _rows(self) -> list[str]:
         if not self.n_left_out:
             return list(self.names) or [self.nothing]
-        most = axis_texts.per_cent(min(self.share_left_out, 1.0))
-        return [*self.names, f"{self.n_left_out} more, together ≤ {most}"]
+        most = number(100.0 * min(self.share_left_out, 1.0), 2)
+        return [*self.names, f"{self.n_left_out} more, together ≤ {most} %"]
 
     def _draw(self, axes: "Sequence[Axes]", theme: style.Theme) -> None:
         (axis,) = axes
