@@ -158,15 +158,17 @@ class _Parts:
             return np.full(len(self.is_found), default)
         encoded = self.texts[name].dictionary_encode()
         values = [convert(text) if text else default for text in encoded.dictionary.to_pylist()]
-        return np.array(values)[np.array(encoded.indices)]
+        by_row: NDArray[Any] = np.array(values)[np.array(encoded.indices)]
+        return by_row
 
 
 def _month(parts: _Parts, words: DateWords) -> NDArray[np.int64]:
     """Return the months (n,) from 1 to 12, or the first months of quarters and half years."""
-    month = parts.values("month", int, 1)
-    month = month + parts.values("name", lambda name: words.month(name) - 1)
-    month = month + parts.values("quarter", lambda quarter: 3 * int(quarter) - 3)
-    return month + parts.values("half_year", lambda half: 6 * int(half) - 6)
+    month: NDArray[np.int64] = parts.values("month", int, 1)
+    month += parts.values("name", lambda name: words.month(name) - 1)
+    month += parts.values("quarter", lambda quarter: 3 * int(quarter) - 3)
+    month += parts.values("half_year", lambda half: 6 * int(half) - 6)
+    return month
 
 
 def _days(parts: _Parts, month: NDArray[np.int64], day: NDArray[np.int64]) -> Times:
