@@ -22,14 +22,15 @@ _GAPS, _FULL = 0.5, 0.9
 
 _SUMMARY = re.compile(
     r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|totaux|somme|totale|average|avg|mean|"
-    r"durchschnitt|mittelwert|moyenne|media|合計|合计|平均)\W*",
+    r"durchschnitt|mittelwert|moyenne|media|median|min(?:imum)?|max(?:imum)?|std(?:ev)?|count|"
+    r"合計|合计|平均)\W*",
     re.IGNORECASE,
 )
 """Labels of a row of sums or means."""
 
 _REMARK = re.compile(
     r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|(?:last )?updated?|data from|"
-    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[*†‡©#%¹²].+",
+    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|(?:[*†‡©#%¹²]|\(?\w\)).+",
     re.IGNORECASE | re.DOTALL,
 )
 """Remarks below a table."""
@@ -50,8 +51,11 @@ def without_summaries(columns: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
               for row in rows[-count:] if any(row)]  # fmt: skip
     what = "row" if count == 1 else f"{count} rows"
     verb, listed = "is" if count == 1 else "are", shown(", ".join(labels))
+    above = {name: _above(column, length - count) for name, column in columns.items()}
+    if not labels:
+        return above, ""
     note = f"The last {what} ({listed}) {verb} left out; skip=0 (--skip 0) keeps all lines."
-    return {name: _above(column, length - count) for name, column in columns.items()}, note
+    return above, note
 
 
 def _count_below(rows: Rows) -> int:
@@ -67,7 +71,7 @@ def _count_below(rows: Rows) -> int:
             n_summaries += 1
         elif filled and not _is_remark(filled, above):
             break
-        count = len(rows) - i if filled else count
+        count = len(rows) - i
     return count if n_summaries <= _MOST_SUMMARIES else 0
 
 
