@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bochner._base.names import looks_like_numbers, refuse_repeated, shown
 from bochner.files.errors import InputError
@@ -31,7 +31,7 @@ from bochner.files.text_encodings import to_utf8
 from bochner.files.text_files import content_of, place
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pandas as pd
 
 _DELIMITERS = {",": 1.0, ";": 1.0, "\t": 1.0, "|": 1.0, " ": 0.8, "^": 0.7, "~": 0.7, "\x01": 0.7,
                ":": 0.6}  # fmt: skip
@@ -69,12 +69,12 @@ _EXCEL_HINT = re.compile(rb"\s*\"?sep=(.)\"?\r?\n")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawColumns:
-    """Columns (n,) by name before conversion: Arrow arrays of texts, or pandas Series.
+    """Columns (n,) by name before conversion, those of a text file as texts of Arrow.
 
     ``delimiter`` is that of a text file, and ``n_names`` the number of lines of names.
     """
 
-    columns: dict[str, Any]
+    columns: dict[str, pd.Series]
     notes: tuple[str, ...] = ()
     delimiter: str = ""
     n_names: int | None = None
@@ -125,7 +125,7 @@ def read_texts(path: Path, preferred: str, options: ReadOptions) -> RawColumns:
     end = len(text) if heading.end is None else _after_lines(text, first, lines[heading.end - 1])
     body = _Body(source, text, delimiter, names, start, end, n_lines + n_skipped, options)
     columns = body.columns()
-    while len(names) > 1 and not names[-1] and columns[-1].null_count == len(columns[-1]):
+    while len(names) > 1 and not names[-1] and columns[-1].isna().all():
         names, columns = names[:-1], columns[:-1]
     for i, name in enumerate(names):
         n_repeats = 0  # The table may have been saved with its index before
@@ -306,8 +306,9 @@ class _Body:
         return (f"{count} line{verb} left out: comments, remarks, or of another length than the "
                 f"names ({first}).",) if count else ()  # fmt: skip
 
-    def columns(self) -> list[pa.ChunkedArray]:
+    def columns(self) -> list[pd.Series]:
         """Return the columns of texts."""
+        import pandas as pd
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
@@ -322,7 +323,11 @@ class _Body:
         try:
             table = arrow_csv.read_csv(
                 pa.BufferReader(body),
-                read_options=arrow_csv.ReadOptions(column_names=columns, block_size=_BLOCK_SIZE),
+                read_options=arrow_csv.ReadOptions(
+                    use_threads=False,  # Threads keep up to a third of the memory
+                    column_names=columns,
+                    block_size=_BLOCK_SIZE,
+                ),
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=self.delimiter,
                     newlines_in_values=n_quotes > 0,
@@ -342,7 +347,7 @@ class _Body:
         if not len(table) or _FILLED.search(text, self.start, self.end) is None:
             self._check()
         pa.default_memory_pool().release_unused()  # Half of the columns' size, of the parser
-        return list(table.columns)
+        return [pd.Series(pd.arrays.ArrowExtensionArray(column)) for column in table.columns]
 
     def _check(self) -> None:
         """Raise InputError for a row of another length, an open quotation mark, or no rows."""
