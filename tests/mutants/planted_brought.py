@@ -80,8 +80,8 @@ plant("wavelengths_are_data", headings, "_is_data",
       "_FEWEST_STEPS and bool(np.allclose(steps, steps[0], rtol=0.01))",
       "_FEWEST_STEPS and False",
       "wavelengths as names")  # fmt: skip
-plant("names_within_are_rows", extra_rows, "without_repeated_names", "if is_name is None:",
-      "if True:", "names within", users=[table_reading])  # fmt: skip
+plant("names_within_are_rows", extra_rows, "_without_repeated_names", "if not named:",
+      "if True:", "names within")  # fmt: skip
 plant("blank_lines_are_skipped", delimited_text._Body, "columns", "ignore_empty_lines=width > 1",
       "ignore_empty_lines=True", "blank lines of one column")  # fmt: skip
 plant("the_mark_of_the_fit_is_that_of_every_file", table_reading, "_by_rules",

@@ -65,10 +65,11 @@ planted(
 
 @changes(
     table_reading,
-    "_prepared",
+    "_by_rules",
     in_folder(test_clocks.test_columns_of_parquet_keep_their_clock, BY_CLOCK),
 )
-def files_with_zones_are_read_in_utc(right, name, series, kind):
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
-        series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-    return right(name, series, kind)
+def files_with_zones_are_read_in_utc(right, columns, *arguments):
+    for name, series in columns.items():
+        if isinstance(series.dtype, pd.DatetimeTZDtype):
+            columns[name] = series.dt.tz_convert("UTC").dt.tz_localize(None)
+    return right(columns, *arguments)

@@ -68,8 +68,8 @@ plant("places_are_those_of_titles", delimited_text, "_tabbed", "or any(", "or Fa
 plant("bad_lines_stay", delimited_text._Body, "takes",
       'self.options.bad_lines == "drop" or', "False or",
       law(laws.test_rows_of_another_length, "9,8", "2 fields where"))  # fmt: skip
-plant("gaps_stay", extra_rows, "fill_down", "column.ffill() if is_series else",
-      "column if True else", law(laws.test_labels_of_blocks_are_filled_down),
+plant("gaps_stay", extra_rows, "fill_down", "column.ffill() if name in",
+      "column if name in", law(laws.test_labels_of_blocks_are_filled_down),
       users=[table_reading])  # fmt: skip
 plant("letters_do_not_matter", text_encodings, "_score", "1.0 - 0.5 * i / len(letters)", "1.0",
       letters("ירושלים תל אביב", "cp1255"))  # fmt: skip

@@ -15,7 +15,7 @@ from bochner._base.names import Remarks, refuse_repeated, shown
 from bochner.files.columns import kind_of, labels
 from bochner.files.delimited_text import RawColumns, read_texts
 from bochner.files.errors import InputError
-from bochner.files.extra_rows import fill_down, without_repeated_names, without_summaries
+from bochner.files.extra_rows import fill_down, without_extra_rows
 from bochner.files.identifiers import leave_out
 from bochner.files.missing_codes import missing_codes
 from bochner.files.number_dates import number_dates
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _AUTOMATIC = ReadOptions()
 
-_WITH_SUMMARIES = (*TEXT_ENDINGS, *SPREADSHEETS)
-"""Endings of files that people write, with sums below the rows."""
+_WRITTEN = (*TEXT_ENDINGS, *SPREADSHEETS)
+"""Endings of files that people write, with names, sums and remarks between the rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,26 +66,29 @@ def read(
     """
     try:
         import pandas as pd
-        import pyarrow  # noqa: F401
+        import pyarrow
     except ImportError:
         raise ImportError(
             "Tables are read by pandas and pyarrow: pip install 'bochner[cli]'."
         ) from None
-    remarks, ending, source = Remarks(), "", "The table"
+    remarks, ending, source, index = Remarks(), "", "The table", None
     if isinstance(path, pd.DataFrame):
         raw, index = RawColumns(_columns_of(path)), path.index
     else:
         path, ending = find(path)
-        source, index = str(place(path)), None
+        source = str(place(path))
         raw = _load(path, ending, options)
     columns, notes = raw.columns, raw.notes
+    raw = replace(raw, columns={})
     if not options.recorded:
         check_names(options.types, columns)
-    if options.skip is None and ending in _WITH_SUMMARIES:
-        columns, note = without_summaries(columns)
-        notes = (*notes, note) if note else notes
+    if options.skip is None and ending in _WRITTEN:
+        columns, extra = without_extra_rows(columns)
+        notes += extra
     columns, gaps = fill_down(columns, options)
     series, kept, found = _by_rules(columns, options, text, rules, remarks, optional, raw.delimiter)
+    columns.clear()  # Texts take more memory than what is read from them
+    pyarrow.default_memory_pool().release_unused()
     left = leave_out(series, {*text, *options.types, *keep, *kept}, remarks, options.recorded)
     frame = pd.DataFrame({name: each for name, each in series.items() if name not in left})
     if frame.empty:
@@ -225,12 +228,7 @@ def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
         raise InputError(f"{place(path)} {words}")
     if ending not in TEXT_ENDINGS:
         return read_frame(path, ending, options)
-    raw = read_texts(path, "\t" if ending == ".tsv" else ",", options)
-    columns, notes = raw.columns, raw.notes
-    if options.skip is None:
-        columns, note = without_repeated_names(columns)
-        notes = (*notes, note) if note else notes
-    return replace(raw, columns=columns, notes=notes)
+    return read_texts(path, "\t" if ending == ".tsv" else ",", options)
 
 
 def _by_rules(
@@ -251,12 +249,10 @@ def _by_rules(
         options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
     kinds = {name: record["rule"] for name, record in options.decisions.items()} | requested
-    series: dict[str, Any] = {}
-    texts: dict[str, Any] = {}
-    for name, column in columns.items():
-        if kinds.get(name) != "ignore":
-            series[name] = _prepared(name, column, kinds.get(name))
-            texts |= {} if hasattr(series[name], "iloc") else {name: series[name]}
+    series, texts = {n: x for n, x in columns.items() if kinds.get(n) != "ignore"}, {}
+    for name, column in series.items():
+        if delimiter or _is_mixed(name, column, kinds.get(name)):
+            texts[name] = _arrow_texts(name, column)
     found, decimal, order = read_by_rules(
         texts, options, rules, remarks, requested=requested, optional=optional,
         has_semicolons=delimiter == ";",
@@ -265,8 +261,8 @@ def _by_rules(
     for name, column in series.items():
         if name in found:
             series[name], decisions[name] = found[name].values, found[name].record
-            if hasattr(columns[name], "iloc") and name not in kinds:
-                _remark_on_stored_text(columns[name], found[name], remarks)
+            if not delimiter and name not in kinds:
+                _remark_on_stored_text(column, found[name], remarks)
         elif kind := {**dict.fromkeys("iuf", "number"), "M": "date"}.get(column.dtype.kind):
             decisions[name] = {"rule": kind}
     codes = _without_codes(series, options, requested, remarks)
@@ -311,28 +307,32 @@ def _remark_on_stored_text(cells: pd.Series, some: ReadColumn, remarks: Remarks)
         remarks.add(some.column.name, f"{words} keeps them", shown(cells.iloc[rows[0]]))
 
 
-def _prepared(name: str, column: Any, kind: str | None) -> Any:
-    """Return a typed column (n,) that has its kind, guessed if None, and other columns as texts.
+def _is_mixed(name: str, column: pd.Series, kind: str | None) -> bool:
+    """Return whether a typed column has not the requested kind, or numbers or dates among text.
 
-    Numbers among text become text, because spreadsheets may hold both.
+    Numbers that are dates for certain have not the kind of dates.
     """
-    if not hasattr(column, "iloc"):
-        return column
     is_date, is_number = column.dtype.kind == "M", column.dtype.kind in "iuf"
     if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
-        return column
+        return False
     is_wanted = kind is not None
     if kind is None and is_number:
         dates = number_dates(name, column.to_numpy(dtype=float, na_value=np.nan))
         is_wanted = dates is not None and dates.is_sure
     kinds = {kind_of(entry) for entry in set(map(type, column[column.notna()]))}
     is_wanted |= "text" in kinds and column.dtype.kind == "O" and column.dtype != "category"
-    if not is_wanted or not kinds <= {"text", "numeric", "date"}:
-        return column
+    return is_wanted and kinds <= {"text", "numeric", "date"}
+
+
+def _arrow_texts(name: str, column: pd.Series) -> Any:
+    """Return the entries of a column as an Arrow array of texts (n,)."""
+    import pandas as pd
     import pyarrow as pa
 
-    texts = labels(np.asarray(column, dtype=object), column.notna().to_numpy())
+    if column.dtype == pd.ArrowDtype(pa.string()):
+        return pa.array(column.array)
     try:
+        texts = labels(np.asarray(column, dtype=object), column.notna().to_numpy())
         return pa.chunked_array([pa.array(texts, pa.string())])
     except UnicodeEncodeError as error:
         raise InputError(
