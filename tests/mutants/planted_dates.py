@@ -11,7 +11,7 @@ plant_edits(
     "number_dates",
     in_folder(test_date_rules.test_ordinary_numbers_stay_numbers, "pin"),
     users=(date_rule,),
-    numbers_of_the_size_of_dates_are_dates=("or is_named or _is_even", "or True or _is_even"),
+    numbers_of_the_size_of_dates_are_dates=("is_like_no_other or _is_even", "True or _is_even"),
 )
 
 plant_edits(
