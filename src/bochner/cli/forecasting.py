@@ -39,9 +39,10 @@ from bochner.comparison.forecast_fits import (
     forecast_coverage,
     forecast_each,
     forecast_verdict,
-    mean_mase,
+    mean_scores,
     model_facts,
     past_scores,
+    shown_times,
 )
 from bochner.files.errors import InputError
 from bochner.files.joined_dates import fiscal_year, join_dates
@@ -91,7 +92,7 @@ class _Forecasts:
         """Return the times of a forecast as texts, fiscal years as in the file."""
         if self.written:
             return [fiscal_year(time.year, self.written) for time in one.times]
-        return one.shown_times()
+        return shown_times(one.times)
 
     def table(self) -> pd.DataFrame:
         """Return the forecasts of all series as one table, as written to the CSV file."""
@@ -216,7 +217,7 @@ def _record(
         record: dict[str, object] = {
             "name": one.name,
             "n_values": len(one.values),
-            "times": [str(time) for time in forecasts.shown_times(one)],
+            "times": forecasts.shown_times(one),
             "forecast": one.mean.tolist(),
             "lower": one.lower.tolist(),
             "upper": one.upper.tolist(),
@@ -291,29 +292,18 @@ def _scores_table(forecasts: _Forecasts) -> Table:
         (name, number(each.mase(OURS), 3), number(each.mase(each.other), 3), percent(each.coverage))
         for name, each in list(scores.items())[:_MOST_SERIES]
     ]
-    means = (mean_mase(list(scores.values()), OURS), mean_mase(list(scores.values())))
-    share = float(np.concatenate([each.covered for each in scores.values()]).mean())
-    count = f"mean of {len(scores)}"
-    rows.append((count, number(means[0], 3), number(means[1], 3), percent(share)))
+    ours, other, share = mean_scores(scores.values())
+    rows.append((f"mean of {len(scores)}", number(ours, 3), number(other, 3), percent(share)))
     return cells_table(("scaled errors (MASE)", OURS, "season repeated", "coverage"), rows)
 
 
 def _forecast_rows(forecasts: _Forecasts) -> Table:
     """Return the forecast of a single series as a table; a long one is shortened to its ends."""
     (one,) = forecasts.series
-    places: list[int | None] = list(range(len(one.mean)))
-    if len(places) > _MOST_ROWS:
-        places = [*places[:_FIRST_ROWS], None, *places[-_FIRST_ROWS:]]
-    times = forecasts.shown_times(one)
-    rows = [
-        ("...", "", "", "")
-        if place is None
-        else (
-            times[place],
-            *(one.shown(values[place]) for values in (one.mean, one.lower, one.upper)),
-        )
-        for place in places
-    ]
+    columns = zip(forecasts.shown_times(one), one.mean, one.lower, one.upper, strict=True)
+    rows = [(time, *map(one.shown, values)) for time, *values in columns]
+    if len(rows) > _MOST_ROWS:
+        rows = [*rows[:_FIRST_ROWS], ("...", "", "", ""), *rows[-_FIRST_ROWS:]]
     level = f"{100.0 * forecasts.level:g} % from"
     return cells_table((forecasts.columns.time, "forecast", level, "to"), rows)
 
@@ -322,9 +312,7 @@ def _last_rows(forecasts: _Forecasts) -> Table:
     """Return a table of the last value and the last forecast of each series."""
     rows = []
     for one in forecasts.series[:_MOST_SERIES]:
-        values = one.values.dropna().to_numpy(dtype=float)
-        ends = (one.shown(each[-1]) for each in (values, one.mean, one.lower, one.upper))
-        rows.append((one.name, forecasts.shown_times(one)[-1], *ends))
+        rows.append((one.name, forecasts.shown_times(one)[-1], *map(one.shown, one.last)))
     hidden = len(forecasts.series) - len(rows)
     if hidden:
         rows.append((f"{hidden} more", *[""] * 5))

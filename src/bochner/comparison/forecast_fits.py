@@ -25,8 +25,6 @@ from bochner.series.series_rows import read_series
 
 if TYPE_CHECKING:
     import pandas as pd
-if TYPE_CHECKING:
-    import pandas as pd
 
 SEASON_REPEATED, LAST_REPEATED = "last season repeated", "last value repeated"
 
@@ -139,10 +137,16 @@ def repeated_season(values: Array, horizon: int, season: int) -> Array:
     return np.resize(pattern, horizon)
 
 
-def mean_mase(scores: Collection[OriginScores], method: Any = None) -> float:
-    """Return a method's mean absolute scaled error over all series, by default the naive one's."""
-    errors = [each.mase(each.other if method is None else method) for each in scores]
-    return float(np.nanmean(errors)) if np.isfinite(errors).any() else np.nan
+def mean_scores(scores: Collection[OriginScores]) -> tuple[float, float, float]:
+    """Return mean scaled errors of the model and of naive forecasts, and the intervals' coverage.
+
+    Means are over all series; series without a scale are left out.
+    """
+    errors = as_array([(each.mase(OURS), each.mase(each.other)) for each in scores])
+    ours, other = (
+        float(np.nanmean(part)) if np.isfinite(part).any() else np.nan for part in errors.T
+    )
+    return ours, other, float(np.concatenate([each.covered for each in scores]).mean())
 
 
 _ALIKE = 0.05
@@ -163,8 +167,6 @@ _SCALES = {
 
 _NO_SEASONS = ("trend", "inputs", "remainder")
 """Components that are neither seasons nor cycles."""
-
-_MIDNIGHT = "%Y-%m-%d"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,9 +190,11 @@ class SeriesForecast:
         decimals = max(0, _DIGITS - 1 - int(np.floor(np.log10(width))))
         return f"{value:,.{decimals}f}"
 
-    def shown_times(self) -> list[str]:
-        """Return the times as text; dates omit the time of day if all are at midnight."""
-        return shown_times(self.times)
+    @property
+    def last(self) -> list[float]:
+        """Last known value, and the last mean with both ends of its interval."""
+        parts = self.values.dropna().to_numpy(), self.mean, self.lower, self.upper
+        return [float(part[-1]) for part in parts]
 
     def span(self) -> str:
         """Return the first and the last time of the series, as text."""
@@ -203,16 +207,12 @@ _MOST_BREAKS = 4
 
 
 def shown_times(times: Any) -> list[str]:
-    """Return times of a pandas index as text."""
+    """Return times of a pandas index as text; dates at midnight have no time of day."""
     if hasattr(times, "normalize"):  # Periods or dates
         if (times == times.normalize()).all():
-            return [time.strftime(_MIDNIGHT) for time in times]
+            return [time.strftime("%Y-%m-%d") for time in times]
         return [time.isoformat(sep=" ", timespec="minutes") for time in times]
-    if times.dtype.kind in "iu":
-        return [str(time) for time in times]
-    if times.dtype.kind == "f":
-        return [f"{time:.10g}" for time in times]
-    return [str(time) for time in times]
+    return [f"{time:.10g}" if times.dtype.kind == "f" else str(time) for time in times]
 
 
 def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
@@ -258,7 +258,7 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
     """Return a sentence that compares a model's forecast errors with those of naive forecasts."""
     if not scores:
         return "The series are too short to measure forecasts of their last values."
-    ours, other = mean_mase(scores, OURS), mean_mase(scores)
+    ours, other, _ = mean_scores(scores)
     names = {each.other for each in scores}
     what = (names.pop() if len(names) == 1 else SEASON_REPEATED).removesuffix(" repeated")
     if not np.isfinite([ours, other]).all() or not other:
@@ -266,14 +266,14 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
             "Forecasts from past origins could not be compared with forecasts that repeat the "
             f"{what}."
         )
-    ratio = ours / other
-    if abs(ratio - 1.0) <= _ALIKE:
-        how = "as large as those of forecasts that repeat"
-    elif ratio < 1.0:
-        how = f"{percent(1.0 - ratio)} smaller than those of forecasts that repeat"
-    else:
-        how = f"{percent(ratio - 1.0)} larger than those of forecasts that repeat"
-    return f"Errors of forecasts from past origins are {how} the {what}."
+    change = ours / other - 1.0
+    how = f"{percent(abs(change))} {'smaller' if change < 0.0 else 'larger'} than"
+    if abs(change) <= _ALIKE:
+        how = "as large as"
+    return (
+        f"Errors of forecasts from past origins are {how} those of forecasts that repeat the "
+        f"{what}."
+    )
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:

@@ -41,6 +41,9 @@ OF_NUMBERS = ("rmse", "mae", "r2", "coverage")
 OF_CLASSES = ("log_loss", "error", "auc")
 """Metrics shown in tables for classification."""
 
+SHARES = ("r2", "coverage", "error")
+"""Metrics that are shown in per cent."""
+
 OF_SPREAD = ("r2", "auc")
 """Metrics that depend on the spread of the targets, so they do not compare kinds of rows."""
 
@@ -95,6 +98,12 @@ class Outcome:
     unit: float = 1.0
     clusters: NDArray[Any] | None = None
     seconds: float = float("nan")
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics that tables show; the first one ranks methods."""
+        names, scores = OF_NUMBERS if self.classes is None else OF_CLASSES, self.scores()
+        return [name for name in names if name in scores]
 
     def part(self, rows: Index | Mask) -> "Outcome":
         """Return the outcome restricted to some of the rows."""

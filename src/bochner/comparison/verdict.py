@@ -8,9 +8,16 @@ import numpy as np
 from scipy.stats import norm
 
 from bochner._base.arrays import Array
-from bochner._base.number_texts import number, percent
+from bochner._base.number_texts import number, percent, with_error
 from bochner.comparison.leaks import Leak
-from bochner.comparison.outcomes import Outcome, Score, mean_score, outcome_coverage
+from bochner.comparison.outcomes import (
+    METRICS,
+    SHARES,
+    Outcome,
+    Score,
+    mean_score,
+    outcome_coverage,
+)
 from bochner.comparison.study import Study
 from bochner.tables.sensitivity import VarianceShares
 
@@ -66,6 +73,23 @@ class Difference:
     def is_certain(self) -> bool:
         """Whether the difference of the errors is significant."""
         return self.upper < 1.0 or self.lower > 1.0
+
+    @property
+    def change(self) -> str:
+        """Size of the model's error relative to the other error, such as "12 % lower"."""
+        return f"{percent(abs(self.ratio - 1.0))} {'lower' if self.ratio < 1.0 else 'higher'}"
+
+    @property
+    def conclusion(self) -> str:
+        """Text on the significance, such as "the difference is not significant"."""
+        return f"the difference is {'' if self.is_certain else 'not '}significant"
+
+
+def metric_text(name: str, score: Score) -> str:
+    """Return a metric with its standard error, if known; shares of rows in per cent."""
+    if name in SHARES:
+        return percent(score.value, score.std_error)
+    return f"{score.value:.3f}" if name == "auc" else with_error(score.value, score.std_error)
 
 
 def scope(study: Study) -> str:
@@ -124,15 +148,13 @@ def verdict(study: Study) -> str:
         return text
     n_others = len(study.others)
     other = gap.other if n_others == 1 else f"the best of {n_others} other methods ({gap.other})"
-    metric = "RMSE" if our_outcome.classes is None else "log loss"
-    change = abs(gap.ratio - 1.0)
-    if change < _ALIKE:
+    metric = METRICS[our_outcome.metrics[0]]
+    if abs(gap.ratio - 1.0) < _ALIKE:
         return f"{text} The {metric} equals that of {other}."
-    direction = "lower" if gap.ratio < 1.0 else "higher"
-    chance = "" if gap.is_certain else ", but the difference is not significant"
+    chance = "" if gap.is_certain else f", but {gap.conclusion}"
     if n_others > 1 and gap.is_certain:
         chance = f", significant among {n_others} comparisons"
-    return f"{text} The {metric} is {percent(change)} {direction} than that of {other}{chance}."
+    return f"{text} The {metric} is {gap.change} than that of {other}{chance}."
 
 
 def suspicion(leak: Leak) -> str:

@@ -24,15 +24,11 @@ from bochner.files.clocks import (
     clock_times,
     entry_clock,
     entry_in_utc,
-    hours_of,
     is_fixed,
     series_in_utc,
     series_zone,
     zone_name,
 )
-
-_MICROSECONDS = 3600e6
-"""Microseconds of an hour, the unit of times of day."""
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -51,7 +47,6 @@ _KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
     ((bool, np.bool_, numbers.Real, Decimal), "numeric"),
     ((datetime.date, np.datetime64), "date"),
 )
-_EPOCH = np.datetime64(0, "us")
 _ISO_DATE = re.compile(
     r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
 )
@@ -140,9 +135,9 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     raw = _as_array(series, is_category) if zone is None else series_in_utc(series)
     present = _present(raw)
     if raw.dtype.kind == "O" and set(map(type, raw[present])) == {datetime.time}:
-        hours = np.full(raw.shape[0], np.nan)
-        hours[present] = hours_of(raw[present])
-        clock = _EPOCH + np.round(hours * _MICROSECONDS).astype("timedelta64[us]")
+        times = [f"1970-01-01T{entry.replace(tzinfo=None)}" for entry in raw[present].tolist()]
+        clock = _filled(present, times)
+        hours = (clock - np.datetime64(0, "us")) / np.timedelta64(1, "h")
         return Column(name, "numeric", hours, present, hours, clock=clock)
     kind, may_be_dates = _kind(raw, present), not (keep_text or is_category)
     if kind == "date":

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, ClassVar
 
+from bochner._base.number_texts import number, percent
 from bochner.plot.class_errors import ConfusionDisplay
 from bochner.plot.display import Display, new_axes, to_svg
 from bochner.plot.effects import EffectDisplay
@@ -39,6 +40,21 @@ class Cell:
 
     text: str
     value: float | None = None
+
+
+def count_cell(count: int) -> Cell:
+    """Return a cell with a number of rows."""
+    return Cell(f"{count:,}", int(count))
+
+
+def number_cell(value: float, digits: int = 3) -> Cell:
+    """Return a cell with a number of some significant digits, or a dash for NaN."""
+    return Cell(number(value, digits), float(value))
+
+
+def share_cell(share: float, digits: int | None = None) -> Cell:
+    """Return a cell with a share in per cent, or a dash for NaN."""
+    return Cell(percent(share, digits=digits), float(share))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,9 @@ from bochner._base.frames import as_frame
 from bochner._base.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, measured_studies, table_facts
-from bochner.comparison.verdict import calibration, scope, verdict
-from bochner.report.accuracy import errors_section, intervals_section, predictions_section, shown
+from bochner.comparison.verdict import calibration, metric_text, scope, verdict
+from bochner.plot.drawn_inputs import series_of
+from bochner.report.accuracy import errors_section, intervals_section, predictions_section
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
@@ -95,7 +96,7 @@ def report_of(model: Model, X: Any, y: object) -> Report:
         model,
         Split(X, targets, X, targets, task, kind="file", reason=reason),
         _names(model, y, targets),
-        table_facts(_frame(X, model), "The data frame"),
+        table_facts(_frame(X), "The data frame"),
         record={"call": "model.report(X, y)"},
         row_names=[f"row {label}" for label in getattr(X, "index", ())],
     )
@@ -104,26 +105,19 @@ def report_of(model: Model, X: Any, y: object) -> Report:
 
 def _names(model: Model, y: object, targets: np.ndarray) -> list[str]:
     """Return the names of the targets, taken from ``y`` or else from the fit."""
-    count = 1 if targets.ndim == 1 else targets.shape[1]
-    if count == 1 and targets.ndim == 1:
-        series_name = getattr(y, "name", None)
-        named = (
-            [series_name] if series_name is not None else [model.record_.get("target", "target")]
-        )
-    else:
-        named = list(getattr(y, "columns", model.record_.get("target", ())))
-    names = [str(name) for name in named if isinstance(name, str)]
+    if targets.ndim == 1:
+        name = getattr(y, "name", None) or model.record_.get("target", "target")
+        return [name if isinstance(name, str) else "target 0"]
+    named: Any = getattr(y, "columns", model.record_.get("target", ()))
+    names, count = [name for name in named if isinstance(name, str)], targets.shape[1]
     return names if len(names) == count else [f"target {number}" for number in range(count)]
 
 
-def _frame(X: Any, model: Model) -> pd.DataFrame:
+def _frame(X: Any) -> pd.DataFrame:
     """Return a table as a pandas frame."""
     if isinstance(X, pd.DataFrame):
         return X
-    if hasattr(X, "columns"):
-        return pd.DataFrame({str(name): X[name].to_numpy() for name in X.columns})
-    array = np.asarray(X)
-    return pd.DataFrame({f"x{i}": column for i, column in enumerate(array.T)})
+    return pd.DataFrame({name: np.asarray(entries) for name, entries in series_of(X)})
 
 
 _MOST_FIGURES = {"residuals": MOST_COLUMNS, "effects": 8, "pairs": 2}
@@ -174,36 +168,24 @@ class Head:
 def html(studies: Sequence[Study]) -> str:
     """Return a report on the targets of a model as one self-contained HTML page."""
     subjects = subjects_of(studies)
-    drifts_of_targets = [drifts(subject) for subject in subjects]
-    checks = [findings(*each) for each in zip(subjects, drifts_of_targets, strict=True)]
-    prefixes = [f"t{n}-" for n in range(1, len(subjects) + 1)] if len(subjects) > 1 else [""]
-    parts = [
-        _target_sections(subject, drifted, own_checks, prefix, len(subjects))
-        for subject, drifted, own_checks, prefix in zip(
-            subjects, drifts_of_targets, checks, prefixes, strict=True
-        )
-    ]
-    first = subjects[0]
-    if len(subjects) > 1:
-        targets = [
-            Section(f"{prefix}target", f"Target {quoted(subject.study.target)}", parts=target_parts)
-            for subject, target_parts, prefix in zip(subjects, parts, prefixes, strict=True)
-        ]
-        targets += filter(None, [importance_section(first)])
-    else:
-        targets = parts[0]
-    sections = [*targets, model_section(subjects), data_section(first), reproduction_section(first)]
-    heads = [_head(*each) for each in zip(subjects, checks, prefixes, strict=True)]
+    first, several = subjects[0], len(subjects) > 1
+    heads, sections = [], list[Section]()
+    for place, subject in enumerate(subjects, 1):
+        prefix = f"t{place}-" if several else ""
+        drifted = drifts(subject)
+        checks = findings(subject, drifted)
+        heads.append(_head(subject, checks, prefix))
+        parts = _target_sections(subject, drifted, checks, prefix, len(subjects))
+        title = f"Target {quoted(subject.study.target)}"
+        sections += [Section(f"{prefix}target", title, parts=parts)] if several else parts
+    if several and (section := importance_section(first)):
+        sections.append(section)
+    sections += [model_section(subjects), data_section(first), reproduction_section(first)]
     study = first.study
-    rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')}"
-    title = Title(
-        "Report on a model",
-        "Predictions of",
-        " and ".join(subject.name for subject in subjects),
-        study.table.source,
-        f"{rows} ({scope(study)})",
-    )
-    return rendered(title, heads, sections)
+    rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')} ({scope(study)})"
+    names = " and ".join(subject.name for subject in subjects)
+    title_of_page = Title("Report on a model", "Predictions of", names, study.table.source, rows)
+    return rendered(title_of_page, heads, sections)
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
@@ -225,9 +207,7 @@ def _target_sections(
     n_subjects: int,
 ) -> list[Section]:
     """Return the sections on a target in the order of the report."""
-    most = {
-        name: max(_FEWEST_FIGURES, count // n_subjects) for name, count in _MOST_FIGURES.items()
-    }
+    most = {name: max(_FEWEST_FIGURES, n // n_subjects) for name, n in _MOST_FIGURES.items()}
     sections: list[Section | None] = [errors_section(subject)]
     if subject.study.is_classification:
         sections += [recognition_section(subject), probabilities_section(subject)]
@@ -235,11 +215,10 @@ def _target_sections(
         sections.append(predictions_section(subject))
         if subject.study.own.lower is not None:
             sections.append(intervals_section(subject))
-    sections.append(unlike_section(subject))
-    sections.append(residuals_section(subject, column_drifts, most["residuals"]))
-    if n_subjects == 1:
-        sections.append(importance_section(subject))
     sections += [
+        unlike_section(subject),
+        residuals_section(subject, column_drifts, most["residuals"]),
+        importance_section(subject) if n_subjects == 1 else None,
         effects_section(subject, most["effects"], most["pairs"]),
         diagnostics_section(checks),
     ]
@@ -251,7 +230,7 @@ def _head(subject: Subject, checks: Sequence[Finding], prefix: str) -> Head:
     outcome, scores = study.own, study.own.scores()
     level = f"{100.0 * outcome.level:g} %"
     figures = [
-        (shown(name, scores[name]), label.format(level=level))
+        (metric_text(name, scores[name]), label.format(level=level))
         for name, label in _KEY_FIGURES.items()
         if name in scores and (name != "error" or outcome.classes is not None)
     ]

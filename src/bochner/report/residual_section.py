@@ -12,7 +12,7 @@ from bochner._base.names import listed
 from bochner._base.number_texts import counted, entries, number, percent, with_error
 from bochner.files.columns import Column, labels
 from bochner.plot.regression_errors import ResidualsDisplay
-from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn
+from bochner.report.html_blocks import Block, Cell, Figure, Section, Table, drawn, share_cell
 from bochner.report.name_texts import cut, quoted, short
 from bochner.report.subject import Subject, shown_values
 
@@ -28,7 +28,6 @@ _FALSE_ALARMS = 0.01
 _LEAST_SHARE = 0.01
 """Smallest share of the squared error explained by bin means that is relevant, however significant
 it is."""
-
 
 _LEAST_REST = 1e-12
 """Lower bound of the unexplained share of the squares, against division by rounding errors."""
@@ -59,6 +58,12 @@ class Drift:
     def extremes(self) -> tuple[int, int]:
         """Indices of the bins with the smallest and the largest mean."""
         return int(np.argmin(self.mean)), int(np.argmax(self.mean))
+
+    @property
+    def ends(self) -> str:
+        """Smallest and largest mean with their bins, such as "from -2 (1 to 5) to 3 (8 to 9)"."""
+        low, high = (f"{number(float(self.mean[k]), 3)} ({self.labels[k]})" for k in self.extremes)
+        return f"from {low} to {high}"
 
 
 def drift(
@@ -227,25 +232,22 @@ def certain(column_drifts: Sequence[Drift]) -> list[Drift]:
 
 def _text(subject: Subject, column_drifts: Sequence[Drift]) -> str:
     outcome = subject.study.own
-    if outcome.classes is None:
-        text = "Residuals are observations less predictions."
-    elif len(outcome.classes) == 2:
+    text = "Residuals are observations less predictions."
+    if outcome.classes is not None:
+        one = "the predicted class is right"
+        if len(outcome.classes) == 2:
+            one = f"its class is {quoted(outcome.classes[1])}"
         text = (
-            f"The residual of a row is one if its class is {quoted(outcome.classes[1])} and zero "
-            "if not, less the predicted probability of that class."
-        )
-    else:
-        text = (
-            "The residual of a row is one if the predicted class is right and zero if not, less "
-            "the probability of that class."
+            f"The residual of a row is one if {one} and zero if not, less the predicted "
+            "probability of that class."
         )
     n_unused = len(subject.important) - len({each.column for each in column_drifts})
     if column_drifts and n_unused > 0:
+        which = "first" if subject.study.importance is None else "most important"
         text += (
             f" {counted(len(column_drifts), 'column')} of {len(subject.important)} are examined: "
+            f"the {which} columns, and times."
         )
-        are_ranked = subject.study.importance is not None
-        text += f"the {'most important' if are_ranked else 'first'} columns, and times."
     if not column_drifts:
         return f"{text} There are too few test rows to tell whether they depend on a column."
     strong = certain(column_drifts)
@@ -282,53 +284,31 @@ def _against_predictions(subject: Subject) -> Figure:
 
 def _beyond(display: ResidualsDisplay) -> str:
     """Return a sentence on residuals beyond the axis of a figure, or an empty text."""
-    n = display.n_beyond
-    if not n:
-        return ""
-    verb = "lies" if n == 1 else "lie"
-    what = "a triangle at its edge" if n == 1 else "triangles at its edge"
-    return f" {counted(n, 'residual')} {verb} beyond the axis: {what}."
+    if display.n_beyond < 2:
+        return " A residual lies beyond the axis: a triangle at its edge." * display.n_beyond
+    return f" {display.n_beyond:,} residuals lie beyond the axis: triangles at its edge."
 
 
 def sentence(column_drift: Drift, n_tests: int) -> str:
     """Describe the range of mean residuals along a column, and whether it is significant."""
-    low, high = column_drift.extremes
-    ends = (
-        f"from {number(float(column_drift.mean[low]), 3)} ({column_drift.labels[low]}) to "
-        f"{number(float(column_drift.mean[high]), 3)} ({column_drift.labels[high]})"
-    )
+    start, ends = f"Along {quoted(column_drift.column)}, mean residuals", column_drift.ends
     if column_drift.is_certain(n_tests):
-        return (
-            f"Along {quoted(column_drift.column)}, mean residuals drift {ends}: "
-            f"{percent(column_drift.share)} of the squared error."
-        )
-    return (
-        f"Along {quoted(column_drift.column)}, mean residuals range {ends}, which is not "
-        "significant."
-    )
+        return f"{start} drift {ends}: {percent(column_drift.share)} of the squared error."
+    return f"{start} range {ends}, which is not significant."
 
 
 def _table(subject: Subject, column_drifts: Sequence[Drift]) -> Table:
     rows = []
     for each in column_drifts:
-        low, high = each.extremes
         row = [Cell(cut(each.column))]
-        for place in (low, high):
-            row.append(Cell(cut(each.labels[place])))
-            mean = float(each.mean[place])
-            row.append(Cell(with_error(mean, float(each.std_error[place])), mean))
-        row.append(Cell(percent(each.share), each.share))
+        for place in each.extremes:
+            mean, error = float(each.mean[place]), float(each.std_error[place])
+            row += [Cell(cut(each.labels[place])), Cell(with_error(mean, error), mean)]
+        row.append(share_cell(each.share))
         p_value = "< 0.001" if each.p_value < 1e-3 else f"{each.p_value:.3f}"
         rows.append([*row, Cell(p_value, each.p_value)])
-    heads = (
-        "column",
-        "lowest where",
-        "mean residual",
-        "highest where",
-        "mean residual there",
-        "share of squared error",
-        "p",
-    )
+    heads = ["column", "lowest where", "mean residual", "highest where", "mean residual there"]
+    heads += ["share of squared error", "p"]
     note = (
         "Columns are cut into at most eight bins. The share is that of the squared error which the "
         "means of the bins explain; some of it is chance. p is the p-value of equal means, by "
