@@ -1,6 +1,7 @@
 """Dates in the notations of programs and countries, against the dates that were written."""
 
 import datetime
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -306,3 +307,12 @@ def test_ordinary_numbers_stay_numbers(tmp_path, name):
     np.testing.assert_array_equal(read.frame[name], numbers)
     are_noted = any("looks like dates" in note for note in read.notes)
     assert are_noted == (name in ("pin", "budget"))
+
+
+def test_a_single_word_is_no_month_of_a_rare_language():
+    """Tháng is Vietnamese for month, and begins like the August of Venda."""
+    texts = [f"Tháng {i % 9 + 1} {2000 + i % 20}" for i in range(60)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        frame = read_table(pd.DataFrame({"x": texts, "y": range(60)}), text=["y"])
+    assert "x" not in frame or frame["x"].dtype.kind != "M"

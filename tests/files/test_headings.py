@@ -93,6 +93,13 @@ DECORATIONS: dict[str, tuple[Decoration, str]] = {
     "comments of another sign": (lambda p: text(p, above=[["% relation"]]), "line is a title"),
     "blank lines above": (lambda p: "\n\n" + text(p), ""),
     "ends of rows": (lambda p: text(p, end=";"), "Rows end with a delimiter"),
+    "several ends of rows": (lambda p: text(p, end=";;;"), "Rows end with a delimiter"),
+    "lines in quotation marks": (
+        lambda p: "".join(f'"{line}"\n' for line in text(p).splitlines()), ""),
+    "empty rows below": (lambda p: text(p, below=[wide(p), wide(p)]), ""),
+    "a remark with the delimiter": (
+        lambda p: text(p, below=[['"Copied from the screen; twice"']]), "1 line is left out"),
+    "the largest below": (lambda p: text(p, below=[wide(p, "Min"), wide(p, "Max")]), "Min, Max"),
     "ends of names": (lambda p: text(p, names_end=";"), "Names end with a delimiter"),
     "ends of all lines": (lambda p: text(p, end=";", names_end=";"), ""),
     "remarks below": (

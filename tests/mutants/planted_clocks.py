@@ -48,8 +48,8 @@ plant_edits(
     users=(columns, test_clocks),
     one_offset_for_all_times=("np.array(offsets, ", "np.array(offsets[:1] * len(offsets), "),
     offsets_change_at_full_days_only=(
-        "int(quarter) * _QUARTER",
-        "int(quarter) // 96 * 96 * _QUARTER",
+        "M8[15m]",
+        "M8[D]",
     ),
 )
 

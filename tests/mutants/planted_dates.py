@@ -11,32 +11,29 @@ plant_edits(
     "number_dates",
     in_folder(test_date_rules.test_ordinary_numbers_stay_numbers, "pin"),
     users=(date_rule,),
-    numbers_of_the_size_of_dates_are_dates=("or is_named or _is_even", "or True or _is_even"),
+    numbers_of_the_size_of_dates_are_dates=("is_like_no_other or _is_even", "True or _is_even"),
 )
 
 plant_edits(
     local_dates,
-    "_day_of",
+    "_days",
     test_date_rules.test_days_that_months_lack_are_not_moved,
-    days_that_months_lack_are_moved=(
-        'date(year, month, int(parts.get("day", 1)))',
-        'date(year, month, 1) + timedelta(int(parts.get("day", 1)) - 1)',
-    ),
+    days_that_months_lack_are_moved=(' & (days.astype("datetime64[M]") == months)', ""),
 )
 
 plant_edits(
     local_dates,
     "read_texts",
-    lambda: test_date_rules.test_long_columns_are_read_like_short_ones("day first"),
-    days_without_a_time_of_day_are_lost=("texts.is_valid())", "texts.is_null())"),
-    times_of_day_are_lost=("by_day + (by_clock - ", "by_day + 0 * (by_clock - "),
+    lambda: test_date_rules.test_any_date_is_read_as_it_was_written("%Y/%m/%d %I:%M:%S %p GMT+2"),
+    local_times_are_taken_for_utc=("_time_of_day(parts) - offset", "_time_of_day(parts)"),
+    times_of_day_are_lost=("_days(parts, month, day) + clock", "_days(parts, month, day)"),
 )
 
 plant_edits(
     local_dates,
     "_time_of_day",
     test_date_rules.test_hours_to_24,
-    a_day_ends_before_24=("time > timedelta(days=1)", "time >= timedelta(days=1)"),
+    a_day_ends_before_24=("time <= 24", "time < 24"),
 )
 
 plant_edits(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timezone, tzinfo
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Stamps = NDArray[np.datetime64]
-
-_QUARTER = np.timedelta64(15, "m")
-"""Fifteen minutes: since 1972 offsets of zones change only at full quarters of an hour, so that the
-offset is looked up once for each quarter."""
-
-_FIXED = re.compile(r"UTC([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
-"""Names of fixed offsets, as `datetime.timezone` has them."""
-
-_EPOCH = np.datetime64(0, "us")
-"""Midnight of 1 January 1970, from which quarters of an hour are counted."""
 
 
 def zone_name(zone: tzinfo | str | None) -> str | None:
@@ -45,19 +35,14 @@ def zone_name(zone: tzinfo | str | None) -> str | None:
 
 def is_fixed(name: str) -> bool:
     """Return whether a zone is a fixed offset from UTC, such as "UTC+01:00", not a named region."""
-    return _FIXED.fullmatch(name) is not None
+    return name.startswith(("UTC+", "UTC-"))
 
 
 def zone_of(name: str) -> tzinfo | None:
     """Return the time zone with a name, None if it is not in the database of this machine."""
-    if name == "UTC":
-        return UTC
-    if match := _FIXED.fullmatch(name):
-        sign, hours, minutes, seconds = match.groups()
-        offset = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds or 0))
-        return timezone(offset if sign == "+" else -offset)
     try:
-        return ZoneInfo(name)
+        fixed = datetime.strptime(name, "UTC%z").tzinfo if is_fixed(name) else None
+        return UTC if name == "UTC" else fixed or ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return None
 
@@ -70,12 +55,13 @@ def clock_times(utc: Stamps, name: str) -> Stamps:
     shown = utc.astype("M8[us]")
     present = ~np.isnat(shown)
     zone = zone_of(name)
-    if zone is None or not present.any():
+    if zone is None:
         return shown
-    quarters, place = np.unique((shown[present] - _EPOCH) // _QUARTER, return_inverse=True)
+    # Since 1972 offsets of zones change at full quarters of an hour only.
+    quarters, place = np.unique(shown[present].astype("M8[15m]"), return_inverse=True)
     offsets = [
-        ((_EPOCH + int(quarter) * _QUARTER).item().replace(tzinfo=UTC).astimezone(zone)).utcoffset()
-        for quarter in quarters
+        quarter.replace(tzinfo=UTC).astimezone(zone).utcoffset()
+        for quarter in quarters.astype("M8[us]").tolist()
     ]
     shown[present] += np.array(offsets, dtype="m8[us]")[place]
     return shown
@@ -105,16 +91,3 @@ def series_in_utc(series: pd.Series) -> Stamps:
     if hasattr(series, "dt") and hasattr(series.dt, "convert_time_zone"):  # Polars
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
     return np.asarray(series, dtype="datetime64[us]")
-
-
-_MINUTES = 60.0
-"""Minutes of an hour, and seconds of a minute."""
-
-
-def hours_of(entries: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Convert times of day (k,), `datetime.time` each, to hours since midnight."""
-    seconds = [
-        (time.hour * _MINUTES + time.minute) * _MINUTES + time.second + 1e-6 * time.microsecond
-        for time in entries
-    ]
-    return np.array(seconds, dtype=np.float64) / _MINUTES**2

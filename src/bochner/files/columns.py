@@ -22,15 +22,11 @@ from bochner.files.clocks import (
     clock_times,
     entry_clock,
     entry_in_utc,
-    hours_of,
     is_fixed,
     series_in_utc,
     series_zone,
     zone_name,
 )
-
-_MICROSECONDS = 3600e6
-"""Microseconds of an hour, the unit of times of day."""
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,11 +161,9 @@ def _times_of_day(
     name: str, raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
 ) -> Column:
     """Convert `datetime.time` entries to a numeric column of hours since midnight."""
-    hours = np.full(raw.shape[0], np.nan)
-    hours[present] = hours_of(raw[present])
     clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
-    microseconds = np.round(hours[present] * _MICROSECONDS).astype("timedelta64[us]")
-    clock[present] = np.datetime64(0, "us") + microseconds
+    clock[present] = [f"1970-01-01T{entry.replace(tzinfo=None)}" for entry in raw[present].tolist()]
+    hours = (clock - np.datetime64(0, "us")) / np.timedelta64(1, "h")
     return Column(name, "numeric", hours, present, hours, clock=clock)
 
 

@@ -60,7 +60,7 @@ _SPANS = {
 
 _ZONE = "Z|[A-Z]{0,4} ?[+-][0-9]{1,2}(?::?[0-9]{2})?(?: [A-Z]{3,4})?|[A-Z]{3,4}"
 _CLOCK = (
-    r"(?:(?P<before>[AaPp])[Mm] *)?(?P<hour>[0-9]{1,2})(?:[:.h](?P<minute>[0-9]{1,2})"
+    r"(?P<hour>[0-9]{1,2})(?:[:.h](?P<minute>[0-9]{1,2})"
     r"(?:[:.m](?P<second>[0-9]{1,2})(?:[.,:](?P<fraction>[0-9]{1,9}))?)?)? ?h?"
     rf"(?: ?(?P<half>[AaPp])\.? ?[Mm]\.?)?(?: ?(?P<zone>{_ZONE}))?"
 )
@@ -69,9 +69,9 @@ _COMPACT_CLOCK = (
     r"(?:-?(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
     rf"(?: ?(?P<zone>{_ZONE}))?"
 )
-_JOIN = r"(?:[T_]| ?, ?| +- +|:| )+"
+_JOIN = r"(?:[T_:, ]| - )+"
 _WEEKDAY = rf"(?:(?P<weekday>{_LETTER}{{2,}}(?:-{_LETTER}+)?)[ .,]+)?"
-_AFTER = rf"(?:[ ,]+(?P<after>(?![AaPp][Mm] ){_LETTER}{{2,}}(?:-{_LETTER}+)?))?"
+_AFTER = rf"(?:[ ,]+(?P<after>{_LETTER}{{2,}}(?:-{_LETTER}+)?))?"
 
 _LAYOUTS = (
     rf"^{_WEEKDAY}DATE{_AFTER}(?:{_JOIN}{_CLOCK})?$",
@@ -81,10 +81,10 @@ _LAYOUTS = (
 """Places of the time of day: after the date, before it, or after it without colons."""
 
 _WEEK_WORDS = "(?i:kalenderwoche|woche|week|wk|kw|cw|semaine|semana|settimana|vecka|uge|uke|viikko)"
-_QUARTER_WORDS = r"(?i:quartal|quarter|trimestre|kwartaal|kwartał|kvartal|квартал|кв)\b"
+_QUARTER_WORDS = r"(?i:quartal|quarter|trimestre|kwartaal|kwartał|kvartal|квартал|кв)"
 
 _REWRITES = (
-    ("[\u00a0\u2009\u202f]", " "),
+    ("[\u00a0\u2009\u202f\u3000]", " "),
     (r"(?:星期|[周週])[一二三四五六日天]|[월화수목금토일]요일|[月火水木金土日]曜日?", ""),
     (r"\s*[(\[（][^0-9)\]）]{1,16}[)\]）]", ""),  # A weekday, a flag
     (r"^\[(.*)\]$", r"\1"),
@@ -99,6 +99,7 @@ _REWRITES = (
     (r"([0-9]{1,2}) ?[時时点시]", r"\1:00"),
     (r"(?:午前|上午|오전) ?", " AM "),
     (r"(?:午後|下午|오후) ?", " PM "),
+    (r"(^|[ ,])([AaPp][Mm]) *([0-9]{1,2}(?::[0-9:.,]+|$))", r"\1\3 \2"),
     (
         r"^(?:[^0-9]+, )?(?:ngày )?([0-9]{1,2}) tháng ([0-9]{1,2}),? (?:năm )?([0-9]{4})",
         r"\3-\2-\1",
@@ -112,7 +113,7 @@ _REWRITES = (
     (r" d['’]", " "),
     (r"(^| )(?:den|el|le|il|the|am) ([0-9])", r"\1\2"),
     (r"([0-9])(?:st|nd|rd|th|er|e|\.?[ºª°]|:e)([ ,.-]|$)", r"\1\2"),
-    (rf"^([1-4])\.? ?{_QUARTER_WORDS}[ .,/]*", r"Q\1 "),
+    (rf"^([1-4])\.? ?{_QUARTER_WORDS}[ .,/]+", r"Q\1 "),
     (rf"{_QUARTER_WORDS} ?([1-4])", r"Q\1"),
     (r"^([12])\.? ?(?i:halbjahr|half|semestre|semester)[ ,/]*", r"H\1 "),
     (rf"(^|[0-9 /-]){_WEEK_WORDS}[ .]*([0-9]{{1,2}})", r"\1W\2"),
@@ -165,12 +166,12 @@ class Notation:
     """The form of most of some texts, its matches, and the rewriting before it."""
 
     form: DateForm
-    matches: Sequence[re.Match[str]]
-    rewrites: Sequence[tuple[str, str]]
+    matches: Sequence[re.Match[str]] = ()
+    rewrites: Sequence[tuple[str, str]] = ()
 
-    def match(self, text: str) -> re.Match[str] | None:
-        """Return the match of a text after rewriting."""
-        return compiled(self.form.regex).match(_rewritten(text, self.rewrites))
+
+ISO = Notation(DateForm("2021-12-31", "", ""))
+"""The notation of ISO 8601, which Arrow reads."""
 
 
 @cache

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import shown
 from bochner.files.local_dates import LocalDates, find_dates, iso_dates
 from bochner.files.number_dates import FORMS, number_dates, number_times
 from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Conventions, Decision, Rule, TextColumn
+from bochner.files.rules import Conventions, Decision, Rule, TextColumn, first_present
 
 ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""
@@ -40,21 +39,19 @@ class DateRule(Rule):
 
     def decide(self, column: TextColumn) -> Decision | None:
         """Return the order of days and months, or None if less than half of the texts are dates."""
-        if plain_numbers(column.sample().slice(0, _FEW)) is not None:
+        if plain_numbers(first_present(column.texts, _FEW)) is not None:
             return self._decide_numbers(column)
         dates = _found(column)
-        if dates is None or dates.notation is None:
-            return None if dates is None else Decision(self.name)
+        is_read = {order: ~np.isnat(dates.times(order)) for order in ORDERS} if dates else {}
+        n_read = np.count_nonzero(np.any(list(is_read.values()), axis=0))
+        if dates is None or not n_read:
+            return None
         notes, form = _notes(column, dates), dates.notation.form
         if not form.is_ordered:
             written = {"written": column.entry()} if form.span == "fiscal year" else {}
             return Decision(self.name, written, notes=notes)
-        is_read = {order: ~np.isnat(times) for order, times in dates.by_order.items()}
         only = {order: is_read[order] & ~is_read[other] for order, other in _OTHER_ORDER.items()}
-        examples = {
-            order: shown(column.texts[int(np.argmax(rows))]) for order, rows in only.items()
-        }
-        n_read = np.count_nonzero(is_read["dayfirst"] | is_read["monthfirst"])
+        examples = {order: column.entry(int(np.argmax(rows))) for order, rows in only.items()}
         if n_read == column.n_present and all(rows.any() for rows in only.values()):
             words = "holds dates with days before months and months before days: read as text"
             return Decision("text", notes=[(words, ", ".join(examples.values()))])
@@ -75,13 +72,13 @@ class DateRule(Rule):
         read = plain_numbers(column.texts)
         if read is None:
             return None
-        numbers = np.array(read, dtype=float)
-        dates = number_dates(column.name, numbers, requested=is_asked)
+        dates = number_dates(column.name, np.array(read, dtype=float), requested=is_asked)
         if dates is None or not dates.is_sure:
             return None
+        column.memo["times"] = dates.times
         words = f"holds {FORMS[dates.form][0]} as numbers, which are read as dates"
         advice = "a type number (types=, --types) keeps numbers"
-        notes = [] if is_asked else [(words, f"{dates.example(numbers)}; {advice}")]
+        notes = [] if is_asked else [(words, f"{dates.example}; {advice}")]
         return Decision(self.name, {"form": dates.form}, notes=notes)
 
     def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
@@ -102,9 +99,13 @@ class DateRule(Rule):
         """Return the times, in UTC or in local time with its offset."""
         import pandas as pd
 
+        if "form" in settings and "times" not in column.memo:
+            numbers = np.array(
+                pd.to_numeric(column.texts.to_pandas(), errors="coerce"), dtype=float
+            )
+            column.memo["times"] = number_times(numbers, settings["form"])
         if "form" in settings:
-            numbers = pd.to_numeric(column.texts.to_pandas(), errors="coerce")
-            return pd.Series(number_times(np.array(numbers, dtype=float), settings["form"]))
+            return pd.Series(column.memo["times"])
         dates = _found(column)
         if dates is None:
             return pd.Series(np.full(len(column.texts), np.datetime64("NaT", "us")))
@@ -116,14 +117,16 @@ def _found(column: TextColumn) -> LocalDates | None:
     is_free = column.requested is not None or column.options.recorded
     if not column.n_present or (column.options.dates == "none" and not is_free):
         return None
-    only_iso = column.options.dates == "iso" and not is_free
-    return iso_dates(column.texts) or find_dates(column.texts, only_iso=only_iso)
+    if "dates" not in column.memo:
+        only_iso = column.options.dates == "iso" and not is_free
+        dates = iso_dates(column.texts) or find_dates(column.texts, only_iso=only_iso)
+        column.memo["dates"] = dates
+    found: LocalDates | None = column.memo["dates"]
+    return found
 
 
 def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
     """Return notes on spans of several days, on languages, and on years of two digits."""
-    assert dates.notation is not None
-    assert dates.words is not None
     form = dates.notation.form
     notes = []
     if form.span and (form.is_named or form.span != "month"):
@@ -148,7 +151,6 @@ def _open_order(dates: LocalDates, file: Conventions) -> tuple[str, str]:
     rising = [order for order, times in dates.by_order.items() if _rises(times)]
     if len(rising) == 1:
         return rising[0], "because the dates then rise from row to row"
-    assert dates.notation is not None
     mark = dates.notation.matches[0].groupdict().get("mark", "/")
     if mark != "/":
         return "dayfirst", f"the usual order with {mark!r}"

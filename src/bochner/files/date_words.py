@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from calendar import day_name, month_name
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -102,8 +103,12 @@ def find_words(names: Collection[str], days: Collection[str]) -> DateWords | Non
     is_short = any(len(name) < _SHORTEST_MONTH and name.isascii() for name in names)
     if is_short or max(len(names), len(days)) > _MOST_NAMES:
         return None
-    try:
-        words = map(_of_language, _codes())
-        return next((each for each in words if each.explains(names, days)), None)
-    except ImportError:  # Without babel only English is known
-        return None
+    keys = set(map(_key, names))
+    with suppress(ImportError):  # Without babel only English is known
+        for code in _codes():
+            words = _of_language(code)
+            # A single word begins like a month of some language.
+            is_sure = code in _FIRST_LANGUAGES or len(keys) > 1 or keys <= words.months.keys()
+            if is_sure and words.explains(names, days):
+                return words
+    return None

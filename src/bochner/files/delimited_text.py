@@ -6,11 +6,12 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bochner._base.names import looks_like_numbers, refuse_repeated, shown
 from bochner.files.errors import InputError
@@ -59,6 +60,9 @@ _CROSSING = re.compile(r"\S\S")
 _BLANKS = re.compile(r"[ \t]+")
 _MARGINS = re.compile(r"(?m)^[ \t#%]+|[ \t]+(?=\r?$)")
 
+_IN_QUOTES = re.compile(r'\s*"((?:[^"]|"")*)"\s*|\s*$')
+"""A line that is in quotation marks as a whole, or blank."""
+
 _EXCEL_HINT = re.compile(rb"\s*\"?sep=(.)\"?\r?\n")
 """A first line that names the delimiter, which Excel reads."""
 
@@ -94,6 +98,8 @@ def read_texts(path: Path, preferred: str, options: ReadOptions) -> RawColumns:
     first = _after_lines(text, 0, n_skipped)
     if _FILLED.search(text, first) is None:
         raise InputError(f"{source} is empty: expected a line of column names, then rows.")
+    quoted, text = text, _without_outer_quotes(text, first, preferred)
+    first = first if text is quoted else 0
     delimiter = hint[1].decode() if hint else delimiter_of(_sample(text, first), preferred)
     if delimiter[0] == " ":
         text, first, delimiter = _tabbed(text[first:].decode(), delimiter).encode(), 0, "\t"
@@ -129,6 +135,23 @@ def read_texts(path: Path, preferred: str, options: ReadOptions) -> RawColumns:
     notes = (*notes, *heading.notes, *note, *body.notes())
     by_name = dict(zip(names, columns, strict=True))
     return RawColumns(by_name, notes, delimiter, heading.n_names, encoding)
+
+
+def _without_outer_quotes(text: bytes, start: int, preferred: str) -> bytes:
+    """Return a text whose lines are in quotation marks as a whole without these marks."""
+    sample = _sample(text, start).splitlines()
+    if not all(map(_IN_QUOTES.fullmatch, sample)):
+        return text
+    inner = "\n".join(_IN_QUOTES.sub(_content, line) for line in sample)
+    widths = {len(row) for row in records(inner, delimiter_of(inner, preferred))[0] if row}
+    if len(widths) != 1 or widths == {1}:
+        return text
+    lines = text[start:].decode().splitlines()
+    return "\n".join(_IN_QUOTES.sub(_content, line) for line in lines).encode()
+
+
+def _content(match: re.Match[str]) -> str:
+    return (match[1] or "").replace('""', '"')
 
 
 def _after_lines(text: bytes, start: int, count: int) -> int:
@@ -259,18 +282,22 @@ class _Body:
     options: ReadOptions
     left: list[str] = field(default_factory=list)
 
-    def takes(self, line: str) -> bool:
-        """Return whether a line of another length than the names is left out, and record it.
+    def takes(self, row: Sequence[str]) -> bool:
+        """Return whether a row of another length than the names is left out, and record it.
 
         Comments begin with # or %, and remarks have fewer fields than rows, all of them text.
         """
-        line = line.replace('"', "").strip().strip(self.delimiter)
-        fields = line.split(self.delimiter)
+        line = self.delimiter.join(row).strip().strip(self.delimiter)
+        fields = row[: max((i for i, cell in enumerate(row, 1) if cell.strip()), default=0)]
         is_remark = 2 * len(fields) <= len(self.names) and {*map(kind, fields)} <= {EMPTY, TEXT}
         is_left = self.options.bad_lines == "drop" or line[:1] in "#%"
         is_left |= is_remark and self.options.skip is None
         self.left.extend([line] * bool(is_left and line))
         return is_left
+
+    def _handle(self, row: Any) -> str:
+        fields = next(csv.reader([row.text], delimiter=self.delimiter), [])
+        return "skip" if self.takes(fields) else "error"
 
     def notes(self) -> tuple[str, ...]:
         """Return a note on the lines that were left out."""
@@ -305,7 +332,7 @@ class _Body:
                     delimiter=self.delimiter,
                     newlines_in_values=n_quotes > 0,
                     ignore_empty_lines=width > 1,
-                    invalid_row_handler=lambda row: "skip" if self.takes(row.text) else "error",
+                    invalid_row_handler=self._handle,
                 ),
                 convert_options=arrow_csv.ConvertOptions(
                     column_types=dict.fromkeys(columns, pa.string()),
@@ -332,7 +359,7 @@ class _Body:
             for row in reading:
                 is_blank = len(row) < 2 and not "".join(row).strip()
                 last = last if is_blank else row[-1]
-                if not (is_blank or len(row) == width or self.takes(self.delimiter.join(row))):
+                if not (is_blank or len(row) == width or self.takes(row)):
                     raise InputError(self._length_message(reading.line_num, row, is_apart))
                 n_rows += not is_blank and len(row) == width
                 is_apart = is_blank

@@ -26,14 +26,15 @@ _GAPS, _FULL = 0.5, 0.9
 
 _SUMMARY = re.compile(
     r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|totaux|somme|totale|average|avg|mean|"
-    r"durchschnitt|mittelwert|moyenne|media|合計|合计|平均)\W*",
+    r"durchschnitt|mittelwert|moyenne|media|median|min(?:imum)?|max(?:imum)?|std(?:ev)?|count|"
+    r"合計|合计|平均)\W*",
     re.IGNORECASE,
 )
 """Labels of a row of sums or means."""
 
 _REMARK = re.compile(
     r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|(?:last )?updated?|data from|"
-    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[*†‡©#%¹²].+",
+    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|(?:[*†‡©#%¹²]|\(?\w\)).+",
     re.IGNORECASE | re.DOTALL,
 )
 """Remarks below a table."""
@@ -58,7 +59,7 @@ def _without_summaries(columns: Columns) -> tuple[Columns, str]:
               for row in rows[-count:] if any(row)]  # fmt: skip
     what, verb = ("row", "is") if count == 1 else (f"{count} rows", "are")
     note = f"The last {what} ({shown(', '.join(labels))}) {verb} left out; skip=0 (--skip 0) keeps"
-    return _at_rows(columns, slice(0, -count)), f"{note} all lines."
+    return _at_rows(columns, slice(0, -count)), f"{note} all lines." * bool(labels)
 
 
 def _at_rows(columns: Columns, rows: Any) -> Columns:
@@ -80,7 +81,7 @@ def _count_below(rows: Rows) -> int:
             n_summaries += 1
         elif filled and not _is_remark(filled, above):
             break
-        count = len(rows) - i if filled else count
+        count = len(rows) - i
     return count if n_summaries <= _MOST_SUMMARIES else 0
 
 

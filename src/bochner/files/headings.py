@@ -146,9 +146,13 @@ class _Cells:
 
     def __init__(self, rows: Rows) -> None:
         widths = Counter(len(row) for row in rows if any(row))
-        self.width = max(widths, key=lambda n: (widths[n] * (n > 1), n), default=0)
-        while len(rows) > 1 and len(rows[-1]) != self.width:  # Remarks below the table
+        width = max(widths, key=lambda n: (widths[n] * (n > 1), n), default=0)
+        while len(rows) > 1 and len(rows[-1]) != width:  # Remarks below the table
             rows = rows[:-1]
+        # Rows may end with empty fields, which the names lack.
+        filled = [len(row) - [*map(bool, row[::-1]), True].index(True) for row in rows]
+        self.width = max((n for n in filled if n <= width), default=0)
+        rows = [row[: max(n, self.width)] for row, n in zip(rows, filled, strict=True)]
         self.rows = rows
         padded = [[*row, *[""] * self.width][: self.width] for row in rows]
         self.cells = np.array(padded, dtype=object).reshape(len(rows), self.width)
@@ -265,15 +269,17 @@ def column_of(rows: Rows, place: int) -> list[str]:
 
 
 def _is_data(first: Sequence[str], below: Rows) -> bool:
-    """Return whether a first line is data: numbers above numbers, and text that repeats below."""
+    """Return whether a first line is data: above others of its kind, and of text that repeats."""
     if len(below) < _FEWEST_BELOW or not any(first) or list(first) in map(list, below):
         return False
-    values, n_repeated = [], 0
+    values, n_repeated, has_dates = [], 0, False
     for place, cell in enumerate(first):
         entries = column_of(below, place)
         if not cell or not entries:
             continue
-        if not _is_number(cell):
+        if kind(cell) == DATE and [*map(kind, entries)].count(DATE) >= NUMERIC * len(entries):
+            has_dates = True
+        elif not _is_number(cell):
             n_repeated += 1
             if cell not in entries:
                 return False
@@ -281,6 +287,8 @@ def _is_data(first: Sequence[str], below: Rows) -> bool:
             return False
         else:
             values.append(float(_SEPARATOR.sub("", cell.strip()).replace(",", ".")))
+    if has_dates:
+        return True
     if not values:  # Without numbers, every text must repeat
         return 1 < n_repeated == len(first)
     steps = np.diff(values)
@@ -293,6 +301,7 @@ def _is_data(first: Sequence[str], below: Rows) -> bool:
 def _joined(rows: Rows) -> list[str]:
     """Return column names: the first header line, or all lines joined if it has gaps or repeats."""
     lines = [[name.strip() for name in row] for row in rows]
+    lines = [line for line in lines if not all(map(_RULE.fullmatch, filter(None, line)))]
     if len(lines) < 2 or (all(lines[0]) and len(set(lines[0])) == len(lines[0])):
         return lines[0] if lines else []
     for line in lines[:-1]:  # A name applies to all columns up to the next name

@@ -63,12 +63,12 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
     if "month" in parts and "day" not in parts:
         texts = [f"{text}/1" for text in texts]
     reading = DateRule().read(TextColumn("", pa.array(texts), ReadOptions()), {})
-    if reading.unread is not None:
+    if reading.isna().any():
         return frame, ""
     names = [name for name, _ in parts.values()]
     place = min(list(frame.columns).index(name) for name in names)
     rest, joined = frame.drop(columns=names), " ".join(names)
-    rest.insert(min(place, rest.shape[1]), joined, reading.values.to_numpy())
+    rest.insert(min(place, rest.shape[1]), joined, reading.to_numpy())
     first = str(rest[joined].iloc[0]).removesuffix(" 00:00:00")
     listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
     return rest, f"{listed} are joined into times (row 1: {first})."

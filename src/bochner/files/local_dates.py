@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.date_forms import Notation, find_notation
+from bochner.files.date_forms import ISO, Notation, find_notation
 from bochner.files.date_words import ENGLISH, DateWords, find_words
-from bochner.files.rules import SAMPLE_SIZE
+from bochner.files.rules import SAMPLE_SIZE, first_present
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Times = NDArray[np.datetime64]
 Offsets = NDArray[np.timedelta64]
-Reader = Callable[[str], tuple[datetime | None, int]]
-"""A function that returns the time in UTC of a text, or None, and its offset in minutes."""
 
 _MOST_TESTED = 40
 """Entries from which the form is chosen: the first ones, and others of a sample."""
-
-_FEW = 8
-"""Times of day that are tried to find a valid one."""
 
 _MONTHS = 12
 """Months of a year."""
 
 _FIRST_YEAR_OF_TWO_DIGITS = 69
 """Two-digit years from 69 on are in the twentieth century, as in POSIX."""
-
-_MONTHS_OF = {"quarter": 3, "half_year": 6}
-"""Months of spans by their groups in forms."""
 
 _ZONES: Mapping[str, int] = {
     "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "BST": 60, "WEST": 60, "CET": 60, "MET": 60, "MEZ": 60,
@@ -53,14 +43,13 @@ A short name that two countries use for different zones, such as IST, is no zone
 class LocalDates:
     """Dates (n,): times in UTC for each order of days and months, NaT for other texts.
 
-    ``offset`` (n,) is that of local time from UTC. ``notation`` and ``words`` are those of the
-    texts, None for ISO 8601.
+    ``offset`` (n,) is that of local time from UTC.
     """
 
     by_order: Mapping[str, Times]
     offset: Offsets
-    notation: Notation | None = None
-    words: DateWords | None = None
+    notation: Notation = ISO
+    words: DateWords = ENGLISH
 
     def times(self, order: str = "dayfirst") -> Times:
         """Return the times (n,) in UTC; the order matters only to dates with two orders."""
@@ -80,13 +69,12 @@ def iso_dates(texts: pa.Array) -> LocalDates | None:
     def cast(some: pa.Array, zone: str | None = None) -> Times:
         return np.asarray(pc.cast(some, pa.timestamp("us", zone)).to_numpy(), "datetime64[us]")
 
-    sample = texts.slice(0, SAMPLE_SIZE)
-    first = sample.drop_null().slice(0, 1).to_pylist()
+    first = first_present(texts, 1).to_pylist()
     if first and not re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", first[0]):
         return None
     for zone in (None, "UTC"):
         try:
-            cast(sample, zone)  # Fails early if texts are not times
+            cast(texts.slice(0, SAMPLE_SIZE), zone)  # Fails early if texts are not times
             utc = cast(texts, zone)
         except pa.ArrowInvalid:
             continue
@@ -100,83 +88,12 @@ def iso_dates(texts: pa.Array) -> LocalDates | None:
 
 def find_dates(texts: pa.Array, *, only_iso: bool = False) -> LocalDates | None:
     """Return the dates of texts (n,), some null, in their most frequent form, or None."""
-    sample = texts.slice(0, 10 * SAMPLE_SIZE).drop_null()
-    sample = (sample if len(sample) else texts.drop_null()).slice(0, SAMPLE_SIZE).to_pylist()
+    sample = first_present(texts).to_pylist()
     step = 1 + len(sample) // _MOST_TESTED
-    notation = find_notation(
-        [*sample[:_MOST_TESTED], *sample[_MOST_TESTED::step]], only_iso=only_iso
-    )
+    tested = [*sample[:_MOST_TESTED], *sample[_MOST_TESTED::step]]
+    notation = find_notation(tested, only_iso=only_iso)
     words = None if notation is None else _words(notation)
-    if notation is None or words is None:
-        return None
-
-    orders = ("dayfirst", "monthfirst") if notation.form.is_ordered else ("dayfirst",)
-    readers = {
-        order: lambda text, is_swapped=order == "monthfirst": read_match(
-            notation.match(text), words, is_swapped=is_swapped
-        )
-        for order in orders
-    }
-    found = read_texts(texts, list(readers.values()), _head(notation))
-    by_order = dict(zip(readers, (times for times, _ in found), strict=True))
-    offset = np.where(np.isnat(found[0][0]), found[-1][1], found[0][1])
-    return LocalDates(by_order, offset, notation, words)
-
-
-def read_texts(
-    texts: pa.Array, readers: Sequence[Reader], head: str | None = None
-) -> list[tuple[Times, Offsets]]:
-    """Return times in UTC and offsets (n,) of texts (n,), some null, by each of some readers.
-
-    Readers are called for distinct texts. Days repeat and times of day repeat, dates with times of
-    day rarely do: with an expression of the ``head`` before the time of day, only distinct days and
-    distinct times of day are read, and added.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    if head is None or len(texts) <= SAMPLE_SIZE:
-        entries, codes = _distinct(texts)
-        return [_taken(map(reader, entries), codes) for reader in readers]
-    halves = pc.extract_regex(texts, f"^(?P<day>{head})(?P<clock>.+)$")
-    (days, day_codes), (clocks, clock_codes) = (
-        _distinct(pc.struct_field(halves, place)) for place in (0, 1)
-    )
-    is_other = pc.and_(halves.is_null(), texts.is_valid())
-    found = []
-    for reader in readers:
-        pairs = ((day, clock) for clock in clocks[:_FEW] for day in days)
-        day, clock = next((pair for pair in pairs if reader("".join(pair))[0]), ("", ""))
-        by_day, _ = _taken((reader(each + clock) for each in days), day_codes)
-        by_clock, offset = _taken((reader(day + each) for each in clocks), clock_codes)
-        times = by_day + (by_clock - np.datetime64(reader(day + clock)[0], "us"))
-        rows = np.array(is_other)
-        [(times[rows], offset[rows])] = read_texts(texts.filter(is_other), [reader])
-        found.append((times, offset))
-    return found
-
-
-def _distinct(texts: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct texts, and the place (n,) of each text among them, -1 for null."""
-    encoded = texts.dictionary_encode()
-    return encoded.dictionary.to_pylist(), np.array(encoded.indices.fill_null(-1))
-
-
-def _taken(
-    entries: Iterable[tuple[datetime | None, int]], codes: NDArray[np.int64]
-) -> tuple[Times, Offsets]:
-    times, minutes = zip(*entries, (None, 0), strict=True)
-    return np.array(times, "datetime64[us]")[codes], np.array(minutes, "timedelta64[m]")[codes]
-
-
-def _head(notation: Notation) -> str | None:
-    """Return the expression of all before the time of day, None if the number of blanks varies."""
-    if notation.rewrites or "hour" not in notation.matches[0].re.groupindex:
-        return None
-    heads = [match.string[: match.start("hour")] for match in notation.matches]
-    blanks = {head.count(" ") * head.endswith(" ") for head in heads}
-    return f"(?:[^ ]* ){{{blanks.pop()}}}" if len(blanks) == 1 and blanks != {0} else None
+    return None if notation is None or words is None else read_texts(texts, notation, words)
 
 
 def _words(notation: Notation) -> DateWords | None:
@@ -189,71 +106,116 @@ def _words(notation: Notation) -> DateWords | None:
         return words
     # The numbers of "Jan 17" are years, not days, after another sign than a space, or if the
     # months are evenly spaced.
-    matches = notation.matches
-    months = [12 * int(each["year"]) + words.month(each["name"]) for each in matches]
+    months = [_MONTHS * int(each["year"]) + words.month(each["name"]) for each in parts]
     steps = np.abs(np.diff(months))
     steps = steps[steps > 0]
     is_even = steps.size > 0 and bool((steps % steps[0] == 0).all()) and steps[0] < _MONTHS
-    are_years = is_even or any(each[0][each.end("name")] in "-/'" for each in matches)
+    are_years = is_even or any(each[0][each.end("name")] in "-/'" for each in notation.matches)
     return words if are_years else None
 
 
-def read_match(
-    match: re.Match[str] | None, words: DateWords = ENGLISH, *, is_swapped: bool = False
-) -> tuple[datetime | None, int]:
-    """Return the time in UTC of a matched text, and its offset from UTC in minutes.
+def read_texts(texts: pa.Array, notation: Notation, words: DateWords = ENGLISH) -> LocalDates:
+    """Return the dates of texts (n,), some null, in a notation, NaT for other texts.
 
-    Spans of several days are read as their first day. The time is None if there is no such date.
-    With ``is_swapped`` the month is before the day.
+    Spans of several days are read as their first day.
     """
-    parts = {name: part for name, part in match.groupdict().items() if part} if match else {}
-    if not parts or parts.get("mark") != parts.get("mark_2"):  # 31/12-2021 is not a date
-        return None, 0
-    if is_swapped:
-        parts["month"], parts["day"] = parts["day"], parts["month"]
-    with suppress(ValueError, OverflowError):
-        day = datetime.combine(_day_of(parts, words), datetime.min.time())
-        offset = _offset_of(parts["zone"]) if "zone" in parts else 0
-        return day + _time_of_day(parts) - timedelta(minutes=offset), offset
-    return None, 0
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    encoded = texts.dictionary_encode()
+    distinct = encoded.dictionary
+    for pattern, replacement in notation.rewrites:
+        distinct = pc.replace_substring_regex(distinct, pattern, replacement)
+        distinct = pc.utf8_trim_whitespace(distinct)
+    parts = _Parts(distinct, notation.form.regex)
+    month, day = _month(parts, words), parts.values("day", int, 1)
+    offset = parts.values("zone", _offset_of, np.timedelta64(0, "m"))
+    clock = _time_of_day(parts) - offset
+    by_order = {"dayfirst": _days(parts, month, day) + clock}
+    if notation.form.is_ordered:
+        by_order["monthfirst"] = _days(parts, day, month) + clock
+    rows = np.array(encoded.indices.fill_null(len(distinct)))
+    by_order = {
+        order: np.append(times, np.datetime64("NaT"))[rows] for order, times in by_order.items()
+    }
+    return LocalDates(by_order, np.append(offset, np.timedelta64(0))[rows], notation, words)
 
 
-def _day_of(parts: Mapping[str, str], words: DateWords) -> date:
-    """Return the day of a date, or the first day of a longer span."""
-    year = int(parts["year"])
-    if len(parts["year"]) <= 2:
-        year += 1900 if year >= _FIRST_YEAR_OF_TWO_DIGITS else 2000
-    if "week" in parts:
-        return date.fromisocalendar(year, int(parts["week"]), int(parts.get("week_day", 1)))
-    if "ordinal" in parts:
-        return datetime.strptime(f"{year} {parts['ordinal']}", "%Y %j").date()
-    if "next" in parts and (year + 1 - int(parts["next"])) % 100:
-        raise ValueError("the years of a fiscal year follow each other")
-    month = words.month(parts["name"]) if "name" in parts else int(parts.get("month", 1))
-    for name, length in _MONTHS_OF.items():
-        month = length * (int(parts[name]) - 1) + 1 if name in parts else month
-    return date(year, month, int(parts.get("day", 1)))
+class _Parts:
+    """Parts of dates (n,) by the groups of an expression."""
+
+    def __init__(self, texts: pa.Array, regex: str) -> None:
+        import pyarrow.compute as pc
+
+        groups = pc.extract_regex(texts, regex)
+        self.is_found = np.array(groups.is_valid())
+        self.texts = {field.name: groups.field(field.name) for field in groups.type}
+
+    def values(self, name: str, convert: Callable[[str], Any], default: Any = 0) -> NDArray[Any]:
+        """Return the values (n,) of a part, and a default where a text lacks the part."""
+        if name not in self.texts:
+            return np.full(len(self.is_found), default)
+        encoded = self.texts[name].dictionary_encode()
+        values = [convert(text) if text else default for text in encoded.dictionary.to_pylist()]
+        by_row: NDArray[Any] = np.array(values)[np.array(encoded.indices)]
+        return by_row
 
 
-def _time_of_day(parts: Mapping[str, str]) -> timedelta:
-    """Return the time since midnight; 24:00 is the next day."""
-    hour, minute, second = (int(parts.get(name, 0)) for name in ("hour", "minute", "second"))
-    microsecond = int(f"{parts.get('fraction', '')}000000"[:6])
-    if half := parts.get("half", parts.get("before")):
-        if not 1 <= hour <= 12:
-            raise ValueError("the hours of AM and PM are 1 to 12")
-        hour = hour % 12 + 12 * (half in "Pp")
-    time = timedelta(hours=hour, minutes=minute, seconds=second, microseconds=microsecond)
-    if minute > 59 or second > 59 or time > timedelta(days=1):
-        raise ValueError("no such time of day")
-    return time
+def _month(parts: _Parts, words: DateWords) -> NDArray[np.int64]:
+    """Return the months (n,) from 1 to 12, or the first months of quarters and half years."""
+    month: NDArray[np.int64] = parts.values("month", int, 1)
+    month += parts.values("name", lambda name: words.month(name) - 1)
+    month += parts.values("quarter", lambda quarter: 3 * int(quarter) - 3)
+    month += parts.values("half_year", lambda half: 6 * int(half) - 6)
+    return month
 
 
-def _offset_of(zone: str) -> int:
-    """Return the offset of a zone such as +01:00, GMT+2 or CET in minutes."""
+def _days(parts: _Parts, month: NDArray[np.int64], day: NDArray[np.int64]) -> Times:
+    """Return the days (n,) of dates, or the first days of longer spans, NaT if there are none."""
+    number = parts.values("year", _year)
+    years = (number - 1970).astype("datetime64[Y]")
+    months = years.astype("datetime64[M]") + (month - 1)
+    days = months.astype("datetime64[D]") + (day - 1)
+    is_valid = (months.astype("datetime64[Y]") == years) & (days.astype("datetime64[M]") == months)
+    if (ordinal := parts.values("ordinal", int)).any():
+        days = years.astype("datetime64[D]") + (ordinal - 1)
+        is_valid = days.astype("datetime64[Y]") == years
+    if (week := parts.values("week", int, -1)).max(initial=-1) >= 0:
+        seventh = years.astype("datetime64[D]") + 6
+        # Weeks of NumPy begin with a Thursday, and the first week of a year has the first one.
+        thursday = (seventh.astype("datetime64[W]") + (week - 1)).astype("datetime64[D]")
+        days = thursday + parts.values("week_day", int, 1) - 4
+        is_valid = thursday.astype("datetime64[Y]") == years
+    after = parts.values("next", int, -1)
+    is_valid &= parts.is_found & (number > 0) & ((after < 0) | ((number + 1 - after) % 100 == 0))
+    is_valid &= parts.values("mark", ord) == parts.values("mark_2", ord)  # Not 31/12-2021
+    return np.where(is_valid, days, np.datetime64("NaT")).astype("datetime64[us]")
+
+
+def _year(digits: str) -> int:
+    """Return a year of two or four digits."""
+    century = 1900 if int(digits) >= _FIRST_YEAR_OF_TWO_DIGITS else 2000
+    return int(digits) + century * (len(digits) <= 2)
+
+
+def _time_of_day(parts: _Parts) -> Offsets:
+    """Return the times (n,) since midnight, NaT if there are none; 24:00 is the next day."""
+    hour, minute, second = (parts.values(name, int) for name in ("hour", "minute", "second"))
+    microsecond = parts.values("fraction", lambda digits: int(f"{digits}000000"[:6]))
+    # The hours of AM and PM are 1 to 12
+    half = parts.values("half", lambda letter: 1 + (letter in "Pp"))
+    is_valid = (minute <= 59) & (second <= 59) & ((half == 0) | ((hour >= 1) & (hour <= 12)))
+    hour = np.where(half > 0, hour % 12 + 12 * (half - 1), hour)
+    time = ((hour * 60 + minute) * 60 + second) * 10**6 + microsecond
+    is_valid &= time <= 24 * 3600 * 10**6
+    return np.where(is_valid, time.astype("timedelta64[us]"), np.timedelta64("NaT"))
+
+
+def _offset_of(zone: str) -> np.timedelta64:
+    """Return the offset of a zone such as +01:00, GMT+2 or CET, NaT for other words."""
     match = re.search("([+-])([0-9]{1,2}):?([0-9]{2})?", zone)
-    if match is None and zone not in _ZONES:
-        raise ValueError(f"{zone} is no zone")
     if match is None:
-        return _ZONES[zone]
-    return int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3] or 0))
+        return np.timedelta64(_ZONES.get(zone, "NaT"), "m")
+    minutes = int(f"{match[1]}1") * (60 * int(match[2]) + int(match[3] or 0))
+    return np.timedelta64(minutes, "m")

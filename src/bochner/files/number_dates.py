@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.local_dates import Times, read_match, read_texts
+from bochner.files.date_forms import DateForm, Notation
+from bochner.files.local_dates import Times, read_texts
+from bochner.files.rules import SAMPLE_SIZE
 
 Numbers = NDArray[np.float64]
-
-_SAMPLE_SIZE = 1000
-"""Numbers that are tested first: most other numbers fail within them."""
 
 _FEWEST = 3
 """Fewest distinct numbers that can show that they are dates."""
@@ -82,34 +81,24 @@ def number_times(numbers: Numbers, form: str) -> Times:
     scaled = np.where(is_valid, numbers, 0.0) * unit
     whole = np.round(scaled)
     if form in _SINCE:
-        times: Times = np.datetime64(start, "us") + whole.astype("timedelta64[us]")
-        times[~is_valid] = np.datetime64("NaT")
-        return times
+        times = np.datetime64(start, "us") + whole.astype("timedelta64[us]")
+        return np.where(is_valid, times, np.datetime64("NaT"))
     is_valid &= np.abs(scaled - whole) <= 1e-9 * scaled
-    digits = form.replace(".", "")
-    texts = pa.array(whole.astype(np.int64), mask=~is_valid).cast(pa.string())
-    regex = digits
+    regex = digits = form.replace(".", "")
     for part, group in _DIGITS:
         regex = regex.replace(part, group, 1)
-
-    match = re.compile(regex).fullmatch
-    head = ".{8}" if digits.startswith("yyyymmddh") else None
-    return read_texts(
-        pc.utf8_lpad(texts, len(digits), "0"), [lambda text: read_match(match(text))], head
-    )[0][0]
+    texts = pa.array(whole.astype(np.int64), mask=~is_valid).cast(pa.string())
+    padded = pc.utf8_lpad(texts, len(digits), "0")
+    return read_texts(padded, Notation(DateForm(form, "", f"^{regex}$"))).times()
 
 
 class NumberDates(NamedTuple):
-    """The form of numbers that are dates; ``is_sure`` unless they may be other numbers."""
+    """The form, times (n,) and an example of numbers; ``is_sure`` unless they may be no dates."""
 
     form: str
     is_sure: bool
-
-    def example(self, numbers: Numbers) -> str:
-        """Return the first number with the time that it means."""
-        first = numbers[~np.isnan(numbers)][:1]
-        time = str(number_times(first, self.form)[0]).replace("T00:00:00.000000", "")
-        return f"{first[0]:.15g} is read as {time}"
+    example: str
+    times: Times
 
 
 def number_dates(name: str, numbers: Numbers, *, requested: bool = False) -> NumberDates | None:
@@ -119,39 +108,27 @@ def number_dates(name: str, numbers: Numbers, *, requested: bool = False) -> Num
     evenly spaced over the end of a year, or if the name of the column says so.
     """
     present = numbers[~np.isnan(numbers)]
-    if not present.size:
-        return None
-    first, last = present.min(), present.max()
-    for form, (_, unit, least, largest) in FORMS.items():
-        if not least <= first <= last <= largest:
+    for form, (_, unit, least, largest) in FORMS.items() if present.size else ():
+        is_near = least <= present.min() <= present.max() <= largest
+        if not is_near or np.isnat(number_times(present[:SAMPLE_SIZE], form)).any():
             continue
-        for some in (present[:_FEWEST], present[:_SAMPLE_SIZE], present):
-            times = number_times(some, form)
-            if np.isnat(times).any():
-                break
-        else:
-            distinct = np.unique(times)
-            if requested:
-                return NumberDates(form, True)
-            if not unit or distinct.size < _FEWEST:
-                continue
-            is_named = _is_named(name, unit)
-            if form.startswith("yyyymmdd") or is_named or _is_even(distinct, unit, form):
-                return NumberDates(form, True)
-            rises = bool((np.diff(times) > np.timedelta64(0)).all())
-            is_usual = unit == "month" or (rises and unit in ("week", "second"))
-            if distinct.size >= _FEWEST_IN_DOUBT and is_usual:
-                return NumberDates(form, False)
+        all_times = number_times(numbers, form)
+        times = all_times[~np.isnan(numbers)]
+        distinct = np.unique(times)
+        is_like_no_other = form.startswith("yyyymmdd") or _is_named(name, unit)
+        is_sure = requested or (
+            unit != ""
+            and distinct.size >= _FEWEST
+            and (is_like_no_other or _is_even(distinct, unit, form))
+        )
+        rises = bool((np.diff(times) > np.timedelta64(0)).all())
+        is_usual = unit == "month" or (rises and unit in ("week", "second"))
+        is_likely = is_usual and distinct.size >= _FEWEST_IN_DOUBT
+        if (is_sure or is_likely) and not np.isnat(times).any():
+            time = str(times[0]).replace("T00:00:00.000000", "")
+            example = f"{present[0]:.15g} is read as {time}"
+            return NumberDates(form, is_sure, example, all_times)
     return None
-
-
-def noted_doubt(name: str, numbers: Numbers) -> list[tuple[str, str]]:
-    """Return a note on numbers (n,) that may be dates, with an example."""
-    dates = number_dates(name, numbers)
-    if dates is None or dates.is_sure:
-        return []
-    words = f"looks like dates ({FORMS[dates.form][0]}), read as numbers: --types {name}=date"
-    return [(f"{words} reads dates", dates.example(numbers))]
 
 
 def _is_named(name: str, unit: str) -> bool:

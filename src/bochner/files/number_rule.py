@@ -11,10 +11,10 @@ import numpy as np
 
 from bochner._base.names import shown
 from bochner.files.errors import InputError
-from bochner.files.number_dates import noted_doubt
+from bochner.files.number_dates import FORMS, number_dates
 from bochner.files.plain_numbers import LARGEST_EXACT, all_match, has_mark, plain_numbers
 from bochner.files.read_options import NUMBER_KINDS
-from bochner.files.rules import Conventions, Decision, Notes, Rule, TextColumn
+from bochner.files.rules import Conventions, Decision, Notes, Rule, TextColumn, first_present
 from bochner.files.written_amounts import MARKS, PATTERNS, THOUSANDS, WrittenNumbers
 
 if TYPE_CHECKING:
@@ -53,7 +53,11 @@ class NumberRule(Rule):
             return decision
         is_open = has_point and "," in decimals and all_match(column.texts, PATTERNS[","])
         settings = {"decimal": "."} if has_point and not is_open else {}
-        notes = [*decision.notes, *noted_doubt(column.name, np.array(numbers, dtype=float))]
+        notes = list(decision.notes)
+        dates = number_dates(column.name, np.array(numbers, dtype=float))
+        if dates is not None and not dates.is_sure:
+            words = f"looks like dates ({FORMS[dates.form][0]}), read as numbers"
+            notes += [(f"{words}: --types {column.name}=date reads dates", dates.example)]
         return Decision(self.name, settings, {"decimal": decimals} if is_open else {}, notes)
 
     def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
@@ -101,7 +105,7 @@ def _amount(settings: Mapping[str, Any]) -> tuple[str, str | None, str]:
 
 def _decide_written(column: TextColumn, decimals: Sequence[str]) -> Decision | None:
     """Return the decision on numbers that are not all in the notation of programs."""
-    for texts in (column.sample(), column.texts):
+    for texts in (first_present(column.texts), column.texts):
         written = [WrittenNumbers(texts, decimal) for decimal in decimals]
         shares = [each.share(each.numbers) for each in written]
         if not max(shares) or (not column.requested and max(shares) < _MIXED):

@@ -45,17 +45,25 @@ SHARE_READ = 0.9
 """Smallest share of entries that a rule must read; the others are missing."""
 
 
+def first_present(texts: pa.Array, count: int = SAMPLE_SIZE) -> pa.Array:
+    """Return the first texts (count,) that are not null; copies all rows only if many are null."""
+    head = texts.slice(0, 10 * SAMPLE_SIZE).drop_null()
+    return (head if len(head) else texts.drop_null()).slice(0, count)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TextColumn:
     """A column of texts (n,), an Arrow array with null where missing.
 
-    ``requested`` is the kind that the user asks for, None if any rule may read the column.
+    ``requested`` is the kind that the user asks for, None if any rule may read the column. ``memo``
+    holds what a rule has found in the texts.
     """
 
     name: str
     texts: Any
     options: ReadOptions
     requested: str | None = None
+    memo: dict[str, Any] = field(default_factory=dict, init=False)
 
     def is_for(self, rule: str) -> bool:
         """Return whether the column may be read by a rule: none, or this one, is asked for."""
@@ -70,11 +78,6 @@ class TextColumn:
     def present(self) -> NDArray[np.bool_]:
         """Return the mask (n,) of entries that are not missing."""
         return np.array(self.texts.is_valid())
-
-    def sample(self) -> pa.Array:
-        """Return the first present texts (k,); copies all rows only if many are missing."""
-        head = self.texts.slice(0, 10 * SAMPLE_SIZE).drop_null()
-        return (head if len(head) else self.texts.drop_null()).slice(0, SAMPLE_SIZE)
 
     def entry(self, row: int = -1) -> str:
         """Return an entry as shown in a note, by default the first one that is present."""
@@ -213,7 +216,7 @@ class FunctionRule(Rule):
 
     def decide(self, column: TextColumn) -> Decision | None:
         """Return a decision unless the function declines a sample of the column."""
-        sample = self.function(column.sample().to_pandas())
+        sample = self.function(first_present(column.texts).to_pandas())
         return None if sample is None or not sample.notna().any() else Decision(self.name)
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:

@@ -139,6 +139,8 @@ def _recognised(content: bytes, expected: str | None = None) -> str:
         return expected
     scores = {name: round(_score(words, name), 2) for name in _LETTERS}
     best = max(scores, key=scores.__getitem__)
+    if scores["cp1252"] > -math.inf and words.decode("cp1252") == words.decode(best, "replace"):
+        best = "cp1252"  # Letters that both have, such as those of German in the Turkish encoding
     if scores[best] < _SURE:
         match = from_bytes(content, cp_isolation=[*_OTHERS, *_LETTERS], threshold=0.9).best()
         if match is not None and match.encoding in _OTHERS:

@@ -28,7 +28,7 @@ _CURRENCIES = "[$€£¥₹₽₩₺₪]|(?:US|R|A|C)[$]|USD|EUR|GBP|CHF|JPY|CNY
 
 _MEASURES = (
     " % mm cm m km in ft mi m2 km2 m² km² sqm sqft ha ml cl l m3 m³ mg g kg t lb lbs oz ms s sec "
-    "min h hr hrs d days weeks months years Hz kHz MHz GHz kV mV mA kW MW kWh kJ kcal hPa kPa MPa "
+    "min h hr hrs d day week month year Hz kHz MHz GHz kV mV mA kW MW kWh kJ kcal hPa kPa MPa "
     "bar mbar psi °C °F ° mph km/h m/s rpm ppm dB "
 )
 """Units that may stand next to a number; other units need a space or decimals before them."""
@@ -39,7 +39,7 @@ _FACTORS = {
 }  # fmt: skip
 """Factors that are written after numbers."""
 
-_FLAG = re.compile(r"[*†‡§+?!#^~]+|\([\w*]{1,2}\)")
+_FLAG = re.compile(r"[*†‡§+?!#^~¹²³]+|[(\[][\w*]{1,2}[)\]]")
 """Flags after numbers: stars, marks of footnotes, letters in brackets, and the plus of 10,000+."""
 
 _STATUS = re.compile(r"[a-z]{1,2}")
@@ -50,6 +50,7 @@ def _digits(decimal: str) -> str:
     """Return the pattern of a number without its sign."""
     mark, comma = re.escape(decimal), re.escape(THOUSANDS[decimal])
     groups = "|".join(f"[1-9][0-9]{{0,2}}(?:{some}[0-9]{{3}})+" for some in (comma, f"[{_SPACES}]"))
+    groups += "|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}" * (decimal == ".")  # India
     return rf"(?:(?:[0-9]+|{groups})(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
@@ -63,6 +64,12 @@ _ENTRIES = {
     for decimal in THOUSANDS
 }
 """A number with a limit or currency in front of it, and a unit, factor or flag behind it."""
+
+
+_MINUS = (rf"^({_CURRENCIES})[{_SPACES}]?-()", rf"^({_CURRENCIES}|)[{_SPACES}]?\((.*)\)$",
+          "^([^-]*[0-9])()-$")  # fmt: skip
+"""Negative amounts with the minus between a currency and a number, with brackets in place of the
+minus, as in accounting, and with the minus at the end."""
 
 
 class WrittenNumbers:
@@ -79,11 +86,13 @@ class WrittenNumbers:
         counted = pc.value_counts(texts.drop_null())
         self.levels, self.counts = counted.field(0), np.array(counted.field(1))
         levels = pc.replace_substring(self.levels, "\u2212", "-")  # Typographic minus sign
-        levels = pc.replace_substring_regex(levels, f"^({_CURRENCIES})[{_SPACES}]?-", r"-\1")
+        for pattern in _MINUS:
+            levels = pc.replace_substring_regex(levels, pattern, r"-\1\2")
         parts = pc.extract_regex(levels, _ENTRIES[decimal])
         sign, front, self._digits, gap, rest = (pc.struct_field(parts, i) for i in range(5))
         ends = pc.binary_join_element_wise(front, gap, rest, "\n").dictionary_encode()
-        self.ends: list[list[str]] = [end.split("\n", 2) for end in ends.dictionary.to_pylist()]
+        names = (re.sub("(?<=[a-z]{3})s$", "", end) for end in ends.dictionary.to_pylist())
+        self.ends: list[list[str]] = [end.split("\n", 2) for end in names]  # 1 year, 2 years
         self.end_codes = np.array(ends.indices.fill_null(-1))
         digits = pc.replace_substring_regex(self._digits, f"[{_SPACES}{THOUSANDS[decimal]}]", "")
         digits = pc.replace_substring(digits, decimal, ".")
