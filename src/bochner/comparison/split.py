@@ -299,8 +299,9 @@ def split_rows(
         )
     is_alone = groups is None and len(np.unique(units[test])) == len(test)
     parts = features.iloc[fit], y[fit], features.iloc[test], y[test]
-    sides: list[Any] = [None if s is None else s[fit] for s in (weight, groups, time)]
-    return Split(*parts, task, *sides, None if is_alone else units[test])
+    sides: Any = {"weight": weight, "groups": groups, "time": time}
+    sides = {name: None if side is None else side[fit] for name, side in sides.items()}
+    return Split(*parts, task, groups_test=None if is_alone else units[test], **sides)
 
 
 def _parts(

@@ -131,13 +131,8 @@ def fitted_studies(
     outcomes = own_outcomes(model, split, level, seconds)
     left_out, importance, interactions = list[str](), None, None
     if compare:
-        options: dict[str, Any] = {
-            "level": level,
-            "seed": seed,
-            "n_jobs": model.n_jobs,
-            "until": until,
-        }
-        left_out += add_others(outcomes, split, **options, progress=progress)
+        options: dict[str, Any] = {"level": level, "seed": seed, "n_jobs": model.n_jobs}
+        left_out += add_others(outcomes, split, **options, until=until, progress=progress)
     if perf_counter() < until:
         progress("computing the importance of columns")
         importance, interactions = model.importance(), model.interactions()
