@@ -55,7 +55,7 @@ def judged_by(means, y, weights=None, noise=1.0, groups=None):
     law = KernelLaw("", LearnedKernel(Gaussian(), noise), np.arange(1), *np.zeros((2, 1, 1)), 1.0)
     n_laws = means.shape[1]
     variances = np.broadcast_to((noise / weights)[:, None, None], (len(y), n_laws, 1))
-    laws = Laws(np.zeros((1, 1)), [law] * n_laws)
+    laws = Laws(np.zeros((1, 1)), [replace(law, name=str(number)) for number in range(n_laws)])
     new = np.full(variances.shape, noise)
     rows, columns = np.zeros((len(y), 1)), TreeInputs.of(np.arange(1), None)
     scored = laws, np.arange(len(y)), rows, columns
@@ -74,7 +74,8 @@ def test_weights_of_laws_do_not_know_what_they_are_scored_on():
     errors = []
     for m, t, new in zip(means, y, fresh, strict=True):
         model = SumOfLaws.of(judged_by(m, t), t, np.ones(20))
-        errors.append(np.mean((new[:, 0] - new[:, 1:] @ model.weights) ** 2))
+        used = [1 + int(law.name) for law in model.laws.members]
+        errors.append(np.mean((new[:, 0] - new[:, used] @ model.weights) ** 2))
     excess = np.square(found) - errors
     assert abs(excess.mean()) < 3.0 * excess.std() / np.sqrt(200)
 

@@ -125,10 +125,7 @@ class Laws:
         return Laws(self.rows[: n_rows_of(members)], members, self.blocks), weights[used]
 
     def variances(self, X: Array, sample_weight: Array | None = None) -> Array:
-        """Return variances (n', K, t) of new targets by each base model at encoded rows (n', d).
-
-        The noise variance is divided by ``sample_weight`` (n',), which is one by default.
-        """
+        """Return variances (n', K, t) of new targets at rows (n', d), by default of weight one."""
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
 
         def variance(number: int, part: slice, levels: Codes | None) -> Array:

@@ -152,10 +152,7 @@ def _inputs(values: Array, column: int, level_means: dict[int, Array]) -> Array:
 def fitted_forest(
     entries: Array, n_levels: Chosen, column: int, known: Chosen, outputs: Array
 ) -> DonorForest:
-    """Return the forest of a column whose draws have the least energy score on held-out rows.
-
-    ``entries`` (b, d) are NaN where unknown; ``outputs`` (m, k) encode the column's ``known`` rows.
-    """
+    """Return the forest of a column whose draws have the least energy score on held-out rows."""
     fitted = partial(DonorForest.of, entries, n_levels, column)
     if len(known) < _FEWEST_CHOOSING:
         return fitted(known, outputs, _LEAVES[1])

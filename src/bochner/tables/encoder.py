@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -36,7 +35,6 @@ from bochner.tables.encodings import (
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.level_means import target_columns
 from bochner.tables.table_errors import (
-    LEAST_SIZE,
     refuse_infinite,
     refuse_other_names,
     refuse_small,
@@ -170,11 +168,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit_training_rows(
         self, X: object, y: object, removal: Removal, other: TableEncoder | None = None
     ) -> Array:
-        """Learn the encoding; return features (n, d_out) of training rows with out-of-fold means.
+        """Learn the encoding; return features (n, d_out) with out-of-fold means of the target.
 
-        Means of the target at a row are computed without the rows that are removed with it. The
-        parts of text are those of the ``other`` encoder of the table. A failure may leave the
-        encoder in between two fits.
+        The parts of text are those of the ``other`` encoder of the table.
         """
         columns, out_of_fold = self._learn(X, y, removal, other)
         return _features(self.columns_, columns, out_of_fold)
@@ -186,7 +182,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._check_parameters()
         unfit(self)
         columns = self._read(X, reset=True)
-        _refuse_unusable(columns)
+        refuse_unreadable(columns)
+        refuse_infinite(columns)
+        refuse_tiny(columns)
         if self.numeric == _TAILS:
             self.columns_ = [tail_state(column, float(self.clip)) for column in columns]
             return columns, {}
@@ -198,7 +196,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if y is not None:
             check_consistent_length(columns[0].raw, y)
             for state, column in zip(states, columns, strict=True):
-                if state["kind"] == "text" and len(state["levels"]) == self.max_levels:
+                if len(state.get("levels", ())) == self.max_levels:
                     targets = target_columns(y)
                     means = add_means(state, column, targets, float(self.clip), removal)
                     out_of_fold[column.name] = means
@@ -206,9 +204,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 states = _with_parts(states, columns, out_of_fold, y, removal)
             else:
                 states = [
-                    with_parts(state, column, known["parts"])
-                    if known["kind"] == "text" and "parts" in known
-                    else state
+                    with_parts(state, column, known["parts"]) if "parts" in known else state
                     for state, column, known in zip(states, columns, other.columns_, strict=True)
                 ]
         if not any(map(output_names, states)):
@@ -216,19 +212,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"No column of the table varies: {naming([(s['name'], s['kind']) for s in states])}"
                 ". Expected at least one with two values; add a column that differs between rows."
             )
-        self._warn(states, columns)
+        not_numeric, read = warn_of_written_values(columns), zip(states, columns, strict=True)
+        warn_of_identifiers([c for s, c in read if s["kind"] == "identifier" and c in not_numeric])
         self.columns_ = states
         return columns, out_of_fold
-
-    @staticmethod
-    def _warn(states: Sequence[State], columns: Sequence[Column]) -> None:
-        """Warn of text that holds numbers or dates, and of identifiers, which are left out."""
-        has_digits = any(map(_has_digits, columns))
-        not_numeric = warn_of_written_values(columns) if has_digits else columns
-        read = zip(states, columns, strict=True)
-        identifiers = [c for s, c in read if s["kind"] == "identifier" and c in not_numeric]
-        if identifiers:
-            warn_of_identifiers(identifiers)
 
     def transform(self, X: object) -> Array:
         """Return the features (n, d_out) of a table (n, d) with the columns of the training table.
@@ -347,25 +334,6 @@ def is_pandas(X: object) -> bool:
     return type(X).__module__.partition(".")[0] == "pandas" and hasattr(X, "iloc")
 
 
-def _refuse_unusable(columns: Sequence[Column]) -> None:
-    """Raise an error for entries that are neither numbers, dates nor text, or of unusable size."""
-    if any(column.kind in ("unsupported", "mixed") for column in columns):
-        refuse_unreadable(columns)
-    numeric = [column for column in columns if column.kind == "numeric"]
-    if any(column.infinite_rows().size for column in numeric):
-        refuse_infinite(columns)
-    sizes = [np.nanmax(np.abs(column.values), initial=0.0) for column in numeric]
-    if any(0.0 < size < LEAST_SIZE for size in sizes):
-        refuse_tiny(columns)
-
-
-def _has_digits(column: Column) -> bool:
-    """Return whether a column is text with a digit, as in texts of numbers, dates and times."""
-    if column.kind != "text" or column.is_category:
-        return False
-    return any(map(str.isdigit, chain.from_iterable(set(column.raw[column.present]))))
-
-
 def _features(
     states: Sequence[State], columns: Sequence[Column], means: Mapping[str, Array]
 ) -> Array:
@@ -389,7 +357,7 @@ def _with_parts(
     """Return the states, with the parts of text that predict left-out targets."""
     parts: dict[int, TextParts] = {}
     for number, (state, column) in enumerate(zip(states, columns, strict=True)):
-        has_many = state["kind"] == "text" and len(state["levels"]) > MANY_LEVELS
+        has_many = len(state.get("levels", ())) > MANY_LEVELS
         is_candidate = has_many or state["kind"] == "identifier"
         if is_candidate and (of_column := TextParts.of(column)) is not None:
             parts[number] = of_column
@@ -418,6 +386,13 @@ def read_rows(encoders: Sequence[TableEncoder], X: object) -> tuple[Array, Known
     columns = encoders[0]._read(X, reset=False)
     features = joined([encoder._encoded(columns) for encoder in encoders])
     return features, KnownEntries.of(encoders[0].columns_, columns)
+
+
+def column_blocks(encoders: Sequence[TableEncoder]) -> list[npt.NDArray[np.intp]]:
+    """Return the encoded columns of each column of a table, joined as by `joined`."""
+    states = [state for encoder in encoders for state in encoder.columns_]
+    sources = np.array([state["name"] for state in states for _ in output_names(state)])
+    return [np.flatnonzero(sources == state["name"]) for state in encoders[0].columns_]
 
 
 def joined(tables: list[Array]) -> Array:

@@ -36,10 +36,7 @@ with one per cent fewer observations, the excess error changes by less than half
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualLaw(ABC):
-    """A base model that predicts means, and the variance of its left-out residuals.
-
-    The variance is ``signal`` times the sum of ``misfit`` and ``alpha`` over the target's weight.
-    """
+    """A base model with the variance ``signal * (misfit + alpha / weight)`` of residuals."""
 
     name: str
     signal: Array  # (t,): Variance of left-out residuals at weight one
@@ -94,10 +91,9 @@ def with_left_out(
 ) -> tuple[Fitted, LeaveOneOutPredictions] | None:
     """Fit a base model to all observations; return it with its left-out means and variances.
 
-    ``fitted`` returns a law of unit variances, fitted to some observations. Threads share the fits
-    to all observations and to folds of them. ``labels`` (n,) are the indices of classes; ``None``
-    for a regression. The result is ``None`` if a fold leaves fewer than two observations, or fewer
-    than two of a class. Without ``is_final``, the returned law is not fitted to all observations.
+    ``fitted`` returns a law of unit variances, fitted to some observations. The result is ``None``
+    if a fold leaves fewer than two observations, or fewer than two of a class. Without
+    ``is_final``, the returned law is not fitted to all observations.
     """
     # Fits without a fold: all observations of the order except the removed ones.
     folds = [
@@ -159,11 +155,7 @@ def _folds(data: Observations, order: Chosen, scored: Scored) -> Iterator[tuple[
 
 
 def checked_base_models(models: object, of_classes: bool) -> tuple[Any, ...]:
-    """Return validated base models as a tuple.
-
-    Raises TypeError unless they are a list or tuple of regressors, or of classifiers with
-    ``predict_proba``.
-    """
+    """Return validated base models; raise TypeError for anything but a list of estimators."""
     if not isinstance(models, list | tuple):
         raise TypeError(
             f"base_models must be a list or tuple of estimators, got {shown(models)}: write "
@@ -305,11 +297,7 @@ class EstimatorLearner:
         *,
         is_final: bool = True,
     ) -> tuple[EstimatorLaw, LeaveOneOutPredictions] | None:
-        """Fit an estimator to all observations; return it with left-out predictions.
-
-        Equal weights are not passed to the estimator. The result is ``None``, with a warning, if
-        folds are too small for a law, or if the first fit shows that more fits would take too long.
-        """
+        """Return an estimator with left-out predictions; ``None``, with a warning, if fits fail."""
         began, total, taken = perf_counter(), n_fits(len(scored.units), len(order)), list[float]()
         options = {"sample_weight": data.weights} if np.ptp(data.weights) else {}
 

@@ -84,11 +84,7 @@ class Effort:
     def within(
         self, seconds: float, n_rows: int, n_columns: int, n_kernels: int, rate: float
     ) -> "Effort":
-        """Return sizes with which the first kernel is expected to be fitted within ``seconds``.
-
-        The search compares ``n_kernels`` kernels. ``rate`` is the number of operations per second.
-        Sizes that are small enough are unchanged.
-        """
+        """Return sizes with which the first of some kernels is expected to be fitted in time."""
         of_kernel = _SEARCH_SHARE * seconds / n_kernels - _LEAST_SEARCH
         search_rows = min(self.search_rows, _most(max(of_kernel, 0.0) * rate, _OF_SEARCH))
         search_rows = max(search_rows, min(self.search_rows, FEWEST_SEARCHED))
@@ -197,13 +193,10 @@ class FitPlan:
         elsewhere: Elsewhere | None = None,
         used: Chosen | None = None,
     ) -> "FitPlan":
-        """Plan a fit; choose the observations that are scored.
+        """Plan a fit to the observations ``used``, by default all, of which ``latest`` are scored.
 
-        The observations marked by ``latest`` are scored. Without ``latest``, only observations
-        outside the search and the landmarks are scored if there are enough of them, because
-        left-out predictions at landmarks have larger errors than predictions of new rows; otherwise
-        all are. Time and memory depend on the number of distinct rows, the accuracy of scores on
-        the number of observations. The plan has only the observations ``used``, by default all.
+        Without ``latest``, only observations outside the search and the landmarks are scored if
+        enough: left-out predictions at landmarks have larger errors than those of new rows.
         """
         used = np.arange(len(observations)) if used is None else used
         n_rows = len(np.unique(observations.cell[used]))
@@ -280,11 +273,7 @@ class FitPlan:
 
 
 def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) -> tuple[int, bool]:
-    """Return the number of scored observations, and whether they are excluded from the search.
-
-    If enough observations are neither in the search nor landmarks, only these are scored, otherwise
-    all observations. ``n_rows`` is the number of distinct rows.
-    """
+    """Return the number of scored observations, and whether the search is without them."""
     n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
     n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
     has_others = n_others >= _FEWEST_OTHERS
@@ -406,10 +395,7 @@ def _root(squares: float) -> int:
 
 
 def measured_rate(n_threads: int) -> float:
-    """Measure the operations per second of matrix products in ``n_threads`` threads.
-
-    One thread is measured: several wait for each other in so short a time if another program runs.
-    """
+    """Return the operations per second of matrix products, from those of one thread."""
     matrix = np.ones((_MEASURED, _MEASURED))
     seconds = []
     with single_threaded_blas():

@@ -54,10 +54,7 @@ class Blocks(NamedTuple):
         return cls(starts, widths, codes, first[1][np.ravel(first[2])] if len(starts) else starts)
 
     def levels(self, X: Array) -> Codes | None:
-        """Return level codes (n', b) of new rows, or ``None`` unless all blocks are one-hot.
-
-        The result is ``None``, too, if blocks with equal levels in all training rows differ here.
-        """
+        """Return level codes (n', b) of new rows; ``None`` unless one-hot, with equal twins."""
         # Twins share level codes in training rows; the codes must agree in new rows, too.
         codes = _codes(X, self.starts, self.widths)
         if codes is None or not np.array_equal(codes, codes[:, self.twin]):
@@ -159,9 +156,6 @@ class LoopedKernel:
 
 
 def suffices_single(coef: Array, noise: Array) -> bool:
-    """Return whether single precision suffices for sums of kernel values times ``coef`` (n, t).
-
-    Rounding must be small next to the standard deviations (t,) of the noise.
-    """
+    """Return whether rounding of sums times ``coef`` (n, t) is small next to the noise (t,)."""
     size = _ROUNDING * np.linalg.norm(coef, axis=0)
     return bool((size <= _MOST_ROUNDED * noise).all())

@@ -279,12 +279,9 @@ def add_kernel_products(
 ) -> None:
     """Add kernel values times coefficients (t, n) to ``out`` (n', t), or write kernel values.
 
-    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows. ``profile``
-    (5,) has the factor, ``p0 = 1``, ``p1`` and ``p2`` of
-    :class:`~bochner.tables.kernel_columns.ExponentialProfile` and the largest argument,
-    beyond which values are negligible and do not fall further. Kernel values are written to
-    ``values`` (n', n) unless it has no columns. ``scratch`` and ``bits`` are memory from
-    :func:`scratch_of`. One function for both has its tiles compiled once.
+    ``rows`` (n', c) and ``levels`` (n', b) are the numbers and the codes of new rows, ``profile``
+    is from :meth:`LoopedKernel.arguments`, ``scratch`` and ``bits`` from :func:`scratch_of`.
+    Kernel values are written to ``values`` (n', n) unless it has no columns.
     """
     n_rows = coef.shape[1]
     for start in range(0, n_rows, scratch.shape[1]):
@@ -319,12 +316,10 @@ def add_residual_products(
     products: Array,
     squares: Array,
 ) -> None:
-    """Add the products of kernel values with weighted residuals of rows, and their squares.
+    """Add kernel values times weighted residuals to ``products`` (t, n), and their squares (t,).
 
     Residuals are the targets (n', t) minus the sums of kernel values times coefficients (t, n).
-    ``products`` (t, n) gains the kernel values times residuals times ``weights`` (n',), and
-    ``squares`` (t,) the weighted squares. Sums are in double precision in either precision of the
-    kernel values. ``values`` (r, n) is scratch space for some rows, which share each tile.
+    ``values`` (r, n) is scratch space for some rows, which share each tile.
     """
     n_rows = coef.shape[1]
     for first in range(0, len(rows), len(values)):
@@ -371,10 +366,7 @@ def scratch_of(dtype: DTypeLike, tile: int = _TILE) -> tuple[Floats, Bits]:
 def level_codes(
     X: Array, starts: NDArray[np.int64], widths: NDArray[np.int64], codes: Codes
 ) -> bool:
-    """Write the codes (n, b) of the levels of rows (n, d); return whether all blocks are one-hot.
-
-    A one-hot block has ``widths`` columns from ``starts`` on: a single 1, else zeros.
-    """
+    """Write the codes (n, b) of the levels of rows (n, d); return whether blocks are one-hot."""
     for i in range(len(X)):
         for b in range(starts.size):
             level, count = 0, 0

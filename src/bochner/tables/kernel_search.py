@@ -65,10 +65,9 @@ def with_length_scales(
 ) -> Found:
     """Return the kernels whose length scales and noise minimise the mean square LOO residual.
 
-    ``starts`` are kernels of all rows and of each half of the rows, learned independently. The
-    halves choose the penalty of unequal length scales by the error with which they predict each
-    other. The penalty is infinite, so that all length scales are equal up to a factor of the start,
-    if ``is_tied`` or if this is best.
+    ``starts`` are kernels of all rows and of each half of the rows. The halves choose the penalty
+    of unequal length scales by the error with which they predict each other. It is infinite, so
+    that length scales are equal up to a factor of the start, if ``is_tied`` or if this is best.
     """
     kernel, dim, halves = starts[0].kernel, rows.X.shape[1], rows.halves()
 
@@ -116,10 +115,7 @@ def _error(kernel: Learnable, point: Array, rows: Rows) -> float:
 
 
 def error_and_gradient(kernel: Learnable, point: Array, rows: Rows) -> tuple[float, Array]:
-    """Return the mean square of leave-one-out residuals, and its gradient (d + 1,).
-
-    ``point`` holds logarithms of length scales and of alpha.
-    """
+    """Return the LOO error, and its gradient (d + 1,) by log length scales and log alpha."""
     scaled = rows.X / np.exp(point[:-1])
     distance = distances_of(kernel, scaled)
     error, slope, noise = error_and_slope(kernel, distance, np.exp(point[-1]), rows)
@@ -132,8 +128,7 @@ def descended(
 ) -> Array:
     """Return the point (dim + 1,) that minimises the logarithm of the error plus a penalty.
 
-    The penalty is on squared deviations of the logarithms of length scales from their mean. If it
-    is infinite, the ratios of length scales remain those of ``start``.
+    The penalty is on squared deviations of log length scales from their mean.
     """
     if not np.isfinite(penalty):
         return _descended_together(kernel, rows, start, iterations)
@@ -226,8 +221,7 @@ def mapped(
     """Return the kernel whose map minimises the logarithm of the error plus a penalty.
 
     The map is that of ``origin``, in units of length scales, times a matrix. The penalty is on the
-    squared distance of this matrix from the identity. The descent begins at ``start``: ``origin``
-    or the result of an earlier descent from it.
+    squared distance of this matrix from the identity. The descent begins at ``start``.
     """
     dim, pull = rows.X.shape[1], penalty / rows.n_observations
     # In units of length scales the penalty treats all inputs equally.

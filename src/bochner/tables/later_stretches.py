@@ -21,7 +21,7 @@ from scipy.stats import norm, qmc, t
 from bochner._base.arrays import Array, as_array
 from bochner._base.registry import register
 from bochner.linear.softmax_weights import SoftmaxWeights, fit_softmax, loss_curvature
-from bochner.tables.base_laws import ScoredLaws, TableLaw
+from bochner.tables.base_laws import TableLaw
 from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations
 
@@ -58,8 +58,7 @@ def over_stretches(
     """Return laws with predictions of all stretches, and the predicted observations (s,).
 
     ``fitted`` has laws of all observations with predictions of the last stretch, ``units``. Earlier
-    stretches are predicted by ``at_origin``, from the latest one backwards, until it returns
-    ``None``. ``seconds`` is the expected duration of the first call.
+    ones are predicted by ``at_origin`` until it returns ``None``, first in expected ``seconds``.
     """
     assert observations.groups is not None
     all_units, all_predictions = [units], [[predictions for _, predictions in fitted]]
@@ -108,10 +107,9 @@ def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
 def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     r"""Return the effective number of errors (s, c), whose rows are correlated in time.
 
-    Sums of ``b`` uncorrelated errors of variance :math:`\sigma^2` have the mean square
-    :math:`b \sigma^2`. If errors share a part, the mean square is greater by a factor
-    :math:`\tau_b`, and :math:`s` errors determine as much as :math:`s / \tau_b` uncorrelated ones.
-    The factor used is the greatest for runs that are a stretch, its halves, its quarters and so on.
+    If errors share a part, the mean square of sums of ``b`` errors is greater than :math:`b` times
+    that of an error by a factor :math:`\tau_b`, and ``s`` errors determine as much as
+    :math:`s / \tau_b` uncorrelated ones. The greatest factor of stretches, halves and so on counts.
     """
     total = float(np.sum(errors**2))
     if not total > 0.0:
@@ -125,20 +123,10 @@ def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     return len(errors) / ratio
 
 
-def effective_share(residuals: Array, models: ScoredLaws) -> float:
-    """Return the ratio of the effective to the actual number of residuals (s, K, t)."""
-    if models.groups is None or models.times is None:
-        return 1.0
-    errors = residuals.mean(axis=1)
-    return effective_number(errors, models.groups, models.times) / len(errors)
-
-
-def widened(scores: Array, models: ScoredLaws) -> Array:
-    """Return scores (s, *t), enlarged by a factor per target if they are from time stretches."""
-    if models.groups is None or models.times is None:
-        return scores
+def widened(scores: Array, stretches: Chosen, times: Chosen) -> Array:
+    """Return scores (s, *t) of stretches of time, enlarged by a factor per target."""
     columns = scores.reshape(len(scores), -1)
-    free = [effective_number(each[:, None], models.groups, models.times) for each in columns.T]
+    free = [effective_number(each[:, None], stretches, times) for each in columns.T]
     ends = t.ppf(_CALIBRATED, np.maximum(as_array(free) - 1.0, _FEWEST_FREE))
     factors = as_array(ends / norm.ppf(_CALIBRATED))
     return as_array(scores * factors.reshape(scores.shape[1:]))

@@ -121,17 +121,13 @@ def error_and_slope(
 ) -> tuple[float, Array, float]:
     r"""Return the error, its negative derivatives (n, n) by distances, its derivative by log alpha.
 
-    The error is the mean square of leave-one-out residuals. ``distance`` (n, n) is the result of
-    :func:`distances_of`; derivatives are by distances for the Laplacian kernel, else by half of the
-    squared distances.
-
+    Derivatives are by distances for the Laplacian kernel, else by half of the squared distances.
     With the weights ``W``, :math:`M = (K + \alpha W^{-1})^{-1}`, :math:`c = M y` and residuals
     :math:`e = M_{gg}^{-1} c` of the group ``g``, a change of the kernel adds
     :math:`\langle dK, M V M - M u c^\top \rangle` to the weighted mean of squares, where
     :math:`u = 2 M_{gg}^{-1} W e / n` and ``V`` consists of the groups' blocks of
-    :math:`u e^\top`. Without groups ``u`` and minus ``V`` are the derivatives of
-    :class:`~bochner.tables.observations.CellObservations` by ``c`` and by the diagonal of
-    ``M``. A matrix that is not positive definite has an infinite error.
+    :math:`u e^\top`. Without groups ``u`` and minus ``V`` are those of
+    :meth:`CellObservations.error`.
     """
     dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
     gram, slope = _gram_and_slope(kernel, distance.astype(dtype))
@@ -209,10 +205,7 @@ def error_across(pair: tuple[LearnedKernel, ...], parts: tuple[Rows, ...]) -> fl
 
 
 def shifted_inverse(gram: Array, alpha: float, weights: Array) -> Array | None:
-    """Return the inverse of ``gram`` with ``alpha / weights`` added to its diagonal.
-
-    It is ``None`` if the matrix is not positive definite. ``gram`` is overwritten.
-    """
+    """Invert ``gram``, overwritten, plus a diagonal; ``None`` if it is not positive definite."""
     gram[np.diag_indices(len(gram))] += alpha / weights
     return factor_inverse(gram.T) if factorise(gram.T) else None
 
@@ -235,10 +228,7 @@ def _mirror(upper: Array) -> None:
 
 
 def _gram_and_slope(kernel: Learnable, distance: Array) -> tuple[Array, Array]:
-    """Return the Gram matrix, and its negative derivative by the distance or half its square.
-
-    Distances (n, n), in either precision, may be overwritten.
-    """
+    """Return the Gram matrix, and its negative derivative by the distance or half its square."""
     if isinstance(kernel, Gaussian):
         gram = floored(np.exp(-0.5 * distance**2))
         return gram, gram.copy()
@@ -292,12 +282,11 @@ def left_out_latent(
 ) -> Array:
     r"""Return leave-one-out variances (s,) of the function, approximated by landmarks.
 
-    The first rows are the ``m`` landmarks ``L``, and ``sums`` (m, m) are :math:`S = k(L, X) W
-    k(X, L)` over all rows. With :math:`G = k(L, L)`, :math:`B = G + S / \alpha`, ``u`` the kernel
-    values of a row at the landmarks and its weight ``w``, the variance is
-    :math:`1 - u^\top G^{-1} u + u^\top C u`, where :math:`C = (B - w u u^\top / \alpha)^{-1}`. If
-    the row is a landmark without other observations, its rows and columns of ``G`` and of
-    :math:`C^{-1}` are left out, too, because a new row is no landmark.
+    With the landmarks ``L``, ``sums`` :math:`S = k(L, X) W k(X, L)`, :math:`G = k(L, L)`,
+    :math:`B = G + S / \alpha`, ``u`` the kernel values of a row at the landmarks and its weight
+    ``w``, the variance is :math:`1 - u^\top G^{-1} u + u^\top C u`, where
+    :math:`C = (B - w u u^\top / \alpha)^{-1}`. If the row is a landmark without other
+    observations, its rows and columns of ``G`` and of :math:`C^{-1}` are left out, too.
     """
     landmarks, alpha = rows.X[: len(sums)], learned.alpha
     first = int(observed.cell.min())
@@ -339,11 +328,7 @@ def factorise(matrix: NDArray[np.floating]) -> bool:
 
 
 def solve_system(matrix: NDArray[np.floating], right: NDArray[np.floating]) -> bool:
-    """Write the solution (n, t) of a system over its right-hand side.
-
-    The lower triangle of the matrix (n, n) becomes its Cholesky factor. Return whether the matrix
-    is positive definite; if not, there is no solution.
-    """
+    """Write the solution (n, t) over the right-hand side; return whether there is one."""
     n, n_columns, failed = c_int(len(matrix)), c_int(right.shape[1]), c_int()
     stride = _stride(n)
     _call("lapack", "posv", _LOWER, n, n_columns, matrix, stride, right, stride, failed)

@@ -59,10 +59,10 @@ class ScoreLaw:
     r"""The distribution of a new standardised error, estimated from left-out errors (scores).
 
     The quantile at the level :math:`k / (s + 1)` is the k-th smallest of :math:`s` scores, because
-    a new score is equally likely in each of the intervals between them; quantiles at other levels
-    are interpolated. The outermost :math:`\sqrt s / 2` scores on each side are replaced by the tail
-    of a normal law with the same mean excess, because functions such as exponentials of the largest
-    score alone have no reliable mean. All quantiles are shifted so that the mean is zero.
+    a new score is equally likely in each of the intervals between them. The outermost
+    :math:`\sqrt s / 2` scores on each side are replaced by the tail of a normal law with the same
+    mean excess, because functions such as exponentials of the largest score alone have no reliable
+    mean. All quantiles are shifted so that the mean is zero.
     """
 
     levels: Array  # (k,): Increasing, from 0 to 1

@@ -74,12 +74,7 @@ def with_targets(frame: pd.DataFrame, targets: Sequence[str]) -> tuple[pd.DataFr
 def split_target(
     frame: pd.DataFrame, target: str, left_out: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Return the features of a table and its target, without missing or infinite entries.
-
-    ``left_out`` are the columns that reading has left out, for the message if no other is there.
-    Raises InputError if the table has no such column (the message suggests a similar name), no
-    other column, or one row, or if the target has missing or infinite entries.
-    """
+    """Return the features of a table and its complete target; raise InputError if there is none."""
     check_name(frame, target)
     if frame.shape[1] == 1:
         raise InputError(
@@ -102,11 +97,7 @@ def _how_to_keep(left_out: Sequence[str]) -> str:
 
 
 def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind] = ()) -> Column:
-    """Return a complete column of metadata of the rows, such as weights.
-
-    Raises InputError if the table lacks it, entries are missing or infinite, or it is of another
-    kind than one of ``kinds``, if there are some.
-    """
+    """Return a complete column, such as weights, of one of some kinds; else raise InputError."""
     check_name(frame, name)
     column = read_column(name, frame[name])
     _check_complete(role, column)
@@ -244,12 +235,7 @@ chance, above which the file counts as having training rows: errors then change 
 
 
 def fingerprint(X: MatrixLike, X_test: MatrixLike) -> dict[str, object]:
-    """Return the fingerprint of training rows as plain JSON.
-
-    Rows are stored by their hash, so that the same rows of a later file are found; of more than
-    16,384 rows, only some are stored, selected by hash. ``chance`` is the share of test rows that
-    equal a training row, as rows of few columns with few levels do.
-    """
+    """Return hashes of training rows, and the share of test rows with one by chance, as JSON."""
     keys = _keys(X)
     step = -(-len(keys) // _MOST_KEYS)
     stored = np.unique(keys[keys % np.uint64(step) == 0].astype(np.uint32))

@@ -132,7 +132,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         encoders, laws = fitted_laws(settings, rows, targets, progress, numbers.astype(np.int64))
         classes, weights = rows.labels(present), rows.weights_or_ones
         head = SoftmaxOfLaws.of(laws, classes, numbers, weights)
-        self._keep(rows, encoders, head.without_unused())
+        self._keep(rows, encoders, head)
         return self
 
     def _class_weights(

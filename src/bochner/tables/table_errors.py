@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -145,9 +146,9 @@ def warn_of_written_values(columns: Sequence[Column]) -> list[Column]:
 
 
 def _is_written(column: Column) -> bool:
-    if column.is_category:
-        return False
     texts = list(dict.fromkeys(column.raw[column.present]))
+    if column.is_category or not any(map(str.isdigit, chain.from_iterable(texts))):
+        return False
     try:
         return all(map(are_values, (texts[:_SAMPLE_SIZE], texts)))
     except (ImportError, UnicodeEncodeError):  # Without the extra, files cannot be read either

@@ -61,8 +61,7 @@ def fitted_laws(
 ) -> tuple[list[TableEncoder], ScoredLaws]:
     """Return encoders, and base models with their predictions of left-out rows.
 
-    ``targets`` maps targets, or class numbers, to the scaled targets (n, t) of a fit, with mean
-    zero at the rows. ``labels`` (n,) are class numbers; ``None`` for a regression.
+    ``targets`` maps targets to the scaled targets (n, t) of a fit, with mean zero at the rows.
     """
     if rows.weights is not None:
         check_takes_weights(settings.base_models)
@@ -137,11 +136,7 @@ def _cycles(encoders: Sequence[TableEncoder]) -> NDArray[np.intp]:
 def chosen_transformation(
     name: str, rows: TableRows, settings: FitSettings, progress: Progress
 ) -> Transformation | None:
-    """Return the named transformation, or for "auto" the most likely one on left-out rows.
-
-    ``None`` means no transformation. Raises ValueError for several targets, and for targets outside
-    the domain of a named transformation.
-    """
+    """Return the named transformation, or the most likely one; ``None`` means no transformation."""
     if name == "none":
         return None
     if rows.y.ndim > 1:

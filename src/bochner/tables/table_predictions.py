@@ -407,10 +407,7 @@ class RowDistributions:
 def expected_error(
     targets: ScaledTargets, law: ScoreLaw, left_out: Pair, y: Array, weights: Array
 ) -> float | Array:
-    """Return root mean square errors (*t) of left-out predictions mapped back to targets (s, *t).
-
-    ``left_out`` are scaled means and factors of standardised errors (s, *t).
-    """
+    """Return root mean square errors (*t) of left-out means and factors (s, *t) for targets."""
     expected, _ = Predictive.of_rows(*left_out, law, targets.inverse).mean_and_std()
     squares = (y - expected) ** 2
     return plain(np.sqrt(np.mean((squares.T * weights).T, axis=0)))

@@ -226,7 +226,7 @@ class TableRegressor(RegressorMixin, TableModel):
             error = expected_error(targets, head.law, left_out, rows.y[scored], weights[scored])
         else:
             error = plain(targets.scale * head.left_out_rmse)
-        self._keep(rows, encoders, head.without_unused())
+        self._keep(rows, encoders, head)
         self.score_, self.transformation_ = error, targets.transformation
         self.target_mean_, self.target_scale_ = targets.mean, targets.scale
         self.target_floor_ = targets.floor

@@ -114,10 +114,7 @@ def training_rows(
     *,
     is_numeric: bool,
 ) -> TableRows:
-    """Return the validated training rows of a model; of a table in partitions, a sample.
-
-    Targets are numbers if ``is_numeric``, else labels, and ``y`` of the result has class indices.
-    """
+    """Return the validated rows of a table, or a sample of its partitions; classes are indices."""
     partitions, name = None, type(model).__name__
     if is_partitioned(X):
         _refuse_in_partitions(bool(model.base_models), groups, time)
@@ -225,8 +222,7 @@ def table_rows(
 ) -> TableRows:
     """Return the rows of positive weight, with the groups that are left out together.
 
-    Weights are precisions of single rows, whatever their values. If ``are_counts``, each row is
-    repeated as often as its weight says. Equal rows are not merged. Tables with equal rows are
+    If ``are_counts``, each row is repeated as often as its weight says. Tables with equal rows are
     sorted by their entries, so that counts and repeated rows in any order give the same model.
     """
     if groups is not None and time is not None:
@@ -367,11 +363,7 @@ def _dates(name: object, entries: Any) -> Array:
 
 
 def row_keys(columns: Sequence[Column], target: NDArray[np.float64]) -> Keys:
-    """Return a hash per row, equal for rows with equal entries and targets (n, t).
-
-    The hash depends only on entries and targets. Among n rows, the probability that two different
-    rows share a hash is about ``n**2 / 4e19``.
-    """
+    """Return a hash per row; among n, two different rows share one with probability n² / 4e19."""
     keys = np.zeros(len(target), dtype=np.uint64)
     for entries in entry_hashes(columns, target):
         keys = mixed(keys + entries)

@@ -69,11 +69,7 @@ _MOST_TARGETS = 5
 @register(shapes={"places": "p", "idf": "p", "components": "pk", "centre": "k"})
 @dataclass(frozen=True, slots=True, eq=False)
 class TextParts:
-    """Parts of a text column, of three and four characters, and their principal components.
-
-    Parts are hashed within words, so that the vocabulary is not stored. The components come from a
-    truncated singular value decomposition of TF-IDF weights.
-    """
+    """Parts of three and four characters within words, hashed, and their principal components."""
 
     places: NDArray[np.int64]  # (p,): Hashes of the parts, ascending
     idf: NDArray[np.float32]  # (p,): Logarithms of inverse shares of texts with the part
@@ -102,10 +98,7 @@ class TextParts:
         return cls(places, idf, components, scores.mean(axis=0) / scale)
 
     def __call__(self, column: Column) -> tuple[Array, NDArray[np.bool_]]:
-        """Return the scores (n, k) of the texts of a column, and which have a part of the fit.
-
-        Scores are zero, the mean, for other texts.
-        """
+        """Return the scores (n, k) of texts, zero for texts without a part, and which have one."""
         if "parts" not in column.memo:  # Encoders of a table share its columns
             distinct, index = np.unique(_texts(column), return_inverse=True)
             column.memo["parts"] = _counts(distinct.tolist()), index
@@ -149,11 +142,7 @@ def some_rows(n: int) -> NDArray[np.intp]:
 def telling(
     scores: Mapping[int, Array], base: Array, targets: Array, groups: NDArray[np.int64]
 ) -> set[int]:
-    """Return the columns whose scores reduce errors of left-out targets (n, t).
-
-    ``scores`` (n, k) of each column predict the residuals of boosted trees of the other features,
-    ``base`` (n, d). Rows of a group are left out together.
-    """
+    """Return the columns whose scores predict left-out targets (n, t) beyond other features."""
     numbers = np.unique(groups, return_inverse=True)[1]
     fold = np.random.default_rng(0).permutation(numbers.max() + 1)[numbers] % _N_FOLDS
     folds = PredefinedSplit(fold)

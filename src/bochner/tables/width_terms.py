@@ -131,7 +131,6 @@ class WidthTerms:
     ) -> tuple[tuple[Curve, ...], BinaryTerms]:
         """Return curves of inputs (n, c) and terms of encoded rows (n, d), fitted to scores (n,).
 
-        ``offset`` (n,) is added to their sum. The first curve contains the constant of the sum.
         Each of the ``stretches`` (n,) of time has a penalised term that new rows do not have.
         """
         offset = np.zeros(len(scores)) if offset is None else offset
@@ -180,10 +179,7 @@ class WidthTerms:
 def penalised(
     basis: Array, penalties: Sequence[tuple[slice, Array]], scores: Array, offset: Array
 ) -> Array:
-    """Return coefficients (p,) of least loss, with penalties of greatest marginal likelihood.
-
-    The first column of the basis (n, p) is the constant, without a penalty.
-    """
+    """Return coefficients (p,), the first a constant, with penalties of greatest likelihood."""
     information, sizes = basis.T @ basis, np.full(len(penalties), _FIRST_PENALTY)
     information += _JITTER * np.max(np.diagonal(information)) * np.eye(len(information))
     coef, previous = np.zeros(basis.shape[1]), np.full(len(penalties), np.inf)
@@ -209,10 +205,7 @@ def penalised(
 def least_loss(
     basis: Array, penalty: Array, scores: Array, offset: Array, coef: Array, inverse: Array
 ) -> Array:
-    """Return the coefficients (p,) of least penalised loss, by Fisher scoring with halved steps.
-
-    ``inverse`` (p, p) is that of the expected curvature, the penalty included.
-    """
+    """Return the coefficients (p,) of least penalised loss, by Fisher scoring with halved steps."""
 
     def loss(trial: Array) -> float:
         logs = offset + basis @ trial

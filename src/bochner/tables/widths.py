@@ -146,12 +146,7 @@ def fitted_widths(
     *,
     are_stretches: bool = False,
 ) -> tuple[Widths, Array]:
-    """Return widths fitted to absolute scores (s,), and their out-of-fold factors (s,).
-
-    ``columns`` computes the inputs of trees from encoded rows ``X`` (s, d). ``groups`` (s,) are
-    labels of scores that are left out together. If they ``are_stretches`` of time, errors of a
-    stretch may be larger than those of another one for reasons that columns do not describe.
-    """
+    """Return widths fitted to absolute scores (s,), and their out-of-fold factors (s,)."""
     n = len(scores)
     # Returned if neither curves nor trees increase the likelihood.
     unchanged = Widths(), np.ones(n)
@@ -270,10 +265,7 @@ def _is_better(factors: Array, baseline: Array, scores: Array, groups: Chosen | 
 
 
 def _knots(inputs: Array, in_means: Array, residual: float) -> list[Array]:
-    """Return knots at quantiles of inputs (n, c), farther apart than leave-one-out differences.
-
-    ``residual`` is the mean absolute residual; see the description of the module.
-    """
+    """Return knots at quantiles of inputs (n, c), farther apart than leave-one-out differences."""
     knots = []
     places = np.round(np.linspace(0.01, 0.99, _KNOTS) * (len(inputs) - 1)).astype(np.intp)
     for column, in_mean in zip(inputs.T, in_means.T, strict=True):
