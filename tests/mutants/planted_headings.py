@@ -43,7 +43,8 @@ plant("lines_above_cost_much", headings.HeadCells, "n_above", "_COST_ABOVE *", "
 plant("kinds_do_not_matter", headings.HeadCells, "n_above",
       "counts.sum(axis=2) - counts.max(axis=2)", "0 * counts.sum(axis=2)",
       law(laws.test_units_below_the_names_are_noted, "numbers", []))  # fmt: skip
-plant("units_are_rows", headings.HeadCells, "names_block", "self.texts[last].any() and", "False and",
+plant("units_are_rows", headings.HeadCells, "names_block",
+      "self.texts[last].any() and", "False and",
       law(laws.test_units_below_the_names_are_noted, "sensor", []))  # fmt: skip
 plant("dashes_are_rows", headings.HeadCells, "names_block", "else _RULE)", "else _AMOUNT)",
       law(laws.test_dashes_below_the_names_are_left_out, "words", "--"))  # fmt: skip
