@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from bochner._base.arrays import Array
 from bochner._base.number_texts import entry, number, percent
@@ -20,7 +19,8 @@ from bochner.cli.output import (
     check_csv_output,
     facts_table,
     is_standard_output,
-    plain,
+    plain_text,
+    print_blocks,
     write_csv,
     write_json,
 )
@@ -73,9 +73,7 @@ def explain_model(options: SimpleNamespace) -> None:
         return
     card, *others = contents(model)
     console.print(card)
-    for table in others:
-        console.print()
-        console.print(table)
+    print_blocks(console, *others)
     print_shares(console, model.importance(), model.interactions())
 
 
@@ -106,9 +104,9 @@ def explain_table(options: SimpleNamespace) -> None:
     else:
         print_shares(console, model.importance(), model.interactions())
         command = f"bochner explain {options.model} {options.file} --row 1"
-        console.print(Text(f"\nFor single predictions: {plain(command)}"))
+        print_blocks(console, plain_text(f"For single predictions: {command}"))
     if options.out is not None:
-        console.print(Text(f"Wrote {plain(str(options.out))}"))
+        console.print(plain_text(f"Wrote {options.out}"))
 
 
 def _chosen(n_rows: int, options: SimpleNamespace) -> Any:
@@ -146,7 +144,7 @@ def _print_row(
             f"Row {row + 1}: {name} is predicted as {number(predictions[place, output])}; the "
             f"average prediction is {number(bases[output])}."
         )
-        console.print(Text(plain(text), style="bold"))
+        console.print(plain_text(text, "bold"))
         sizes, std_errors = values[place, :, output], errors[place, :, output]
         order = np.argsort(-np.abs(sizes), kind="stable")
         n_shown = len(order) if len(order) <= _MOST_COLUMNS + 1 else _MOST_COLUMNS

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bochner._base.number_texts import counted, number, percent
-from bochner.cli.output import cells_table, plain
+from bochner.cli.output import cells_table, plain_text, print_blocks
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import (
     KINDS_OF_ROWS,
@@ -57,12 +57,8 @@ def print_studies(console: Console, studies: Sequence[Study], warned: Sequence[s
 
 def print_errors(console: Console, study: Study) -> None:
     """Print the verdict on a model, errors of all methods, and calibration."""
-    console.print()
-    console.print(Text(plain(verdict(study)), style="bold"))
-    console.print()
-    console.print(scores_table(study.outcomes))
-    console.print()
-    console.print(Text(plain(calibration(study))))
+    texts = plain_text(verdict(study), "bold"), plain_text(calibration(study))
+    print_blocks(console, texts[0], scores_table(study.outcomes), texts[1])
 
 
 def print_checks(console: Console, study: Study) -> None:
@@ -71,8 +67,7 @@ def print_checks(console: Console, study: Study) -> None:
 
     titles = [finding.title for finding in checks(study) if finding.weight == "check"]
     if titles:
-        console.print()
-        console.print(_labelled({"To look at": titles}))
+        print_blocks(console, _labelled({"To look at": titles}))
 
 
 def _labelled(parts: Mapping[str, Sequence[str]]) -> Table:
@@ -82,7 +77,7 @@ def _labelled(parts: Mapping[str, Sequence[str]]) -> Table:
     grid.add_column(overflow="fold")  # Do not break long paths
     for label, texts in parts.items():
         for place, text in enumerate(texts):
-            grid.add_row("" if place else label, Text(plain(text)))
+            grid.add_row("" if place else label, plain_text(text))
     return grid
 
 
@@ -92,13 +87,11 @@ def print_shares(
     """Print the importance of columns and the interactions of pairs, if they are computed."""
     if importance is None:
         return
-    for table in share_tables(importance, pairs):
-        console.print()
-        console.print(table)
+    print_blocks(console, *share_tables(importance, pairs))
     if pairs is not None and not (pairs.share >= LEAST_PAIR).any():
-        console.print(f"\n{no_pairs(pairs)}")
+        print_blocks(console, plain_text(no_pairs(pairs)))
     if note := sum_of_shares(float(importance.share.sum())):
-        console.print(f"\n{note}")
+        print_blocks(console, plain_text(note))
 
 
 def _print_table_facts(console: Console, study: Study, warned: Sequence[str]) -> None:
@@ -129,7 +122,7 @@ def scores_table(outcomes: Mapping[str, Outcome]) -> Table:
         cells = [name, *_cells(outcomes[name], shown)]
         cells += [number(outcomes[name].seconds, 2)] * has_time
         style = "bold" if name == OURS and len(order) > 1 else ""
-        table.add_row(*(Text(plain(cell)) for cell in cells), style=style)
+        table.add_row(*map(plain_text, cells), style=style)
     return table
 
 
@@ -200,11 +193,11 @@ def joined(name: str | Iterable[str]) -> str:
     return name if isinstance(name, str) else " × ".join(name)
 
 
-def confusion_table(outcome: Outcome) -> Table | None:
-    """Return the confusion matrix as a display table, or ``None`` for too many classes."""
+def confusion_table(outcome: Outcome) -> Table | Text:
+    """Return the confusion matrix as a display table, or a note on too many classes."""
     assert outcome.classes is not None
     if len(outcome.classes) > _MOST_CLASSES:
-        return None
+        return plain_text("Too many classes for a table of them: see --json.")
     names = [str(name) for name in outcome.classes]
     counts = outcome.confusion().astype(str).tolist()
     rows = [[name, *row] for name, row in zip(names, counts, strict=True)]
