@@ -27,7 +27,7 @@ _DAYS = {
     "2021-12-31": rf"{_YEAR}{_MARKS[0]}{_MONTH}{_MARKS[1]}{_DAY}\.?",
     "20211231": rf"{_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})",
     "31/12/2021": rf"{_DAY}{_MARKS[0]}{_MONTH}{_MARKS[1]}{_YEAR}\.?",
-    "31/12/21": rf"{_DAY}/{_MONTH}/{_SHORT_YEAR}",
+    "31/12/21": rf"{_DAY}(?P<mark>/){_MONTH}(?P<mark_2>/){_SHORT_YEAR}",
     # Versions such as 1.2.10 are no dates.
     "31.12.21": r"(?P<day>[0-9]{2})(?P<mark>[-.])(?P<month>[0-9]{2})(?P<mark_2>[-.])" + _SHORT_YEAR,
     "31 Dec 2021": rf"{_DAY}[ .,/-]*{_NAME}[ ,/-]*{_YEAR}",
@@ -175,12 +175,8 @@ ISO = Notation(DateForm("2021-12-31", "", ""))
 
 def find_notation(texts: Sequence[str], *, only_iso: bool) -> Notation | None:
     """Return the form that most of some texts have, or None; ``only_iso`` excludes local forms."""
-    notation = None
-    for some in (texts[:: 1 + len(texts) // _FEW], texts):
-        notation = _notation(some, only_iso)
-        if notation is None:
-            return None
-    return notation
+    few = texts[:: 1 + len(texts) // _FEW]
+    return _notation(few, only_iso) and _notation(texts, only_iso)
 
 
 def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
@@ -191,7 +187,7 @@ def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
         return None
     needed = []
     for pattern, replacement in _REWRITES:
-        again = [_rewritten(text, [(pattern, replacement)]) for text in texts]
+        again = [re.sub(pattern, replacement, text).strip() for text in texts]
         if again != texts:
             needed.append((pattern, replacement))
             texts = again
@@ -208,12 +204,6 @@ def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
             if len(found) == len(texts):
                 break
     return None if best is None else Notation(best, matches, needed)
-
-
-def _rewritten(text: str, rewrites: Sequence[tuple[str, str]]) -> str:
-    for pattern, replacement in rewrites:
-        text = re.sub(pattern, replacement, text).strip()
-    return text
 
 
 def _are_fiscal_years(texts: Sequence[str]) -> bool:
