@@ -20,8 +20,7 @@ from bochner.tables.tree_laws import TreeLaw
 from bochner.tables.trees import TreeInputs
 
 _LEAST_SINGLE_ROWS = 2000
-"""Fewest rows of a law for kernel values in single precision. With fewer rows it saves less than
-ten microseconds a prediction, and both precisions would be compiled at the first fit."""
+"""Fewest rows of a law in single precision: it saves ten microseconds a prediction with fewer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

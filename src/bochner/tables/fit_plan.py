@@ -18,8 +18,7 @@ from bochner.tables.landmark_fits import BLOCK_BYTES, has_passes, sampled_rows
 from bochner.tables.observations import FIRST, SECOND, Chosen, Elsewhere, Observations, Rows, Scored
 
 _MEASURED, _MEASUREMENTS = 600, 9
-"""Rows of the matrices whose products measure the speed, and number of products, a few milliseconds
-each: the median is robust to a short pause during a product."""
+"""Rows of the matrices, and number of products, that measure the speed in some milliseconds."""
 
 _ROUGH = Family(Laplacian)
 """Laplacian kernels: functions with kinks along every input, comparable to the steps of trees."""
@@ -31,24 +30,21 @@ _SMOOTH = Family(lambda length: Matern(length, nu=2.5), is_mapped=True)
 """Matérn-5/2 kernels: functions with two derivatives."""
 
 _LAW_SHARE = 0.35
-"""Share of a time limit for the fit of the first kernel to all rows: the search takes half, and the
-weights of the laws need the rest."""
+"""Share of a time limit for the first kernel: the search takes half, and the weights the rest."""
 
 _SEARCH_SHARE = 0.35
 """Share of a time limit for the search of all kernels."""
 
 _OF_SEARCH, _LEAST_SEARCH = 200.0, 0.1
-"""Operations of a search per cube of its rows: some fifty steps, each a factor and an inverse; and
-the seconds of a search of very few rows."""
+"""Operations of a search per cube of its rows, some fifty steps, and the seconds of few rows."""
 
 _MORE_SHARE, _OF_MORE = 0.15, 150.0
 """Share of a time limit for refining the best kernels on more rows, and its operations per cube of
 these rows: the errors of all kernels, and some steps of two kernels."""
 
 _OF_EXACT, _OF_LANDMARKS = 5.0, (4.0, 6.0)
-"""Operations of an exact fit per cube of its rows, and of a fit on m landmarks per n m^2 and per
-m^3: products, factors and inverses for means, variances and left-out predictions. Of very many
-rows, ``n`` is a sample."""
+"""Operations of an exact fit per cube of its rows, and of one on m landmarks per n m^2 and per m^3:
+products, factors and inverses. Of very many rows, ``n`` is a sample."""
 
 _N_PASSES, _OF_PASS = 4.0, (90.0, 5.0)
 """Passes over very many rows, and the operations of a pass, at the rate of matrix products, per row
@@ -150,20 +146,18 @@ MOST_SCORED = 3000
 """Largest number of scored rows: the standard error of a quantile is below one per cent in rank."""
 
 _FEWEST_OTHERS = 500
-"""Fewest rows outside the search and the landmarks for which only these rows are scored: the 90 per
-cent quantile of 500 scores has a standard error of 1.3 per cent in rank."""
+"""Fewest rows for which only these are scored: a 90 per cent quantile has an error of 1.3 in
+rank."""
 
 _VARIANCE_LANDMARKS = 500
-"""Number of landmarks of variances. Variances are smoother than means, and the model file contains
-the matrix of these landmarks: half a megabyte in single precision. Log densities of new targets
-differ by 0.001 from those with a thousand landmarks."""
+"""Number of landmarks of variances, whose matrix takes half a megabyte of a model file: log
+densities of new targets differ by 0.001 from those with a thousand."""
 
 _LEAST_UNSCORED = 1000
 """Fewest rows that are not scored if there are many rows: they correct the noise."""
 
 _MANY_ROWS = 4000
-"""Number of rows above which each fit takes more than a second, so that only the best kernels are
-fitted."""
+"""Rows above which a fit takes more than a second, so that only the best kernels are fitted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -315,9 +309,8 @@ _SEARCH_BYTES, _REFINED_BYTES = 45.0, 55.0
 are refined: kernel matrices, their factors, inverses and slopes."""
 
 _EXACT_BYTES = 9.0, 17.0
-"""Bytes of an exact fit per square of its rows, and per square of its scored rows, in double
-precision: the matrix, which its factor replaces, and the inverse of its last block. Most fits are
-in single precision, with half of them, but that depends on the kernel."""
+"""Bytes of an exact fit per square of its rows, for the matrix, and per square of its scored rows,
+for the inverse of the last block, in double precision."""
 
 _LANDMARK_BYTES = 26.0, 8.0
 """Bytes of a fit per square of its landmarks, and per landmark and scored row: sums of products,

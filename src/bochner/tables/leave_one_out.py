@@ -21,17 +21,15 @@ from bochner.kernels.stationary import matern_profile
 from bochner.tables.observations import CellObservations, Rows
 
 _TINY = 1e-6
-"""Least distance, in length scales, by which slopes are divided: the slope of the exponential
-kernel is infinite at distance zero. The distance of a row to itself does not change."""
+"""Least distance by which slopes are divided: that of the exponential kernel at zero is
+infinite."""
 
 LEAST_SINGLE = 1e-3
-"""Least ratio of noise to signal for single precision. The leave-one-out errors of 1,000 rows then
-have relative errors of about 1e-4, and predictions of 5,000 rows have errors of a hundredth of the
-target's standard deviation; at a tenth of the ratio both are up to ten times as large."""
+"""Least ratio of noise to signal for single precision: predictions of 5,000 rows have errors of a
+hundredth of the target's deviation, and ten times as large at a tenth of the ratio."""
 
 EQUAL_ROWS = 1e-8
-"""Jitter on the diagonal of the landmarks' kernel matrix: rows that are equal up to 1e-8 would fill
-its inverse with rounding errors. Variances increase by it, relative to the signal variance."""
+"""Jitter of the landmarks' kernel matrix, relative to the signal: its inverse keeps its digits."""
 
 _WIDTH = 64
 """Columns of a matrix that are copied together: rows of them fit the first cache."""

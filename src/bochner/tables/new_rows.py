@@ -20,18 +20,15 @@ _ROWS_OF_A_BLOCK = 200
 """Rows with gaps whose completions are predicted together: 4,000 encoded rows."""
 
 _MARGINAL_ROWS = 200
-"""Training rows that replace a row without any known entry: the standard error of a quantile of
-their distribution is at most 3.5 per cent in rank."""
+"""Training rows in place of a row without known entries: quantiles err by 3.5 per cent in rank."""
 
 _FEWEST_GAPS = 50
 """Fewest scored rows with a gap in a column from which a model learns errors of such rows: their
-standard deviation has a standard error of a tenth of it. With 24 of 120 rows, intervals of 90 %
-contain 84 % of such rows, and with donors 88 %."""
+standard deviation has a standard error of a tenth of it."""
 
 
 _FEWEST_LEVELS = 5
-"""Fewest levels from which the variance of a new level's effect is estimated. With fewer levels, a
-new level is treated as an existing level, for instance in another spelling."""
+"""Fewest levels from which the variance of a new one is estimated; with fewer it is like others."""
 
 
 @register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})

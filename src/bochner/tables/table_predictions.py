@@ -20,8 +20,7 @@ TRANSFORMATIONS = ("none", "log", "sqrt", "rank")
 """Names of transformations; ``"auto"`` chooses one of them."""
 
 _MOST_KNOTS, _TARGETS_PER_KNOT = 100, 20
-"""Most knots of a curve of ranks, and fewest targets between two knots: the standard error of a
-slope is then a quarter of it."""
+"""Most knots of ranks, and fewest targets between two: slopes have errors of a quarter."""
 
 _OUTER = 0.1
 """Share of the knots at each end that determine the slope beyond the end."""
@@ -151,16 +150,14 @@ def most_likely(densities: Array) -> int:
 
 
 _FEWEST_AT_FLOOR = 8
-"""Fewest targets at zero, or above twice the median, that make zero a floor: if targets could be
-negative, the probability of eight such targets and no negative one is at most 2 to the power -8."""
+"""Fewest targets at zero, or above twice the median, that make zero a floor: 2^-8 by chance."""
 
 _NO_FLOOR = float(np.finfo(np.float64).min)
 """Floor of a target that has no floor, among several targets: model files hold finite numbers."""
 
 _WITHIN = 0.4
 """Probability of the interval around a prediction beyond the range that reaches to the linear
-extrapolation. It is less than a half, because slopes at the ends of a range are estimated ten to
-twenty per cent too small."""
+extrapolation: less than a half, as slopes at the ends are estimated too small."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

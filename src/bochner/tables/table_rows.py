@@ -36,13 +36,10 @@ from bochner.tables.observations import Keys, bits, mixed
 from bochner.tables.table_partitions import Others, collected_table
 
 _GREATEST_RATIO = 1e8
-"""Greatest ratio of two weights, which is that of noise variances. In simulations with this ratio
-standard deviations are right; from 1e10 on the variances lose the digits of the function."""
+"""Greatest ratio of two weights: from 1e10 on variances lose the digits of the function."""
 
 _MOST_ROWS = 200_000
-"""Largest number of rows that counts are expanded to. Beyond it, several copies of a row become one
-row with their number as weight: leaving out ten copies instead of one changes no score in its third
-digit."""
+"""Most rows that counts are expanded to; beyond it, several copies become one row with a weight."""
 
 _COPIED_SHARE = 0.05
 """Share of copies among the rows from which errors are too small by some per cent."""
