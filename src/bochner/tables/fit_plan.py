@@ -99,12 +99,10 @@ class Effort:
         sizes = np.arange(1.0, self.most_exact + 1.0)
         exact = _OF_EXACT * sizes**3 + _OF_DISTANCE * n_columns * sizes**2
         most_exact = int(np.searchsorted(exact, operations, side="right"))
-        return most_exact, self._most_landmarks(operations, n_rows, n_columns)
-
-    def _most_landmarks(self, operations: float, n_rows: int, n_columns: int) -> int:
         sizes = np.arange(1.0, self.n_landmarks + 1.0)
         is_possible = _landmark_operations(n_rows, n_columns, sizes) <= operations
-        return max(int(is_possible.sum()), min(self.n_landmarks, FEWEST_LANDMARKS))
+        fewest = min(self.n_landmarks, FEWEST_LANDMARKS)
+        return most_exact, max(int(is_possible.sum()), fewest)
 
 
 def _landmark_operations(n_rows: int, n_columns: int, sizes: Array) -> Array:
@@ -196,12 +194,14 @@ class FitPlan:
         n_rows = len(np.unique(observations.cell[used]))
         # With rows elsewhere a fit is never exact: their number is unknown here.
         n_landmarks = effort.landmarks(n_rows) if elsewhere is None else effort.n_landmarks
-        n_last, has_others = _scored_rows(effort, len(used), n_landmarks, n_rows)
+        n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
+        n_others = len(used) - max(effort.search_rows, n_landmarks, n_more)
+        has_others = n_others >= _FEWEST_OTHERS
         order = rng.permutation(used)
         if latest is not None:
             is_last = latest[order]
         elif has_others:
-            is_last = _last(observations, order, n_last)
+            is_last = _last(observations, order, min(n_others, MOST_SCORED))
         else:
             is_last = np.ones(len(order), dtype=bool)
         # Scored observations come last, where fits expect their rows.
@@ -266,14 +266,6 @@ class FitPlan:
         return self.observations.rows(self.observations.prefix(self.order[:n_others], n_rows))
 
 
-def _scored_rows(effort: Effort, n_samples: int, n_landmarks: int, n_rows: int) -> tuple[int, bool]:
-    """Return the number of scored observations, and whether the search is without them."""
-    n_more = effort.more_rows if n_rows > _MANY_ROWS else _LEAST_UNSCORED
-    n_others = n_samples - max(effort.search_rows, n_landmarks, n_more)
-    has_others = n_others >= _FEWEST_OTHERS
-    return (min(n_others, MOST_SCORED) if has_others else n_samples), has_others
-
-
 def _halves(observations: Observations, search: Chosen) -> Chosen:
     """Return FIRST or SECOND for each observation of the search, as :meth:`Rows.halves` does."""
     is_first = np.arange(len(search)) < (len(search) + 1) // 2
@@ -331,8 +323,8 @@ def within_memory(
     n_scored = min(n_rows, max(MOST_SCORED, largest_group))
     of_table = _of_table(shape)
     of_thread = (limit - of_table) / n_threads
-    search_rows = max(_root(of_thread / _SEARCH_BYTES), FEWEST_SEARCHED)
-    more_rows = max(_root(of_thread / _REFINED_BYTES), search_rows)
+    search_rows = max(int(np.sqrt(max(of_thread, 0.0) / _SEARCH_BYTES)), FEWEST_SEARCHED)
+    more_rows = max(int(np.sqrt(max(of_thread, 0.0) / _REFINED_BYTES)), search_rows)
 
     def needed(of_fit: Callable[[Array, int], Array], largest: int) -> Array:
         """Return the memory in bytes of fits with 1 to ``largest`` rows or landmarks."""
@@ -342,9 +334,8 @@ def within_memory(
 
     of_exact = needed(_of_exact, effort.most_exact)
     of_landmarks = needed(_of_landmarks, effort.n_landmarks)
-    most_exact, n_landmarks = (
-        int(np.searchsorted(of_sizes, limit, side="right")) for of_sizes in (of_exact, of_landmarks)
-    )
+    most_exact = int(np.searchsorted(of_exact, limit, side="right"))
+    n_landmarks = int(np.searchsorted(of_landmarks, limit, side="right"))
     fewest = min(effort.n_landmarks, FEWEST_LANDMARKS)
     if n_rows > most_exact and n_landmarks < fewest:
         # One per cent more, so that the rounded amount in the message suffices.
@@ -380,11 +371,6 @@ def _of_exact(sizes: Array, n_scored: int) -> Array:
 
 def _of_landmarks(sizes: Array, n_scored: int) -> Array:
     return as_array(_LANDMARK_BYTES[0] * sizes**2 + _LANDMARK_BYTES[1] * n_scored * sizes)
-
-
-def _root(squares: float) -> int:
-    """Return the largest number of rows whose square is at most ``squares``."""
-    return int(np.sqrt(max(squares, 0.0)))
 
 
 def measured_rate(n_threads: int) -> float:

@@ -1,7 +1,8 @@
 """Predictions of fitted heads in the units of a table's targets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -216,22 +217,16 @@ def at_least(targets: Array, floor: Any) -> Array:
     return as_array(np.maximum(targets, floor))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CentredIndicators:
-    """Map of class indices (n,) to indicators minus their means in the sample."""
+def centred_indicators(
+    y: NDArray[np.integer], weights: Array | None
+) -> Callable[[NDArray[Any]], Array]:
+    """Return the map of class indices (n,) to indicators (n, t) minus their means in the sample."""
+    indicators = Indicators(np.unique(y))
+    return partial(_centred, indicators, np.average(indicators(y), axis=0, weights=weights))
 
-    indicators: Indicators
-    centre: Array
 
-    @classmethod
-    def of(cls, y: NDArray[np.integer], weights: Array | None) -> "CentredIndicators":
-        """Return the map fitted to class indices (n,) with weights (n,), by default ones."""
-        indicators = Indicators(np.unique(y))
-        return cls(indicators, np.average(indicators(y), axis=0, weights=weights))
-
-    def __call__(self, y: NDArray[Any]) -> Array:
-        """Return the indicators (n, t), to which base models are fitted."""
-        return self.indicators(y) - self.centre
+def _centred(indicators: Indicators, centre: Array, y: NDArray[Any]) -> Array:
+    return indicators(y) - centre
 
 
 def floor_of(y: NDArray[Any]) -> float:
