@@ -39,7 +39,7 @@ def test_texts(tmp_path, text, message):
         (("--group", "colour", "--test-size", "0.7"), "of 3 groups leaves 0 to fit and 3 to test"),
         (("--group", "colour", "--time", "a"), "give one of them"),
         (("--report", "r.txt"), "r.txt would be written as HTML: expected an ending of .html"),
-        (("--report", "model.bochner"), "--out and --report both name"),
+        (("--report", "model.bochner"), "Two outputs have the same file"),
         (("--split", "random", "--time", "a"), "--split random and --time contradict each other"),
         (("--task", "classification"), "classes with only one row"),
         (("--test-size", "0"), "--test-size must lie between 0 and 1, got 0.0."),

@@ -46,20 +46,20 @@ def plant(name, owner, function, old, new, *cases, users=()):
     planted(*map(file_of, cases), name=name)(edit(owner, function, old, new, *users))
 
 
-plant("other_units_are_read", number_rule.NumberRule, "read", "if (unit or factor) and",
+plant("other_units_are_read", number_rule.NumberRule, "read", "if unit and",
       "if False and", "a unit after a space")  # fmt: skip
-plant("a_half_is_enough", rule_reading, "_is_enough", "1.0 - SHARE_READ", "1.0",
+plant("a_half_is_enough", rule_reading.ReadColumn, "is_enough", "1.0 - SHARE_READ", "1.0",
       "many words among numbers")  # fmt: skip
-plant("codes_are_words", rule_reading, "_is_enough", "if any(any(map(str.isdigit, word))",
+plant("codes_are_words", rule_reading.ReadColumn, "is_enough", "if any(any(map(str.isdigit, word))",
       "if False and any(any(map(str.isdigit, word))", "codes among numbers")  # fmt: skip
-plant("words_are_few", rule_reading, "_is_enough", "are_few = are_words and", "are_few = False and",
-      "a word among numbers")  # fmt: skip
+plant("words_are_few", rule_reading.ReadColumn, "is_enough", "are_few = are_words and",
+      "are_few = False and", "a word among numbers")  # fmt: skip
 plant("words_are_not_recorded", rule_reading, "read_by_rules", "if kept else {}",
       "if False else {}", "a word among numbers", users=[table_reading])  # fmt: skip
-plant("factors_are_units", written_amounts.WrittenNumbers, "shared_amount", "if not factors:",
-      "if True:", "two factors")  # fmt: skip
-plant("flags_are_units", written_amounts.WrittenNumbers, "shared_amount",
-      "or _FLAG.fullmatch(rest)", "", "flags")  # fmt: skip
+plant("factors_are_units", written_amounts.WrittenNumbers, "amount", "if some else {}",
+      "if False else {}", "two factors")  # fmt: skip
+plant("flags_are_units", written_amounts._End, "scale",
+      "self.unit\n", "self.front + self.rest\n", "flags")  # fmt: skip
 plant("codes_lose_their_zeros", number_rule, "_decide_codes",
       'lengths["min"] == lengths["max"] <', "0 <",
       "zeros that tell codes apart")  # fmt: skip
@@ -70,8 +70,8 @@ plant("codes_of_one_column_are_certain", missing_codes, "missing_codes",
 plant("small_negative_numbers_are_codes", missing_codes, "missing_codes",
       "any(is_far for _, is_far in names)", "True",
       "counts with a small negative number", users=[table_reading])  # fmt: skip
-plant("text_has_missing_words", rule_reading, "_decided", "some = _read(column,",
-      "some = _read(bare,", "Namibia")  # fmt: skip
+plant("text_has_missing_words", rule_reading, "_read", "some = ReadColumn(column,",
+      "some = ReadColumn(bare,", "Namibia")  # fmt: skip
 plant("words_of_the_user_are_ignored", rule_reading, "read_by_rules",
       ".without(options.missing)", "", "a date that is missing", users=[table_reading])  # fmt: skip
 plant("first_lines_are_names", headings, "_is_data", "or not are_names", "or False",

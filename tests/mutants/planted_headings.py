@@ -38,18 +38,19 @@ def plant(name, owner, function, old, new, *checks, users=()):
     planted(*checks, name=name)(edit(owner, function, old, new, *users))
 
 
-plant("lines_above_cost_much", headings._Cells, "n_above", "_COST_ABOVE *", "9.0 *",
+plant("lines_above_cost_much", headings.HeadCells, "n_above", "_COST_ABOVE *", "9.0 *",
       law(laws.test_units_below_the_names_are_noted, "numbers", []))  # fmt: skip
-plant("kinds_do_not_matter", headings._Cells, "n_above",
+plant("kinds_do_not_matter", headings.HeadCells, "n_above",
       "counts.sum(axis=2) - counts.max(axis=2)", "0 * counts.sum(axis=2)",
       law(laws.test_units_below_the_names_are_noted, "numbers", []))  # fmt: skip
-plant("units_are_rows", headings._Cells, "names_block", "self.texts[last].any() and", "False and",
+plant("units_are_rows", headings.HeadCells, "names_block",
+      "self.texts[last].any() and", "False and",
       law(laws.test_units_below_the_names_are_noted, "sensor", []))  # fmt: skip
-plant("dashes_are_rows", headings._Cells, "names_block", "else _RULE)", "else _AMOUNT)",
+plant("dashes_are_rows", headings.HeadCells, "names_block", "else _RULE)", "else _AMOUNT)",
       law(laws.test_dashes_below_the_names_are_left_out, "words", "--"))  # fmt: skip
 plant("remarks_are_half_filled", extra_rows, "_is_remark", "== len(odd) > 1", "== len(odd) > 9",
       law(laws.test_words_in_columns_of_numbers_are_a_remark))  # fmt: skip
-plant("groups_are_titles", headings._Cells, "_is_above", "not all(names[1:]) or",
+plant("groups_are_titles", headings.HeadCells, "_is_above", "not all(names[1:]) or",
       "False and", law(laws.test_several_lines_of_names_are_joined, *laws.GROUPS, []))  # fmt: skip
 plant("tables_are_one", headings, "_end_of_table", "if len(tables) < 2 or", "if True or",
       law(laws.test_another_table_is_left_out_and_named))  # fmt: skip

@@ -31,8 +31,8 @@ plant_edits(
     the_first_table_is_read=("(cells[by_cell[each]] != \"\").sum()", "0"),
 )  # fmt: skip
 plant_edits(
-    spreadsheets, "_typed", formats(".xlsx"), formats(".ods"),
-    whole_numbers_are_decimal=(" if is_whole else", " if False else"),
+    spreadsheets, "_whole", formats(".xlsx"), formats(".ods"),
+    whole_numbers_are_decimal=("cell.is_integer()", "False"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_typed", durations(".ods"),
@@ -56,11 +56,11 @@ plant_edits(
 )  # fmt: skip
 plant_edits(
     spreadsheets, "names_row", sheet("an empty row within", ".xlsx"),
-    every_row_is_names=("not _are_names(values[row][named].tolist())", "False"),
+    every_row_is_names=("HeadCells(rows).last_names()", "0"),
 )  # fmt: skip
 plant_edits(
-    spreadsheets, "_are_names", sheet("years as names", ".xls"), sheet("years as names", ".ods"),
-    years_are_no_names=("len(set(np.diff(numbers))) == 1", "False"),
+    spreadsheets, "names_row", sheet("years as names", ".xls"), sheet("years as names", ".ods"),
+    years_are_no_names=("are_numbers and", "False and"),
 )  # fmt: skip
 plant_edits(
     spreadsheets, "_continues", sheet("a short list next to the table", ".xlsx"),

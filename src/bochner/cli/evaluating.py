@@ -4,7 +4,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from rich.console import Console
-from rich.text import Text
 
 from bochner.cli.json_documents import evaluation_record
 from bochner.cli.model_files import (
@@ -15,7 +14,7 @@ from bochner.cli.model_files import (
     read_for,
     target_names,
 )
-from bochner.cli.output import check_report, plain, write_json
+from bochner.cli.output import check_report, plain_text, print_blocks, print_files, write_json
 from bochner.cli.predicting import of_new_rows
 from bochner.cli.progress_line import reporting
 from bochner.cli.screen import (
@@ -75,14 +74,15 @@ def evaluate_table(options: SimpleNamespace) -> None:
         return
     console = Console()
     for note in fresh.notes:
-        console.print(Text(plain(note)))
+        console.print(plain_text(note))
     for study, of_groups in zip(studies, groups, strict=True):
         _print(console, study, of_groups, options.group)
         if others := of_new_rows(study.own, fresh, is_fitted):
-            console.print(f"\nErrors of the {len(others.y):,} rows that the fit did not have:\n")
-            console.print(scores_table({"bochner": others}))
+            title = f"Errors of the {len(others.y):,} rows that the fit did not have:"
+            print_blocks(console, plain_text(title), scores_table({"bochner": others}))
     if options.report is not None:
-        console.print(Text(f"\nReport  {plain(str(options.report))}"))
+        console.print()
+        print_files(console, {"Report": options.report})
 
 
 def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
@@ -97,18 +97,12 @@ def _print(console: Console, study: Study, groups: dict[str, Outcome], group: st
     print_errors(console, study)
     print_checks(console, study)
     if study.is_classification:
-        table = confusion_table(study.own)
-        console.print()
-        console.print(
-            "Too many classes for a table of them: see --json." if table is None else table
-        )
+        print_blocks(console, confusion_table(study.own))
     if kinds := study.by_kind:
-        console.print()
-        console.print(kinds_table(kinds))
+        print_blocks(console, kinds_table(kinds))
     if groups and group is not None:
         shown = dict(list(groups.items())[:_MOST_GROUPS])
-        console.print()
-        console.print(groups_table(shown, group))
+        print_blocks(console, groups_table(shown, group))
         if n_unlisted := len(groups) - len(shown):
             rows = sum(len(outcome.y) for outcome in list(groups.values())[_MOST_GROUPS:])
             console.print(f"{n_unlisted} more groups have {rows:,} rows: see --json.")

@@ -6,16 +6,16 @@ from time import perf_counter
 from types import SimpleNamespace
 
 from rich.console import Console
-from rich.text import Text
 
 from bochner._base.names import naming
 from bochner.cli.json_documents import fit_record
 from bochner.cli.options import fraction_option, read_options
 from bochner.cli.output import (
     check_model_output,
+    check_outputs,
     check_report,
     noting_warnings,
-    plain,
+    print_files,
     write_json,
 )
 from bochner.cli.progress_line import reporting
@@ -87,17 +87,14 @@ def fit_table(options: SimpleNamespace) -> None:
         return
     console = Console()
     print_studies(console, studies, notes)
-    lines = [f"Model   {options.out}"]
     if left_out:
         console.print(
             f"\nLeft out at the limit of {options.time_limit:g} s: {', '.join(left_out)}."
         )
-    if options.report is not None:
-        lines.append(f"Report  {options.report}")
     more = "" if studies[0].is_classification else " --interval 90"
+    after = f"bochner predict {options.out} FILE{more}"
     console.print()
-    for line in (*lines, f"Next    bochner predict {options.out} FILE{more}"):
-        console.print(Text(plain(line)), soft_wrap=True)
+    print_files(console, {"Model": options.out, "Report": options.report, "Next": after})
 
 
 def _roles(options: SimpleNamespace) -> Roles:
@@ -135,8 +132,5 @@ def _check(options: SimpleNamespace) -> None:
         raise InputError(f"--target names a column twice: {', '.join(options.target)}.")
     if options.weights != "precisions" and options.weight is None:
         raise InputError(f"--weights {options.weights} needs a column of weights: give --weight.")
-    check_model_output(options.out, options.file)
-    if options.report is not None:
-        if options.report.absolute() == options.out.absolute():
-            raise InputError(f"--out and --report both name {options.out}: give two files.")
-        check_report(options.report, options.file)
+    outputs = (options.out, check_model_output), (options.report, check_report)
+    check_outputs(outputs, options.file)

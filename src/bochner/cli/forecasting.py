@@ -12,7 +12,6 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from bochner._base.number_texts import counted, number, percent
 from bochner._base.progress import Progress
@@ -21,11 +20,14 @@ from bochner.cli.output import (
     cells_table,
     check_csv_output,
     check_model_output,
+    check_outputs,
     check_report,
     facts_table,
     is_standard_output,
     noting_warnings,
-    plain,
+    plain_text,
+    print_blocks,
+    print_files,
     write_csv,
     write_json,
 )
@@ -130,13 +132,17 @@ def forecast_table(options: SimpleNamespace) -> None:
     else:
         console = Console(stderr=is_standard_output(options.out))
         _print(console, options.file, forecasts, notes)
-        _print_files(console, options)
+        table = None if is_standard_output(options.out) else options.out
+        files = {"Table": table, "Report": options.report, "Model": options.model}
+        after = "--report forecast.html draws it." if options.report is None else None
+        console.print()
+        print_files(console, {**files, "Next": after})
     if refused:
         errors = Console(stderr=True, soft_wrap=True)
         n_all = len(fits.series) + len(refused)
         lines = [f"bochner: {len(refused)} of {n_all} series have no forecast:"]
         for line in (*lines, *(f"  {name!r}: {reason}" for name, reason in refused.items())):
-            errors.print(Text(plain(line), style="red"))
+            errors.print(plain_text(line, "red"))
         raise typer.Exit(_IN_PART)
 
 
@@ -150,17 +156,8 @@ def _check(options: SimpleNamespace) -> None:
     if options.as_json and is_standard_output(options.out):
         raise InputError("--json and --out - both write to standard output: name a file.")
     inputs = [each for each in (options.file, options.future) if each is not None]
-    checks = {
-        options.out: check_csv_output,
-        options.model: check_model_output,
-        options.report: check_report,
-    }
-    for path, check in checks.items():
-        if path is not None:
-            check(path, *inputs)
-    outputs = [each for each in (options.out, options.report, options.model) if each]
-    if len({each.absolute() for each in outputs}) < len(outputs):
-        raise InputError("Two outputs have the same file: give each a name of its own.")
+    outputs = [(options.out, check_csv_output), (options.model, check_model_output)]
+    check_outputs([*outputs, (options.report, check_report)], *inputs)
 
 
 def _read(
@@ -240,18 +237,13 @@ def _record(
 
 def _print(console: Console, path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> None:
     """Print the series, the errors from past origins and the forecast."""
-    series = forecasts.series
     console.print(facts_table(_facts(path, forecasts, notes)))
-    console.print()
-    if forecasts.scores:
-        scores = forecasts.scores.values()
-        console.print(Text(plain(forecast_verdict(scores)), style="bold"))
-        console.print()
-        console.print(_scores_table(forecasts))
-        console.print()
-        console.print(Text(plain(forecast_coverage(scores, forecasts.level))))
-        console.print()
-    console.print(_forecast_rows(forecasts) if len(series) == 1 else _last_rows(forecasts))
+    if scores := forecasts.scores.values():
+        verdict = plain_text(forecast_verdict(scores), "bold")
+        coverage = plain_text(forecast_coverage(scores, forecasts.level))
+        print_blocks(console, verdict, _scores_table(forecasts), coverage)
+    rows = _forecast_rows if len(forecasts.series) == 1 else _last_rows
+    print_blocks(console, rows(forecasts))
 
 
 def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str, str]:
@@ -270,8 +262,7 @@ def _facts(path: Path, forecasts: _Forecasts, notes: Sequence[str]) -> dict[str,
         span = " to ".join(number(length) for length in sorted({min(lengths), max(lengths)}))
         facts = {"Series": f"{path}: {len(series)} series of {span} values"}
     if first.inputs is not None:
-        names = ", ".join(map(str, first.inputs.columns))
-        facts["Inputs"] = names
+        facts["Inputs"] = ", ".join(map(str, first.inputs.columns))
     facts |= {"Note" if not place else " " * place: text for place, text in enumerate(notes)}
     return facts
 
@@ -281,8 +272,7 @@ def _scores_table(forecasts: _Forecasts) -> Table:
     scores = forecasts.scores
     if len(forecasts.series) == 1:
         ((_, only),) = scores.items()
-        origins = "1 origin" if only.n_origins == 1 else f"{only.n_origins} origins"
-        head = f"{counted(only.horizon, 'step')} from {origins}"
+        head = f"{counted(only.horizon, 'step')} from {counted(only.n_origins, 'origin')}"
         lines = [
             (name, number(only.mae(name), 3), number(only.mase(name), 3))
             for name in (OURS, only.other)
@@ -318,18 +308,3 @@ def _last_rows(forecasts: _Forecasts) -> Table:
         rows.append((f"{hidden} more", *[""] * 5))
     level = f"{100.0 * forecasts.level:g} % from"
     return cells_table(("series", "until", "last value", "forecast", level, "to"), rows)
-
-
-def _print_files(console: Console, options: SimpleNamespace) -> None:
-    """Print the paths of the written files."""
-    files = {
-        "Table": None if is_standard_output(options.out) else options.out,
-        "Report": options.report,
-        "Model": options.model,
-    }
-    console.print()
-    for name, path in files.items():
-        if path is not None:
-            console.print(Text(plain(f"{name:<9}{path}")), soft_wrap=True)
-    if options.report is None:
-        console.print(Text("Next     --report forecast.html draws it."))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from rich.console import JustifyMethod
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -41,6 +41,25 @@ def plain(text: str) -> str:
     )
 
 
+def plain_text(text: str, style: str = "") -> Text:
+    """Return a text for a terminal that is no markup, with control characters escaped."""
+    return Text(plain(text), style=style)
+
+
+def print_blocks(console: Console, *blocks: Table | Text) -> None:
+    """Print tables and texts with an empty line before each of them."""
+    for block in blocks:
+        console.print()
+        console.print(block)
+
+
+def print_files(console: Console, files: Mapping[str, object]) -> None:
+    """Print the paths of files by what they are, without those that were not written."""
+    for name, path in files.items():
+        if path is not None:
+            console.print(plain_text(f"{name:<8}{path}"), soft_wrap=True)
+
+
 @contextmanager
 def noting_warnings() -> Iterator[list[str]]:
     """Collect the library's warnings as texts in a list; other warnings are issued as usual."""
@@ -68,9 +87,9 @@ def cells_table(
     table = Table(box=None, header_style="bold", pad_edge=False)
     for number, heading in enumerate(headings):
         justify = "right" if number else first
-        table.add_column(Text(plain(heading)), justify=justify, no_wrap=number > 0, overflow="fold")
+        table.add_column(plain_text(heading), justify=justify, no_wrap=number > 0, overflow="fold")
     for cells in rows:
-        table.add_row(*(Text(plain(cell)) for cell in cells))
+        table.add_row(*map(plain_text, cells))
     return table
 
 
@@ -80,7 +99,7 @@ def facts_table(facts: Mapping[str, str]) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(Text(plain(name)), Text(plain(value)))
+        table.add_row(plain_text(name), plain_text(value))
     return table
 
 
@@ -135,6 +154,17 @@ def check_report(path: Path, *inputs: Path) -> None:
 
     check_output(path, *inputs, option="--report")
     _check_ending(path, HTML_ENDINGS, "HTML")
+
+
+def check_outputs(
+    outputs: Sequence[tuple[Path | None, Callable[..., None]]], *inputs: Path
+) -> None:
+    """Check files to write, each by its own function, and that they differ."""
+    given = [(path, check) for path, check in outputs if path is not None]
+    if len({path.absolute() for path, _ in given}) < len(given):
+        raise InputError("Two outputs have the same file: give each a name of its own.")
+    for path, check in given:
+        check(path, *inputs)
 
 
 def _refuse_standard_output(path: Path, option: str, kind: str) -> None:

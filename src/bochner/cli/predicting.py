@@ -8,21 +8,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.text import Text
 from sklearn.base import BaseEstimator
 
 from bochner._base.number_texts import counted, number, percent
 from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction, fraction_option
-from bochner.cli.output import check_csv_output, is_standard_output, plain, write_csv
-from bochner.comparison.outcomes import METRICS, Outcome
+from bochner.cli.output import check_csv_output, is_standard_output, plain_text, write_csv
+from bochner.comparison.outcomes import METRICS, SHARES, Outcome
 from bochner.comparison.study import Model, own_outcomes
 from bochner.files.errors import InputError
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
-
-_SHARES = ("error", "coverage")
-"""Metrics that are shares of rows, shown in per cent."""
 
 
 def predict_table(options: SimpleNamespace) -> None:
@@ -37,9 +33,9 @@ def predict_table(options: SimpleNamespace) -> None:
     write_csv(predictions, out, is_safe=options.safe_csv)
     messages = Console(stderr=True, soft_wrap=True)
     if out is not None and not is_standard_output(out):
-        messages.print(Text(plain(f"Table  {out}: {counted(len(predictions), 'row')}")))
+        messages.print(plain_text(f"Table  {out}: {counted(len(predictions), 'row')}"))
     for line in (*fresh.notes, *_scored(model, fresh)):
-        messages.print(Text(plain(line)))
+        messages.print(plain_text(line))
 
 
 def _kept(model: Model, fresh: Fresh, keep: str, predicted: pd.DataFrame) -> pd.DataFrame:
@@ -87,7 +83,7 @@ def _errors(outcome: Outcome) -> str:
     shown = ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
     return ", ".join(
         f"{METRICS[key]} "
-        + (percent(scores[key].value, digits=1) if key in _SHARES else number(scores[key].value))
+        + (percent(scores[key].value, digits=1) if key in SHARES else number(scores[key].value))
         for key in shown
     )
 

@@ -76,50 +76,34 @@ def origin_scores(
 
     Origins are ``horizon`` values apart, and at least ``horizon`` values precede the first origin.
     """
-    origins_and_season = _origins_and_season(y, horizon)
-    if origins_and_season is None:
-        return None
-    n_origins, season = origins_and_season
-    try:
-        table = model.cross_validate(y, horizon, n_origins, X, level=level, season_length=season)
-    except ValueError:  # The values before the first origin are constant, or too few
-        return None
-    return _scores(y, table, horizon, n_origins, season)
-
-
-def _origins_and_season(y: pd.Series, horizon: int) -> tuple[int, int] | None:
-    """Return the number of origins and the season in steps; None if the series is too short."""
     n_origins = min(_MOST_ORIGINS, (len(y) - max(horizon, FEWEST_BEFORE)) // horizon)
     if n_origins < 1:
         return None
     season = season_steps(read_series(y, None, None))
-    return n_origins, season if len(y) - n_origins * horizon > season else 1
+    if len(y) - n_origins * horizon <= season:
+        season = 1
+    try:
+        table = model.cross_validate(y, horizon, n_origins, X, level=level, season_length=season)
+    except ValueError:  # The values before the first origin are constant, or too few
+        return None
+    return _scores(y, table, horizon, season)
 
 
-def _scores(
-    y: pd.Series, table: pd.DataFrame, horizon: int, n_origins: int, season: int
-) -> OriginScores:
+def _scores(y: pd.Series, table: pd.DataFrame, horizon: int, season: int) -> OriginScores:
     """Return the errors in a table of `bochner.Forecaster.cross_validate` for one series."""
     values = y.to_numpy(dtype=np.float64)
-    observed = table["observed"].to_numpy()
-    is_known = np.isfinite(observed)
-    repeated, scales = [], []
-    for origin in dict.fromkeys(table["origin"].tolist()):
-        repeated.append(repeated_season(values[:origin], horizon, season))
-        scales.append(np.full(horizon, seasonal_scale(values[:origin], season)))
+    observed, origins = table["observed"].to_numpy(), table["origin"].to_numpy()
+    is_known, distinct = np.isfinite(observed), np.unique(origins)
+    repeated = [repeated_season(values[:origin], horizon, season) for origin in distinct]
+    scales = [seasonal_scale(values[:origin], season) for origin in distinct]
     other = SEASON_REPEATED if season > 1 else LAST_REPEATED
     predicted = {OURS: table["predicted"].to_numpy(), other: np.concatenate(repeated)}
-    errors = {name: (observed - values)[is_known] for name, values in predicted.items()}
-    scale = np.concatenate(scales)[is_known]
-    return OriginScores(
-        horizon,
-        n_origins,
-        season,
-        errors,
-        {name: error / scale for name, error in errors.items()},
-        as_array(table["covered"])[is_known],
-        table["origin"].to_numpy()[is_known],
-    )
+    errors = {name: (observed - each)[is_known] for name, each in predicted.items()}
+    scale = np.repeat(scales, horizon)[is_known]
+    scaled = {name: error / scale for name, error in errors.items()}
+    covered = as_array(table["covered"])[is_known]
+    n_origins = len(distinct)
+    return OriginScores(horizon, n_origins, season, errors, scaled, covered, origins[is_known])
 
 
 def repeated_season(values: Array, horizon: int, season: int) -> Array:
@@ -353,15 +337,6 @@ class Request:
         calendar = holiday_inputs(times, n_values, self.holidays).set_axis(times)
         return calendar if inputs is None else pd.concat([inputs, calendar], axis=1)
 
-    def forecast(
-        self, one: TableSeries, parts: Sequence[Any], X: pd.DataFrame | None
-    ) -> SeriesForecast:
-        """Return a series with its forecast; ``parts`` are pandas series of means and both ends."""
-        name = self.columns.target if self.columns.series is None else one.name
-        times = parts[0].index.rename(self.columns.time)
-        mean, lower, upper = (np.asarray(part) for part in parts)
-        return SeriesForecast(name, one.values, times, mean, lower, upper, X)
-
 
 def forecast_each(
     all_series: Sequence[TableSeries], unfitted: Forecaster, request: Request, progress: Progress
@@ -377,9 +352,8 @@ def forecast_each(
         try:
             steps = request.steps(one)
             X = request.inputs(one, steps)
-            past, later = (None, None) if X is None else (
-                X.iloc[: len(one.values)], X.iloc[len(one.values) :]
-            )  # fmt: skip
+            n = len(one.values)
+            past, later = (None, None) if X is None else (X.iloc[:n], X.iloc[n:])
             model = clone(unfitted)
             if request.columns.series is None:
                 fitted = model.fit(one.values, past, callback=progress.relay)
@@ -387,9 +361,12 @@ def forecast_each(
                 model.fit({one.name: one.values}, {one.name: past}, callback=progress.relay)
                 fitted = model.of(one.name)
             horizon: Any = one.later[:steps] if len(one.later) >= steps else steps
+            forecast = fitted.predict(horizon, later)
             ends = fitted.predict_interval(horizon, request.level, later)
-            parts = [fitted.predict(horizon, later), *ends]
-            series.append(request.forecast(one, parts, X))
+            mean, lower, upper = map(as_array, (forecast, *ends))
+            name = request.columns.target if request.columns.series is None else one.name
+            times = forecast.index.rename(request.columns.time)
+            series.append(SeriesForecast(name, one.values, times, mean, lower, upper, X))
             models[one.name] = model
         except (TypeError, ValueError) as error:
             errors[one.name] = error

@@ -137,31 +137,29 @@ class Outcome:
 
     def _number_scores(self) -> dict[str, Score]:
         residual = self.prediction - self.y
-        square = self._mean(residual**2)
+        square = mean_score(residual**2, self.clusters)
         rmse, unit = np.sqrt(square.value), self.unit or np.nan  # NaN if targets are constant
         scores = {
             "rmse": Score(float(rmse), square.std_error / (2.0 * rmse) if rmse else 0.0),
-            "mae": self._mean(np.abs(residual)),
+            "mae": mean_score(np.abs(residual), self.clusters),
             "error": Score(square.value / unit, square.std_error / unit),
         }
         if (spread := float(np.var(self.y))) > 0.0:
             scores["r2"] = Score(1.0 - square.value / spread)
         if self.lower is not None and self.upper is not None:
-            scores["coverage"] = self._mean((self.lower <= self.y) & (self.y <= self.upper))
-            scores["width"] = self._mean(self.upper - self.lower)
+            is_covered = (self.lower <= self.y) & (self.y <= self.upper)
+            scores["coverage"] = mean_score(is_covered, self.clusters)
+            scores["width"] = mean_score(self.upper - self.lower, self.clusters)
         return scores
 
     def _class_scores(self) -> dict[str, Score]:
-        scores = {"error": self._mean(self.prediction != self.y)}
+        scores = {"error": mean_score(self.prediction != self.y, self.clusters)}
         if self.probability is not None and self.classes is not None:
-            scores["log_loss"] = self._mean(self.losses())
+            scores["log_loss"] = mean_score(self.losses(), self.clusters)
             if len(self.classes) == 2 and len(np.unique(self.y)) == 2:
                 second = self.y == self.classes[1]
                 scores["auc"] = Score(float(roc_auc_score(second, self.probability[:, 1])))
         return scores
-
-    def _mean(self, values: Floats | Mask) -> Score:
-        return mean_score(values, self.clusters)
 
 
 def mean_score(values: Floats | Mask, clusters: NDArray[np.generic] | None = None) -> Score:
@@ -225,10 +223,8 @@ def with_ends(
 
 def by_group(outcome: Outcome, labels: Iterable[object]) -> Mapping[Any, Outcome]:
     """Split the outcome by labels (n,), in decreasing order of frequency."""
-    group_labels = np.asarray(list(labels), dtype=object)
-    names, numbers, counts = np.unique(
-        group_labels.astype(str), return_inverse=True, return_counts=True
-    )
+    texts = np.array([str(label) for label in labels])
+    names, numbers, counts = np.unique(texts, return_inverse=True, return_counts=True)
     return {names[i]: outcome.part(numbers == i) for i in np.argsort(-counts, kind="stable")}
 
 
@@ -275,7 +271,7 @@ class Coverage:
 
     @property
     def judgement(self) -> str:
-        """Return an assessment that ends a sentence: as expected, too narrow or too wide."""
+        """Judgement of the intervals that ends a sentence."""
         if self.is_narrow:
             return "too narrow"
         return "wider than necessary" if self.is_wide else "as expected"
@@ -300,12 +296,17 @@ def coverage_of(
 ) -> Coverage:
     """Return the coverage from a mask (n,) of the values within their intervals.
 
-    Values with equal ``clusters`` (n,) are dependent. All texts, pictures and checks use this
-    function.
+    Values with equal ``clusters`` (n,) are dependent. They count as the number of independent
+    values whose coverage would be as precise: at least the number of clusters, and equal to it if
+    all or no values are covered, because the dependence is then unknown.
     """
-    n_independent = _independent(is_covered, clusters)
-    lower, upper = calibrated_range(n_independent, level, n_comparisons)
-    return Coverage(level, float(np.mean(is_covered)), float(lower), float(upper))
+    n, share = len(is_covered), float(np.mean(is_covered))
+    if clusters is not None:
+        n_clusters, error = len(np.unique(clusters)), mean_score(is_covered, clusters).std_error
+        precise = share * (1.0 - share) / error**2 if error > 0.0 else n_clusters
+        n = int(np.clip(precise, n_clusters, n))
+    lower, upper = calibrated_range(n, level, n_comparisons)
+    return Coverage(level, share, float(lower), float(upper))
 
 
 def outcome_coverage(outcome: Outcome, n_comparisons: int = 1) -> Coverage | None:
@@ -314,19 +315,3 @@ def outcome_coverage(outcome: Outcome, n_comparisons: int = 1) -> Coverage | Non
     if covered is None:
         return None
     return coverage_of(covered, outcome.level, outcome.clusters, n_comparisons)
-
-
-def _independent(is_covered: Mask, clusters: NDArray[np.generic] | None) -> int:
-    """Return the number of independent values whose coverage would be as precise.
-
-    It is at least the number of clusters, and equal to it if all or no values are covered, because
-    the dependence is then unknown.
-    """
-    n = len(is_covered)
-    if clusters is None:
-        return n
-    n_clusters, share = len(np.unique(clusters)), float(np.mean(is_covered))
-    error = mean_score(is_covered, clusters).std_error
-    if not error > 0.0:
-        return n_clusters
-    return int(np.clip(share * (1.0 - share) / error**2, n_clusters, n))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from types import MappingProxyType
@@ -107,9 +107,7 @@ def split_table(
     if roles contradict each other, or if the table lacks a column.
     """
     frame, note = with_targets(drop_columns(frame, roles.drop), roles.target)
-    sides = dict[str, Any]()
-    if roles.weight is not None:
-        sides["weight"] = _weights(frame, roles.weight)
+    weight = None if roles.weight is None else _weights(frame, roles.weight)
     if roles.id is not None:
         side_column(frame, roles.id, "id")
     kind, reason, column, of_rows = _chosen(frame, roles, kind)
@@ -120,8 +118,8 @@ def split_table(
     for name in roles.target:
         features, targets[name] = split_target(features, name, list(left_out))
     task = _task(targets, task)
-    check_table(features, next(iter(targets.values())))
     target: Any = next(iter(targets.values()))
+    check_table(features, target)
     if len(targets) > 1:
         import pandas as pd
 
@@ -133,10 +131,8 @@ def split_table(
         s[frame.index] for s in left_out.values() if s.value_counts().max() <= _MOST_OF_A_NAME
     ]
     units = _with_equal_names(originals, names)
-    rows = split_rows(
-        features, target, task, test_size, seed, originals=originals, units=units, **sides,
-        **of_rows,
-    )  # fmt: skip
+    sides = {"weight": weight, "originals": originals, **of_rows}
+    rows = split_rows(features, target, task, test_size, seed, units=units, **sides)
     notes = tuple(filter(None, (note, *_notes_on_copies(originals, units))))
     return replace(rows, kind=kind, reason=reason, column=column, notes=notes)
 
@@ -159,19 +155,19 @@ def _first_of(labels: NDArray[np.generic]) -> Index:
     return np.asarray(first[place], dtype=np.intp)
 
 
-def _notes_on_copies(originals: Index, units: Index) -> list[str]:
-    """Return sentences on copies of rows and on rows of one identifier."""
+def _notes_on_copies(originals: Index, units: Index) -> Iterator[str]:
+    """Yield sentences on copies of rows and on rows of one identifier."""
     n, different = len(originals), np.unique(originals)
+    if len(different) < n:
+        yield (
+            f"{counted(n - len(different), 'duplicate')} among the {n:,} rows, equal to another "
+            "row in every column: duplicates are held out together, and the model is fitted to one "
+            "of each."
+        )
     sizes = np.bincount(units[different])
-    n_sharing = int(sizes[sizes > 1].sum())
-    copies = (
-        f"{counted(n - len(different), 'duplicate')} among the {n:,} rows, equal to another row in "
-        "every column: duplicates are held out together, and the model is fitted to one of each."
-    )
-    sharing = f"{n_sharing:,} of the {n:,} rows share their identifier with another row"
-    return [copies] * (len(different) < n) + [f"{sharing}: they are held out together."] * bool(
-        n_sharing
-    )
+    if n_sharing := int(sizes[sizes > 1].sum()):
+        sharing = f"{n_sharing:,} of the {n:,} rows share their identifier with another row"
+        yield f"{sharing}: they are held out together."
 
 
 def _weights(frame: pd.DataFrame, name: str) -> Floats:
@@ -224,9 +220,7 @@ def _chosen(
     by, why = roles.time, ""
     if kind == "auto":
         by = next((n for n in dates if is_sorted(read_column(n, frame[n]).values)), None)
-        why = (
-            ", because the table is in the order of these dates; --split random chooses random rows"
-        )
+        why = ", because it sorts the table; --split random chooses random rows"
     elif kind == "time" and by is None:
         if len(dates) != 1:
             date_columns = f"{len(dates)}: {', '.join(dates)}" if dates else "none"
@@ -303,19 +297,11 @@ def split_rows(
             f"No row to fit has the class {lacking[0]}, which rows to test have: choose another "
             "--seed or --test-size, or add rows."
         )
-    return Split(
-        features.iloc[fit],
-        y[fit],
-        features.iloc[test],
-        y[test],
-        task,
-        weight=None if weight is None else weight[fit],
-        groups=None if groups is None else groups[fit],
-        time=None if time is None else time[fit],
-        groups_test=None
-        if len(np.unique(units[test])) == len(test) and groups is None
-        else units[test],
-    )
+    is_alone = groups is None and len(np.unique(units[test])) == len(test)
+    parts = features.iloc[fit], y[fit], features.iloc[test], y[test]
+    sides: Any = {"weight": weight, "groups": groups, "time": time}
+    sides = {name: None if side is None else side[fit] for name, side in sides.items()}
+    return Split(*parts, task, groups_test=None if is_alone else units[test], **sides)
 
 
 def _parts(

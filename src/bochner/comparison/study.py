@@ -131,26 +131,15 @@ def fitted_studies(
     outcomes = own_outcomes(model, split, level, seconds)
     left_out, importance, interactions = list[str](), None, None
     if compare:
-        left_out += add_others(
-            outcomes, split, level=level, seed=seed, n_jobs=model.n_jobs, until=until,
-            progress=progress,
-        )  # fmt: skip
+        options: dict[str, Any] = {"level": level, "seed": seed, "n_jobs": model.n_jobs}
+        left_out += add_others(outcomes, split, **options, until=until, progress=progress)
     if perf_counter() < until:
         progress("computing the importance of columns")
         importance, interactions = model.importance(), model.interactions()
     else:
         left_out.append("importance of columns")
-    studies = studies_of(
-        model,
-        roles.target,
-        table,
-        split,
-        outcomes,
-        importance=importance,
-        interactions=interactions,
-        **shared,
-    )
-    return studies, left_out
+    shared |= {"importance": importance, "interactions": interactions}
+    return studies_of(model, roles.target, table, split, outcomes, **shared), left_out
 
 
 def measured_studies(
@@ -237,7 +226,7 @@ def _column_facts(name: str, series: pd.Series) -> ColumnFacts:
         order = np.argsort(-counts, kind="stable")[:_MOST_TEXTS]
         shown = [f"{texts[i]} ({counts[i] / len(present):.0%})" for i in order]
         n_distinct, summary = len(texts), ", ".join(shown)
-    n_missing = int(np.sum(~column.present))
+    n_missing = len(series) - len(present)
     return ColumnFacts(name, KIND_NAMES[column.kind], n_missing, n_distinct, summary)
 
 

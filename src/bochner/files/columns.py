@@ -6,9 +6,11 @@ import datetime
 import math
 import numbers
 import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +29,6 @@ from bochner.files.clocks import (
     series_zone,
     zone_name,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -51,24 +50,19 @@ _KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
 _ISO_DATE = re.compile(
     r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
 )
-_MONTH_LENGTH = len("2020-03")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column of a table.
+    """One column of a table, with arrays (n,).
 
-    ``kind`` is the kind of the present entries, "empty" if all entries are missing (None, NaN, NaT,
-    pandas' NA). ``raw`` holds the given entries, with ISO 8601 dates in text as datetime64 and
-    durations as days. ``present`` is False where entries are missing. ``values`` holds numbers, and
-    dates as decimal years in UTC, as float64 with NaN for missing (``raw`` for other kinds). All
-    arrays have the shape (n,). ``is_category`` is True for categories of pandas or polars, which
-    are text. ``memo`` holds what several encoders compute from the entries.
+    ``raw`` holds the given entries, with ISO 8601 dates in text as datetime64 and durations as
+    days. ``values`` holds numbers, and dates as decimal years in UTC, NaN where missing (``raw``
+    for other kinds). ``memo`` holds what several encoders compute from the entries.
 
-    Times of day are numbers, hours since midnight. Together with dates that have zones or offsets
-    from UTC they have a ``clock`` (n,): the local time, of 1 January 1970 for times of day, NaT
-    where missing. ``zone`` is the name of the zone of the whole column, None if entries have
-    offsets only.
+    Times of day are hours since midnight. These and dates with zones or offsets from UTC have a
+    ``clock``: the local time, of 1 January 1970 for times of day. ``zone`` is the name of the zone
+    of the whole column, None if entries have offsets only.
     """
 
     name: str
@@ -116,11 +110,7 @@ class Column:
         return _utc(self.raw[self.present])
 
     def wall_times(self, zone: str | None = None) -> Stamps:
-        """Return the local times of the present dates.
-
-        Local times are in ``zone``, by default in the zone or offset of each date. Dates without
-        zone and offset are local times already.
-        """
+        """Return the local times of the present dates, by default in the zone of each date."""
         if self.clock is None:
             return self.times()
         if zone is None or zone == self.zone:
@@ -140,31 +130,23 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     Categories become text. Text becomes dates if every entry is an ISO 8601 date or time, unless
     ``keep_text`` holds or the column is categorical.
     """
-    raw = _as_array(series)
+    is_category = getattr(getattr(series, "dtype", None), "categories", None) is not None
+    zone, clock = series_zone(series), None
+    raw = _as_array(series, is_category) if zone is None else series_in_utc(series)
     present = _present(raw)
     if raw.dtype.kind == "O" and set(map(type, raw[present])) == {datetime.time}:
-        return _times_of_day(name, raw, present)
-    kind = _kind(raw, present)
-    is_category, clock = _is_category(series), None
-    zone = series_zone(series) if _may_have_zone(series) else None
-    if kind == "text" and not (keep_text or is_category):
-        if (dates := _iso_dates(raw, present)) is not None:
-            kind, (raw, clock) = "date", dates
-    elif kind == "date":
-        clock, zone = _clock(raw, present) if zone is None else (clock_times(raw, zone), zone)
+        times = [f"1970-01-01T{entry.replace(tzinfo=None)}" for entry in raw[present].tolist()]
+        clock = _filled(present, times)
+        hours = (clock - np.datetime64(0, "us")) / np.timedelta64(1, "h")
+        return Column(name, "numeric", hours, present, hours, clock=clock)
+    kind, may_be_dates = _kind(raw, present), not (keep_text or is_category)
+    if kind == "date":
+        clock, zone = (clock_times(raw, zone), zone) if zone else _clock(raw, present)
+    elif kind == "text" and may_be_dates and (dates := _iso_dates(raw, present)) is not None:
+        kind, (raw, clock) = "date", dates
     values = _values(kind, raw, present)
     zone = None if zone is None or is_fixed(zone) else zone
     return Column(name, kind, raw, present, values, is_category, clock, zone)
-
-
-def _times_of_day(
-    name: str, raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
-) -> Column:
-    """Convert `datetime.time` entries to a numeric column of hours since midnight."""
-    clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
-    clock[present] = [f"1970-01-01T{entry.replace(tzinfo=None)}" for entry in raw[present].tolist()]
-    hours = (clock - np.datetime64(0, "us")) / np.timedelta64(1, "h")
-    return Column(name, "numeric", hours, present, hours, clock=clock)
 
 
 def rows_of(X: object, rows: npt.NDArray[np.intp]) -> Any:
@@ -201,21 +183,10 @@ def kind_of(entry_type: type) -> Kind:
     return next(kinds, "unsupported")
 
 
-def _may_have_zone(series: Any) -> bool:
-    dtype = getattr(series, "dtype", None)
-    return hasattr(dtype, "tz") or hasattr(dtype, "time_zone")
-
-
-def _is_category(series: pd.Series) -> bool:
-    return getattr(getattr(series, "dtype", None), "categories", None) is not None
-
-
-def _as_array(series: pd.Series) -> npt.NDArray[Any]:
-    if _is_category(series):
+def _as_array(series: Any, is_category: bool) -> npt.NDArray[Any]:
+    if is_category:
         raw = np.asarray(series, dtype=object)
         return labels(raw, _present(raw))
-    if _may_have_zone(series) and series_zone(series) is not None:
-        return series_in_utc(series)
     raw = np.asarray(series)
     if raw.ndim != 1 or raw.dtype.names:  # Entries are arrays or records, such as polars structs
         raw = np.fromiter(series, dtype=object, count=len(series))
@@ -224,19 +195,22 @@ def _as_array(series: pd.Series) -> npt.NDArray[Any]:
     return raw.astype(object) if raw.dtype.kind == "U" else raw
 
 
+def _filled(present: npt.NDArray[np.bool_], times: Sequence[Any]) -> Stamps:
+    """Return times (n,) from those of the present entries, NaT where missing."""
+    stamps = np.full(present.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
+    stamps[present] = times
+    return stamps
+
+
 def _clock(
     raw: npt.NDArray[Any], present: npt.NDArray[np.bool_]
 ) -> tuple[Stamps | None, str | None]:
-    """Return the local times of dates (n,), None if no date has an offset, and the time zone.
-
-    The zone is None if the dates have several zones.
-    """
-    entries = raw[present] if raw.dtype.kind == "O" else raw[:0]
+    """Return the local times of dates (n,), None without offsets, and the only time zone."""
+    entries = raw[present].tolist() if raw.dtype.kind == "O" else []
     zones = {getattr(entry, "tzinfo", None) for entry in entries}
     if zones <= {None}:
         return None, None
-    clock = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
-    clock[present] = np.asarray([entry_clock(entry) for entry in entries], dtype="M8[us]")
+    clock = _filled(present, [entry_clock(entry) for entry in entries])
     return clock, zone_name(zones.pop()) if len(zones) == 1 else None
 
 
@@ -244,51 +218,39 @@ def _iso_dates(
     raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]
 ) -> tuple[Stamps, Stamps | None] | None:
     """Parse text as times in UTC and local times; None unless all entries are ISO 8601."""
-    distinct = set(raw[present])
+    texts: list[str] = raw[present].tolist()
+    distinct = set(texts)
     if not all(map(_ISO_DATE.fullmatch, distinct)):
         return None
     try:
-        read = {text: _read_iso(text) for text in distinct}
-        in_utc = {text: entry_in_utc(entry) for text, entry in read.items()}
+        read = {
+            text: datetime.datetime.fromisoformat(f"{text}-01" if len(text) == 7 else text)
+            for text in distinct
+        }
+        utc = {text: entry_in_utc(entry) for text, entry in read.items()}
     except (ValueError, OverflowError):  # No such date: the column stays text
         return None
-    dates = np.full(raw.shape[0], np.datetime64("NaT"), dtype="datetime64[us]")
-    dates[present] = [in_utc[text] for text in raw[present]]
+    dates = _filled(present, [utc[text] for text in texts])
     if all(entry.tzinfo is None for entry in read.values()):
         return dates, None
-    clock = np.full_like(dates, np.datetime64("NaT"))
-    clock[present] = [entry_clock(read[text]) for text in raw[present]]
-    return dates, clock
-
-
-def _read_iso(text: str) -> datetime.datetime:
-    day = "-01" if len(text) == _MONTH_LENGTH else ""
-    return datetime.datetime.fromisoformat(text + day)
+    return dates, _filled(present, [entry_clock(read[text]) for text in texts])
 
 
 def _present(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
-    if raw.dtype.kind == "O":
-        entries = raw.tolist()
-        if set(map(type, entries)) <= {str}:
-            return np.ones(raw.size, dtype=bool)
-        present = (type(entry) is str or not _is_missing(entry) for entry in entries)
-        return np.fromiter(present, dtype=bool, count=raw.size)
-    missing = np.zeros(raw.shape[0], dtype=bool)
-    if raw.dtype.kind in "fc":
-        missing = np.isnan(raw)
-    if raw.dtype.kind in "mM":
-        missing = np.isnat(raw)
-    return np.logical_not(missing)
+    if raw.dtype.kind in "fcmM":
+        missing: npt.NDArray[np.bool_] = np.isnan(raw)
+        return ~missing
+    entries = raw.tolist() if raw.dtype.kind == "O" else []
+    if set(map(type, entries)) <= {str}:
+        return np.ones(raw.shape[0], dtype=bool)
+    return np.array([not _is_missing(entry) for entry in entries], dtype=bool)
 
 
-def _is_missing(entry: object) -> bool:
+def _is_missing(entry: Any) -> bool:
     # Comparing pandas' NA gives NA, which has no truth value: compare the type's name instead.
-    return (
-        entry is None
-        or type(entry).__name__ in ("NAType", "NaTType")
-        or (isinstance(entry, float | np.floating | Decimal) and math.isnan(entry))
-        or (isinstance(entry, np.datetime64) and bool(np.isnat(entry)))
-    )
+    may_be_nan = isinstance(entry, float | np.floating | Decimal | np.datetime64)
+    is_missing = entry is None or type(entry).__name__ in ("NAType", "NaTType")
+    return is_missing or (may_be_nan and bool(entry != entry))
 
 
 def _kind(raw: npt.NDArray[np.generic], present: npt.NDArray[np.bool_]) -> Kind:
@@ -308,26 +270,18 @@ def _values(
     if kind not in ("numeric", "date", "empty"):
         return raw
     values = np.full(raw.shape[0], np.nan)
-    if kind == "numeric":
-        values[present] = _floats(raw[present])
     if kind == "date":
         values[present] = decimal_years(_utc(raw[present]))
+    if kind == "numeric":
+        try:
+            values[present] = raw[present]
+        except OverflowError:  # Numbers beyond floats are infinite
+            largest = sys.float_info.max
+            values[present] = [
+                float(entry) if abs(entry) <= largest else math.inf if entry > 0 else -math.inf
+                for entry in raw[present].tolist()
+            ]
     return values
-
-
-def _floats(entries: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-    """Convert numbers to floats; numbers too large for a float become infinite."""
-    try:
-        return entries.astype(np.float64)
-    except OverflowError:
-        return np.array([_float(entry) for entry in entries])
-
-
-def _float(entry: Any) -> float:
-    try:
-        return float(entry)
-    except OverflowError:
-        return math.inf if entry > 0 else -math.inf
 
 
 def _utc(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.datetime64]:

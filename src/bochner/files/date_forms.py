@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 _LETTER = r"[^\s0-9.,/:;'()\[\]_+-]"
 """A letter of any script, in classes without digits and marks."""
@@ -174,12 +173,6 @@ ISO = Notation(DateForm("2021-12-31", "", ""))
 """The notation of ISO 8601, which Arrow reads."""
 
 
-@cache
-def compiled(regex: str) -> re.Pattern[str]:
-    """Return a compiled expression."""
-    return re.compile(regex)
-
-
 def find_notation(texts: Sequence[str], *, only_iso: bool) -> Notation | None:
     """Return the form that most of some texts have, or None; ``only_iso`` excludes local forms."""
     notation = None
@@ -209,7 +202,7 @@ def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
         is_fiscal = form.example in _LIKE_FISCAL_YEARS and _are_fiscal_years(texts)
         if is_fiscal or (only_iso and is_local):
             continue
-        found = [match for match in map(compiled(form.regex).match, texts) if match]
+        found = [match for match in (re.match(form.regex, text) for text in texts) if match]
         if len(found) > max(len(matches), len(texts) // 2):
             best, matches = form, found
             if len(found) == len(texts):
@@ -219,12 +212,12 @@ def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
 
 def _rewritten(text: str, rewrites: Sequence[tuple[str, str]]) -> str:
     for pattern, replacement in rewrites:
-        text = compiled(pattern).sub(replacement, text).strip()
+        text = re.sub(pattern, replacement, text).strip()
     return text
 
 
 def _are_fiscal_years(texts: Sequence[str]) -> bool:
     """Return whether texts such as 2000-01 are two consecutive years, and not all the same."""
-    years = map(compiled(_SPANS["2020-21"][1]).fullmatch, texts)
+    years = (re.fullmatch(_SPANS["2020-21"][1], text) for text in texts)
     pairs = {(int(match["year"]), int(match["next"])) for match in years if match}
     return len(pairs) > 1 and all((year + 1 - after) % 100 == 0 for year, after in pairs)

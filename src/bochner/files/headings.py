@@ -86,7 +86,7 @@ def find_heading(
     not. ``lines`` are the numbers of lines up to each record, for messages.
     """
     end, notes = _end_of_table(rows) if n_titles is None else None, []
-    first, last = _Cells(rows[:end]).names_block(n_titles)
+    first, last = HeadCells(rows[:end]).names_block(n_titles)
     if n_titles is None:
         first = max(min(first, last - n_names), 0) if n_names else first
         if titles := [" ".join(filter(None, row)) for row in rows[:first] if any(row)]:
@@ -141,7 +141,7 @@ def kind(cell: str) -> int:
     return NUMBER if _AMOUNT.fullmatch(cell) else DATE if is_date else TEXT
 
 
-class _Cells:
+class HeadCells:
     """Cells (n, width) of some records and their kinds, and the lines of names among them."""
 
     def __init__(self, rows: Rows) -> None:
@@ -172,6 +172,10 @@ class _Cells:
         is_record = (self.n_texts > 0).astype(float)
         costs += _COST_ABOVE * (is_record.cumsum() - is_record)
         return int(np.argmin(costs)) if len(costs) else 0
+
+    def last_names(self) -> int | None:
+        """Return the last record that is names of columns of numbers or dates, None without."""
+        return next(reversed(self._candidates(0, self.n_above())), None)
 
     def names_block(self, n_titles: int | None) -> tuple[int, int]:
         """Return the first record of names, and the first one below them."""

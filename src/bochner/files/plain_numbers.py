@@ -45,12 +45,3 @@ def all_match(texts: pa.Array, pattern: str) -> bool:
         pc.match_substring_regex(some, pattern) for some in (texts.slice(0, SAMPLE_SIZE), texts)
     )
     return all(pc.all(mask).as_py() is not False for mask in masks)
-
-
-def is_number(text: str) -> bool:
-    """Return whether Python reads a text as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -62,33 +62,29 @@ class ReadOptions:
     def __post_init__(self) -> None:
         """Raise for invalid options, and copy the mapping of types."""
         for name, choices in _CHOICES.items():
-            value = getattr(self, name)
-            if value not in choices:
+            if (value := getattr(self, name)) not in choices:
                 listed = ", ".join(map(repr, choices))
                 raise InputError(f"{name} must be one of {listed}, got {value!r}.")
-        if not isinstance(self.types, Mapping):
-            raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
-        for name, noun in (("missing", "entries"), ("fill_down", "columns")):
-            texts = getattr(self, name)
-            if isinstance(texts, str):
-                raise TypeError(f"{name} must be a list of {noun}, got {texts!r}.")
-            object.__setattr__(self, name, tuple(map(str, texts)))
         for name in ("skip", "header"):
-            count = getattr(self, name)
-            if count is not None and not (isinstance(count, int) and 0 <= count <= _MOST_LINES):
+            if (count := getattr(self, name)) not in (None, *range(_MOST_LINES + 1)):
                 words = f"{name} must be a number of lines from 0 to {_MOST_LINES}"
                 raise InputError(f"{words}, got {count}.")
+        for name, noun in (("missing", "entries"), ("fill_down", "columns")):
+            if isinstance(texts := getattr(self, name), str):
+                raise TypeError(f"{name} must be a list of {noun}, got {texts!r}.")
+            object.__setattr__(self, name, tuple(map(str, texts)))
+        if not isinstance(self.types, Mapping):
+            raise TypeError(f'types must be a mapping such as {{"a": "text"}}, got {self.types!r}.')
         for column, kind in self.types.items():
             check_kind(kind, f"types of column {column!r}")
         object.__setattr__(self, "types", dict(self.types))
-        object.__setattr__(self, "decisions", {n: dict(some) for n, some in self.decisions.items()})
 
     def to_record(self) -> dict[str, object]:
         """Return the options as plain JSON."""
         record = {each.name: getattr(self, each.name) for each in fields(self)}
+        record |= {"missing": list(self.missing), "fill_down": list(self.fill_down)}
         del record["recorded"]
-        lists = {"missing": list(self.missing), "fill_down": list(self.fill_down)}
-        return {**record, **lists}
+        return record
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
@@ -99,16 +95,16 @@ class ReadOptions:
 def check_kind(kind: str, place: str) -> None:
     """Raise InputError unless ``kind`` is a valid kind of column."""
     if kind not in KINDS:
-        hint = _hint(str(kind), KINDS)
-        raise InputError(f"{place}: expected one of {', '.join(KINDS)}, got {kind!r}.{hint}")
+        words = f"{place}: expected one of {', '.join(KINDS)}, got {kind!r}."
+        raise InputError(words + _hint(str(kind), KINDS))
 
 
 def check_names(types: Mapping[str, str], names: Collection[str]) -> None:
     """Raise InputError if ``types`` has names of columns that the table lacks."""
     for name in types:
         if name not in names:
-            hint = _hint(name, names)
-            raise InputError(f"A type is given for {name!r}, which is no column.{hint}")
+            words = f"A type is given for {name!r}, which is no column."
+            raise InputError(words + _hint(name, names))
 
 
 def _hint(name: str, names: Collection[str]) -> str:
@@ -126,11 +122,11 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
     {'zip': 'text', 'size': 'number'}
     """
     path = as_path(path)
-    text, is_file = str(path), path.exists()
-    if not is_file and not re.search("[,=]", text):
+    is_file = path.exists()
+    if not is_file and not re.search("[,=]", str(path)):
         raise FileNotFoundError(f"There is no file {path} of types. Check the name and the folder.")
     try:
-        listed = re.sub("=(?=[^=;]*(;|$))", ",", text).replace(";", "\n")
+        listed = re.sub("=(?=[^=;]*(;|$))", ",", str(path)).replace(";", "\n")
         text = path.read_text(encoding="utf-8-sig") if is_file else listed
         is_json = text.lstrip()[:1] in ("{", "[")
         rows = json.loads(text, object_pairs_hook=list) if is_json else _rows(text)
@@ -140,11 +136,13 @@ def read_types(path: str | os.PathLike[str]) -> dict[str, str]:
             f"{path} has no types of columns ({error}): expected lines such as zip,text, or a JSON "
             'object such as {"zip": "text"}.'
         ) from None
+    types: dict[str, str] = {}
     for name, kind in pairs:
         check_kind(kind, f"{path}, column {name!r}")
-        if [each for each, _ in pairs].count(name) > 1:
+        if name in types:
             raise InputError(f"{path} has the column {name!r} twice: keep one type of it.")
-    return dict(pairs)
+        types[name] = kind
+    return types
 
 
 def _rows(text: str) -> list[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,40 +50,54 @@ RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TruthRule(), TextRule())
 
 @dataclass(slots=True, eq=False)
 class ReadColumn:
-    """A column of texts without markers, the decision on it, and its values (n,).
+    """A column of texts without markers, the rule and its decision on it, and its values (n,).
 
     ``is_mixed`` is for text that seems to hold numbers or dates with errors.
     """
 
     column: TextColumn
+    rule: Rule
     decision: Decision
-    values: pd.Series
     is_mixed: bool = False
+    values: pd.Series = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the values with the first value of each choice."""
+        first = {setting: values[0] for setting, values in self.decision.choices.items()}
+        self.values = self.rule.read(self.column, {**self.decision.settings, **first})
 
     @property
     def record(self) -> dict[str, Any]:
         """The rule and its settings as one dictionary."""
         return {"rule": self.decision.rule, **self.decision.settings}
 
+    @property
     def unread(self) -> NDArray[np.bool_]:
-        """Return the mask (n,) of present entries that the rule could not read."""
-        is_text = self.decision.rule == "text"
-        return self.values.isna().to_numpy() & (self.column.present() & (not is_text))
+        """Mask (n,) of present entries that the rule could not read."""
+        is_value = self.rule.name != "text"
+        return self.values.isna().to_numpy() & self.column.present() & is_value
 
     def unread_words(self) -> list[str]:
         """Return the distinct present texts that could not be read."""
         import pyarrow as pa
 
-        unread = self.unread()
-        words = self.column.texts.filter(pa.array(unread)).unique() if unread.any() else ()
-        return list(map(str, words))
+        return list(map(str, self.column.texts.filter(pa.array(self.unread)).unique()))
 
-
-def _read(column: TextColumn, decision: Decision, rules: Mapping[str, Rule]) -> ReadColumn:
-    """Return a column that is read by a decision, with the first value of each choice."""
-    first = {setting: values[0] for setting, values in decision.choices.items()}
-    values = rules[decision.rule].read(column, {**decision.settings, **first})
-    return ReadColumn(column, decision, values)
+    def is_enough(self) -> bool:
+        """Return whether few words could not be read, and the others are no codes."""
+        unread, words = self.unread, self.unread_words()
+        share = unread.sum() / self.column.n_present
+        are_words = not any(map(str.isdigit, "".join(words)))
+        are_few = are_words and unread.sum() > len(words) <= _FEW_WORDS and share <= _MIXED
+        if share > 1.0 - SHARE_READ and not are_few:
+            return False
+        # V57 among numbers is a code, and all of them are.
+        if any(any(map(str.isdigit, word)) and any(map(str.isalpha, word)) for word in words):
+            return False
+        distinct = self.values.dropna().unique()
+        if distinct.dtype.kind not in "iuf" or len(distinct) >= _FEWEST_DISTINCT:
+            return True
+        return bool((distinct < 0).any() or (distinct != np.round(distinct)).any())
 
 
 def read_by_rules(
@@ -108,30 +122,29 @@ def read_by_rules(
     found = {}
     for name, texts in columns.items():
         column = TextColumn(name, texts, options, requested.get(name)).without(options.missing)
-        record = options.decisions.get(name) if column.requested is None else None
         try:
-            found[name] = (
-                _decided(column, by_name) if record is None else _recorded(column, by_name, record)
-            )
+            found[name] = _read(column, by_name)
         except InputError:
             if name not in optional:
                 raise
-            found[name] = _decided(replace(column, requested="text"), by_name)
-    decimal = _settle(found, by_name, "decimal", Conventions(has_semicolons, {}))
-    order = _settle(found, by_name, "order", Conventions(has_semicolons, {}, decimal or "."))
+            found[name] = _read(replace(column, requested="text"), by_name)
+    decimal = _settle(found, "decimal", Conventions(has_semicolons, {}))
+    order = _settle(found, "order", Conventions(has_semicolons, {}, decimal or "."))
     for name, some in found.items():
         for note in some.decision.notes:
             remarks.add(name, *note)
-        words = some.unread_words()
-        _remark_on_missing(some, columns[name], words, remarks, by_name[some.decision.rule])
-        kept = [*some.decision.settings.get("words", ()), *words[:_MOST_RECORDED]]
+        _remark_on_missing(some, columns[name], remarks)
+        kept = [*some.decision.settings.get("words", ()), *some.unread_words()[:_MOST_RECORDED]]
         settings = {**some.decision.settings, **({"words": kept} if kept else {})}
         some.decision = Decision(some.decision.rule, settings)
     return found, decimal, order
 
 
-def _decided(column: TextColumn, rules: Mapping[str, Rule]) -> ReadColumn:
-    """Return a column that is read by the first rule that reads enough of it."""
+def _read(column: TextColumn, rules: Mapping[str, Rule]) -> ReadColumn:
+    """Return a column that is read by its recorded decision, or by the first rule that can."""
+    record = column.options.decisions.get(column.name)
+    if record is not None and column.requested is None:
+        return _recorded(column, rules[record["rule"]], record)
     bare, attempts = column, []
     for is_last in (False, True) if column.requested != "text" else ():
         bare = column.bare() if is_last else column
@@ -139,18 +152,18 @@ def _decided(column: TextColumn, rules: Mapping[str, Rule]) -> ReadColumn:
             decision = rule.decide(bare) if name != "text" and bare.is_for(name) else None
             if decision is None:
                 continue
-            attempt = _read(bare, decision, rules)
+            attempt = ReadColumn(bare, rules[decision.rule], decision)
             may_lack = is_last and column.requested is None
-            if not attempt.unread().any() or (may_lack and _is_enough(attempt)):
+            if not attempt.unread.any() or (may_lack and attempt.is_enough()):
                 return attempt
             attempts += [attempt] * is_last
     if column.requested not in (None, "text"):
         rule = rules["number" if column.is_for("number") else "date"]
-        raise _refusal(bare, attempts[0].unread() if attempts else bare.present(), rule, {})
+        raise _refusal(bare, attempts[0].unread if attempts else bare.present(), rule, {})
     notes, is_category = _why_text(bare, rules, attempts)
     decision = rules["text"].decide(column) or Decision("text")
-    some = _read(column, replace(decision, notes=[*notes, *decision.notes]), rules)
-    some.is_mixed = bool(attempts or notes)
+    decision = replace(decision, notes=[*notes, *decision.notes])
+    some = ReadColumn(column, rules["text"], decision, bool(attempts or notes))
     if is_category or (column.requested and column.name in column.options.types):
         some.values = some.values.astype("category")  # A model does not read it otherwise
     return some
@@ -161,7 +174,7 @@ def _reads_all(column: TextColumn, rule: Rule) -> bool:
     decision = rule.decide(column)
     if decision is None or decision.rule != rule.name:
         return False
-    return not _read(column, decision, {rule.name: rule}).unread().any()
+    return not ReadColumn(column, rule, decision).unread.any()
 
 
 def are_values(texts: Sequence[str]) -> bool:
@@ -173,58 +186,35 @@ def are_values(texts: Sequence[str]) -> bool:
     return is_read and not all(map(str.isdigit, texts))
 
 
-def _is_enough(some: ReadColumn) -> bool:
-    """Return whether the entries that could not be read are few words, and the others no codes."""
-    unread, words = some.unread(), some.unread_words()
-    share = unread.sum() / some.column.n_present
-    are_words = not any(map(str.isdigit, "".join(words)))
-    are_few = are_words and unread.sum() > len(words) <= _FEW_WORDS and share <= _MIXED
-    if share > 1.0 - SHARE_READ and not are_few:
-        return False
-    # V57 among numbers is a code, and all of them are.
-    if any(any(map(str.isdigit, word)) and any(map(str.isalpha, word)) for word in words):
-        return False
-    distinct = some.values[some.column.present() & ~unread].unique()
-    if distinct.dtype.kind not in "iuf" or len(distinct) >= _FEWEST_DISTINCT:
-        return True
-    return bool((distinct < 0).any() or (distinct != np.round(distinct)).any())
-
-
-def _recorded(
-    column: TextColumn, rules: Mapping[str, Rule], record: Mapping[str, Any]
-) -> ReadColumn:
+def _recorded(column: TextColumn, rule: Rule, record: Mapping[str, Any]) -> ReadColumn:
     """Return a column that is read by a recorded decision."""
     settings = {key: value for key, value in record.items() if key != "rule"}
-    rule = rules[record["rule"]]
     column = column if rule.name == "text" else column.bare(settings.get("words", ()))
     decision = Decision(rule.name, settings)
     if "decimal" in settings and column.options.decimal == "auto":  # Another kind of file
         fresh = rule.decide(replace(column, requested=rule.name)) or decision
-        mark = {key: value for key, value in fresh.settings.items() if key == "decimal"}
+        mark = {"decimal": fresh.settings.get("decimal", settings["decimal"])}
         decision = Decision(rule.name, {**settings, **mark}, fresh.choices)
-    some = _read(column, decision, rules)
-    unread = some.unread()
-    if unread.sum() > (1.0 - SHARE_READ) * column.n_present:
-        raise _refusal(column, unread, rule, decision.settings)
+    some = ReadColumn(column, rule, decision)
+    if some.unread.sum() > (1.0 - SHARE_READ) * column.n_present:
+        raise _refusal(column, some.unread, rule, decision.settings)
     return some
 
 
-def _settle(
-    found: Mapping[str, ReadColumn], rules: Mapping[str, Rule], setting: str, file: Conventions
-) -> str | None:
+def _settle(found: Mapping[str, ReadColumn], setting: str, file: Conventions) -> str | None:
     """Settle the choices of a setting by the columns that decide it; return the usual value."""
-    is_open = {name: setting in some.decision.choices for name, some in found.items()}
+    are_open = [some for some in found.values() if setting in some.decision.choices]
     decided = {
         name: str(some.decision.settings[setting])
         for name, some in found.items()
-        if setting in some.decision.settings and not is_open[name]
+        if setting in some.decision.settings and some not in are_open
     }
     values = list(decided.values())
-    for some in (found[name] for name in found if is_open[name]):
-        first, rule = some.decision.choices[setting][0], rules[some.decision.rule]
-        some.decision = rule.settle(some.column, some.decision, replace(file, decided=decided))
+    for some in are_open:
+        first = some.decision.choices[setting][0]
+        some.decision = some.rule.settle(some.column, some.decision, replace(file, decided=decided))
         if some.decision.settings[setting] != first:
-            some.values = rule.read(some.column, some.decision.settings)
+            some.values = some.rule.read(some.column, some.decision.settings)
         values += [] if decided else [some.decision.settings[setting]]
     counts = Counter(values)
     return max(sorted(counts, reverse=True), key=counts.__getitem__) if counts else None
@@ -235,11 +225,12 @@ def _why_text(
 ) -> tuple[Notes, bool]:
     """Return notes on a column that no rule reads, and whether its texts are levels for certain."""
     for some in attempts:
-        unread, n_present = some.unread(), some.column.n_present
+        unread, n_present = some.unread, some.column.n_present
         if unread.sum() <= _MIXED * n_present:
-            row, noun = int(np.argmax(unread)), rules[some.decision.rule].noun
-            words = f"is text, because {unread.sum()} of {n_present} entries are no {noun}"
-            return [(words, f"row {row + 1}: {some.column.entry(row)!r}")], False
+            row = int(np.argmax(unread))
+            words = f"is text, because {unread.sum()} of {n_present} entries are no"
+            example = f"row {row + 1}: {some.column.entry(row)!r}"
+            return [(f"{words} {some.rule.noun}", example)], False
     options = column.options
     if column.requested is not None or (options.decimal, options.dates) == ("auto", "auto"):
         return [], False
@@ -251,26 +242,22 @@ def _why_text(
     return [], False
 
 
-def _remark_on_missing(
-    some: ReadColumn, texts: pa.Array, words: Sequence[str], remarks: Remarks, rule: Rule
-) -> None:
+def _remark_on_missing(some: ReadColumn, texts: pa.Array, remarks: Remarks) -> None:
     """Add remarks on entries that count as missing: unusual markers, and words among values."""
     import pyarrow.compute as pc
 
     name, length = some.column.name, len(texts)
-    if some.column.texts is not texts:
-        absent = pc.and_(texts.is_valid(), pc.invert(some.column.texts.is_valid()))
-        for each in pc.value_counts(pc.utf8_trim_whitespace(texts.filter(absent))).to_pylist():
-            marker = str(each["values"])
-            usual = ("", *MISSING, *some.column.options.missing)
-            if marker.lower() in MARKERS and marker not in usual:
-                count = f"{each['counts']} of {length}"
-                remarks.add(name, f"has entries {marker!r}, which count as missing", count)
-    if words:
+    absent = pc.and_(texts.is_valid(), some.column.texts.is_null())
+    usual = ("", *MISSING, *some.column.options.missing)
+    for each in pc.value_counts(pc.utf8_trim_whitespace(texts.filter(absent))).to_pylist():
+        marker, count = str(each["values"]), f"{each['counts']} of {length}"
+        if marker.lower() in MARKERS and marker not in usual:
+            remarks.add(name, f"has entries {marker!r}, which count as missing", count)
+    if words := some.unread_words():
         listed = ", ".join(repr(shown(word)) for word in words[:_MOST_LISTED])
         listed += ", ..." if len(words) > _MOST_LISTED else ""
-        reason = f"which count as missing because the other entries are {rule.noun}"
-        count = f"{some.unread().sum()} of {length}"
+        reason = f"which count as missing because the other entries are {some.rule.noun}"
+        count = f"{some.unread.sum()} of {length}"
         advice = "a type text, types=, --types, keeps them"
         remarks.add(name, f"has entries {listed}, {reason}", f"{count}; {advice}")
 

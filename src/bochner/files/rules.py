@@ -81,8 +81,8 @@ class TextColumn:
 
     def entry(self, row: int = -1) -> str:
         """Return an entry as shown in a note, by default the first one that is present."""
-        row = int(np.argmax(self.present())) if row < 0 else row
-        return shown(self.texts[row]) if self.n_present else "no entry"
+        entry = self.texts[row] if row >= 0 else [*first_present(self.texts, 1), "no entry"][0]
+        return shown(entry)
 
     def without(self, words: Collection[str], *, is_bare: bool = False) -> TextColumn:
         """Return the column with null in place of words; bare texts have no white space or case."""
@@ -167,13 +167,11 @@ class TruthRule(Rule):
 
     def decide(self, column: TextColumn) -> Decision | None:
         """Return a decision if all entries are truth values."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        # A column of other text shows within a few entries that it holds no truth values.
-        for some in (column.texts.slice(0, len(_TRUTHS)), column.texts):
-            if not set(pc.unique(some).to_pylist()) <= {*_TRUTHS, None}:
-                return None
-        return Decision(self.name) if column.n_present else None
+        is_truth = pc.is_in(column.texts, value_set=pa.array([*_TRUTHS, None], pa.string()))
+        return Decision(self.name) if column.n_present and pc.all(is_truth).as_py() else None
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
         """Return the truth values, objects if some are missing."""

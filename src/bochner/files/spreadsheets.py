@@ -17,17 +17,15 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import MOST_NAMED, Remarks, nearest
+from bochner._base.names import MOST_NAMED, Remarks, nearest, refuse_repeated
+from bochner.files.delimited_text import RawColumns
 from bochner.files.errors import InputError
-from bochner.files.headings import LOOKED_AT, find_heading
+from bochner.files.headings import LOOKED_AT, HeadCells, find_heading
 from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Contents = tuple["pd.DataFrame", tuple[str, ...], int | None]
-"""An unconverted table, notes for the user, and the number of header lines of a spreadsheet."""
 
 Cells = NDArray[np.object_]
 """Cells (n, d) of a sheet, "" where empty."""
@@ -78,7 +76,7 @@ def chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) ->
     raise InputError(f"{path} has no {noun} {table!r}.{hint} It has {listed(names)}.")
 
 
-def read_spreadsheet(path: Path, options: ReadOptions) -> Contents:
+def read_spreadsheet(path: Path, options: ReadOptions) -> RawColumns:
     """Return the requested table, or the largest table of the first sheet that has one.
 
     The ending of the file may be that of another kind of spreadsheet.
@@ -106,15 +104,12 @@ def read_spreadsheet(path: Path, options: ReadOptions) -> Contents:
         ) from error
 
 
-def _read_book(book: Any, path: Path, options: ReadOptions) -> Contents:
+def _read_book(book: Any, path: Path, options: ReadOptions) -> RawColumns:
     """Return a table of a workbook."""
-    import pandas as pd
-
     sheet, cells, table, notes = _choose(book, path, options)
     ranges = _merged_ranges(path, sheet)
     cells = _with_merged(cells, table, ranges)
-    columns = range(table[1].start, table[1].stop)
-    is_row = (cells[table] != "").any(axis=1) | (len(columns) == 1)
+    is_row = (cells[table] != "").any(axis=1) | (cells[table].shape[1] == 1)
     rows = np.flatnonzero(is_row) + table[0].start
     heading = find_heading(
         [[str(_whole(cell)) for cell in row[table[1]]] for row in cells[rows[:LOOKED_AT]]],
@@ -125,15 +120,16 @@ def _read_book(book: Any, path: Path, options: ReadOptions) -> Contents:
     )
     rows = rows[heading.n_titles + heading.n_names :]
     names = [name.strip() or f"Unnamed: {i}" for i, name in enumerate(heading.names)]
+    refuse_repeated(names, str(path))
     notes += heading.notes
     if tall := [(first, last) for first, last in ranges if first[0] in rows and last[0] > first[0]]:
         first = ":".join(cell_name(*corner) for corner in min(tall))
         notes += (f"Each row of a merged range has the value of the range ({first} is the first).",)
+    by_name = dict(zip(names, range(table[1].start, table[1].stop), strict=False))
     if (cells[rows, table[1]] == "").any():
-        notes += _failures(path, sheet.name, cells, rows, dict(zip(columns, names, strict=False)))
-    series = [_typed(cells[rows, column]) for column, _ in zip(columns, names, strict=False)]
-    frame = pd.concat(series, axis=1, keys=range(len(names))).set_axis(names, axis=1)
-    return frame, notes, heading.n_names
+        notes += _failures(path, sheet.name, cells, rows, by_name)
+    columns = {name: _typed(cells[rows, place]) for name, place in by_name.items()}
+    return RawColumns(columns, notes, n_names=heading.n_names)
 
 
 def _choose(
@@ -176,22 +172,16 @@ def _first_tables(book: Any, names: list[str], skip: int | None) -> tuple[Any, C
         sheet = book.get_sheet_by_name(name)
         rows = sheet.to_python(skip_empty_area=False) or [[""]]
         rows = [["" if isinstance(x, str) and x.isspace() else x for x in row] for row in rows]
-        cells = np.array(rows, dtype=object)
-        tables = find_tables(cells, skip)
+        cells, tables = np.array(rows, dtype=object), list[Table]()
+        area = slice(skip or 0, None), slice(0, None)
+        if (cells[area] != "").any():  # With a number of rows to skip, all others are one table
+            tables = _divided(cells, area) if skip is None else [_trimmed(cells, area)]
+        tables.sort(key=lambda table: [side.start for side in table])
         if any(names_row(cells[table]) is not None for table in tables):
             return sheet, cells, tables
         width = max((columns.stop - columns.start for _, columns in tables), default=0)
         sheets.append((width, (sheet, cells, tables)))
     return max(sheets, key=lambda each: each[0])[1]
-
-
-def find_tables(cells: Cells, n_skipped: int | None = None) -> list[Table]:
-    """Return the tables of a sheet; with a number of rows to skip, all others are one table."""
-    area = slice(n_skipped or 0, None), slice(0, None)
-    if (cells[area] == "").all():
-        return []
-    tables = _divided(cells, area) if n_skipped is None else [_trimmed(cells, area)]
-    return sorted(tables, key=lambda table: [side.start for side in table])
 
 
 def _trimmed(cells: Cells, area: Table) -> Table:
@@ -237,8 +227,8 @@ def _continues(cells: Cells, part: Table, main: Table) -> bool:
     if None in places or any(columns.stop - columns.start == 1 for _, columns in (part, main)):
         return bool(2 * shorter >= longer)
     names, others = (set(cells[x][y]) - {""} for x, y in zip((part, main), places, strict=True))
-    is_apart = bool(names & others) or part[0] != main[0]
-    return not is_apart and not _are_texts(cells[part][-1:, :1]).any()
+    is_apart, last = bool(names & others) or part[0] != main[0], cells[part][-1, 0]
+    return not is_apart and not (isinstance(last, str) and last)
 
 
 def _rows_of_tables(cells: Cells) -> list[int]:
@@ -258,30 +248,15 @@ def _rows_of_tables(cells: Cells) -> list[int]:
 
 
 def names_row(values: Cells) -> int | None:
-    """Return the place of a row of texts above a column of numbers or dates, None without one."""
-    values = values[:LOOKED_AT]
-    is_text, is_filled = _are_texts(values), values != ""
-    for row in range(min(_MOST_TITLES + 1, len(is_text) - 2)):
-        named, below = is_filled[row], is_filled[row + 1 :]
-        if named.sum() < min(2, len(named)) or not _are_names(values[row][named].tolist()):
-            continue
-        n_numbers = (below & ~is_text[row + 1 :]).sum(axis=0)[named]
-        if (2 * n_numbers > below.sum(axis=0)[named]).any():
-            return row
-    return None
-
-
-def _are_names(cells: list[Any]) -> bool:
-    """Return whether cells are texts, or texts and three equally spaced numbers such as years."""
-    numbers = [cell for cell in cells if not isinstance(cell, str)]
-    if not numbers or not 2 < len(numbers) < len(cells):
-        return not numbers
-    return {int, float} >= set(map(type, numbers)) and len(set(np.diff(numbers))) == 1
-
-
-def _are_texts(cells: Cells) -> Any:
-    """Return which cells are text."""
-    return np.vectorize(lambda cell: isinstance(cell, str) and cell != "", otypes=[bool])(cells)
+    """Return the place of a row of names above a column of numbers or dates, None without one."""
+    rows = [[str(_whole(cell)) for cell in row] for row in values[:LOOKED_AT]]
+    for place, cells in enumerate(values[: _MOST_TITLES + 1].tolist()):
+        numbers = [cell for cell in cells if not isinstance(cell, str)]
+        are_numbers = {int, float} >= set(map(type, numbers)) and 2 < len(numbers) < len(cells)
+        if are_numbers and len(set(np.diff(numbers))) == 1:  # Years, next to text
+            rows[place] = ["years"[: 5 * bool(cell)] for cell in rows[place]]
+            break
+    return HeadCells(rows).last_names()
 
 
 def _merged_ranges(path: Path, sheet: Any) -> list[Any]:
@@ -318,7 +293,7 @@ def _with_merged(cells: Cells, table: Table, ranges: Sequence[Any]) -> Cells:
 
 
 def _failures(
-    path: Path, sheet: str, cells: Cells, rows: NDArray[np.intp], names: dict[int, str]
+    path: Path, sheet: str, cells: Cells, rows: NDArray[np.intp], places: dict[str, int]
 ) -> tuple[str, ...]:
     """Return notes on errors and on formulas without results, for which calamine returns "".
 
@@ -327,7 +302,7 @@ def _failures(
     """
     failed = {match[1]: match[2] for match in _FAILED.finditer(_excel_sheet(path, sheet))}
     remarks, lost = Remarks(), []
-    for column, name in names.items() if failed else ():
+    for name, column in places.items() if failed else ():
         empty = [cell_name(row, column).encode() for row in rows[cells[rows, column] == ""]]
         errors = Counter((failed[cell] or b"=").decode() for cell in empty if cell in failed)
         lost += [name] * ("=" in errors and len(empty) == len(rows))
@@ -362,23 +337,21 @@ def _member(path: Path, name: str) -> bytes:
 
 
 def _whole(cell: object) -> object:
-    """Return a whole number as an integer, other cells unchanged."""
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+    """Return a whole number that floats hold exactly as an integer, other cells unchanged."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) <= LARGEST_EXACT:
+        return int(cell)
+    return cell
 
 
-def _typed(cells: Cells) -> Any:
+def _typed(cells: Cells) -> pd.Series:
     """Return a series of the entries (n,): integers, numbers, dates, durations or objects."""
     import pandas as pd
 
-    series = pd.Series(cells, dtype="object").mask(cells == "", None)
     types = set(map(type, present := cells[cells != ""].tolist()))
-    if types <= {int, float}:
-        numbers = series.astype(np.float64)
-        is_whole = ((numbers % 1 == 0) & (numbers.abs() <= LARGEST_EXACT)).all() and len(numbers)
-        return numbers.astype(np.int64) if is_whole else numbers
-    if types <= {date, datetime}:
+    series = pd.Series(cells, dtype="object").mask(cells == "", None if types else np.nan)
+    if types and types <= {date, datetime}:
         return series.astype("datetime64[us]")
     texts = (_DURATION.fullmatch(cell) for cell in present if isinstance(cell, str))
-    if types != {time} and types <= {str, time, timedelta} and all(texts):
+    if types and types != {time} and types <= {str, time, timedelta} and all(texts):
         return pd.to_timedelta(series.map(str, na_action="ignore"))
-    return series if types <= {str} else series.map(_whole).infer_objects()
+    return series.map(_whole).infer_objects()

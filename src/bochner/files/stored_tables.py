@@ -40,14 +40,11 @@ def read_frame(path: Path, ending: str, options: ReadOptions) -> RawColumns:
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty: expected a table.")
     if ending in SPREADSHEETS:
-        frame, notes, n_names = read_spreadsheet(path, options)
-    else:
-        frame = _sqlite(path, options) if ending in WITH_TABLES else _arrow(path, ending)
-        notes, n_names = (), None
+        return read_spreadsheet(path, options)
+    frame = _sqlite(path, options) if ending in WITH_TABLES else _arrow(path, ending)
     names = [str(name).strip() for name in frame.columns]
     refuse_repeated(names, str(path))
-    columns = {name: frame.iloc[:, i] for i, name in enumerate(names)}
-    return RawColumns(columns, notes, n_names=n_names)
+    return RawColumns({name: frame.iloc[:, i] for i, name in enumerate(names)})
 
 
 def _arrow(path: Path, ending: str) -> pd.DataFrame:

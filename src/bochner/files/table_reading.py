@@ -19,7 +19,6 @@ from bochner.files.extra_rows import fill_down, without_extra_rows
 from bochner.files.identifiers import leave_out
 from bochner.files.missing_codes import missing_codes
 from bochner.files.number_dates import number_dates
-from bochner.files.plain_numbers import is_number
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
 from bochner.files.rule_reading import RULES, ReadColumn, read_by_rules
 from bochner.files.rules import FunctionRule, Rule
@@ -284,10 +283,11 @@ def _without_codes(
     remarks: Remarks,
 ) -> dict[str, float]:
     """Remove numbers that stand for missing entries from columns, and return codes by column."""
-    recorded = {n: some["code"] for n, some in options.decisions.items() if "code" in some}
-    named = [float(word) for word in options.missing if is_number(word)]
+    import pandas as pd
+
+    codes = {n: some["code"] for n, some in options.decisions.items() if "code" in some}
+    named = pd.to_numeric(list(options.missing), errors="coerce").tolist()
     numbers = {name: column for name, column in series.items() if column.dtype.kind in "iuf"}
-    codes = dict(recorded)
     if not options.recorded:
         free = {name: column for name, column in numbers.items() if name not in requested}
         codes |= missing_codes({n: c.mask(c.isin(named)) for n, c in free.items()}, remarks)
