@@ -83,7 +83,7 @@ def _of_language(code: str) -> DateWords:
         }
 
     locale = Locale.parse(code)
-    months = numbers(locale.months, 0) | _OTHER_NAMES.get(code, {})
+    months = {**numbers(locale.months, 0), **_OTHER_NAMES.get(code, {})}
     return DateWords(str(locale.english_name), months, numbers(locale.days, 1))
 
 
