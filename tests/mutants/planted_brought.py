@@ -46,7 +46,7 @@ def plant(name, owner, function, old, new, *cases, users=()):
     planted(*map(file_of, cases), name=name)(edit(owner, function, old, new, *users))
 
 
-plant("other_units_are_read", number_rule.NumberRule, "read", "if (unit or factor) and",
+plant("other_units_are_read", number_rule.NumberRule, "read", "if unit and",
       "if False and", "a unit after a space")  # fmt: skip
 plant("a_half_is_enough", rule_reading.ReadColumn, "is_enough", "1.0 - SHARE_READ", "1.0",
       "many words among numbers")  # fmt: skip
@@ -56,10 +56,10 @@ plant("words_are_few", rule_reading.ReadColumn, "is_enough", "are_few = are_word
       "are_few = False and", "a word among numbers")  # fmt: skip
 plant("words_are_not_recorded", rule_reading, "read_by_rules", "if kept else {}",
       "if False else {}", "a word among numbers", users=[table_reading])  # fmt: skip
-plant("factors_are_units", written_amounts.WrittenNumbers, "shared_amount", "if not factors:",
-      "if True:", "two factors")  # fmt: skip
-plant("flags_are_units", written_amounts.WrittenNumbers, "shared_amount",
-      "or _FLAG.fullmatch(rest)", "", "flags")  # fmt: skip
+plant("factors_are_units", written_amounts.WrittenNumbers, "amount", "if some else {}",
+      "if False else {}", "two factors")  # fmt: skip
+plant("flags_are_units", written_amounts._End, "scale",
+      "self.unit\n", "self.front + self.rest\n", "flags")  # fmt: skip
 plant("codes_lose_their_zeros", number_rule, "_decide_codes",
       'lengths["min"] == lengths["max"] <', "0 <",
       "zeros that tell codes apart")  # fmt: skip
@@ -68,7 +68,7 @@ plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
 plant("codes_of_one_column_are_certain", missing_codes, "missing_codes",
       "len(names) > 1 and any(", "any(", "a code in one column", users=[table_reading])  # fmt: skip
 plant("small_negative_numbers_are_codes", missing_codes, "missing_codes",
-      "any(is_far for _, is_far in names)", "True",
+      "any(names.values())", "True",
       "counts with a small negative number", users=[table_reading])  # fmt: skip
 plant("text_has_missing_words", rule_reading, "_read", "some = ReadColumn(column,",
       "some = ReadColumn(bare,", "Namibia")  # fmt: skip

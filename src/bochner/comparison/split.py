@@ -220,7 +220,7 @@ def _chosen(
     by, why = roles.time, ""
     if kind == "auto":
         by = next((n for n in dates if is_sorted(read_column(n, frame[n]).values)), None)
-        why = ", because they sort the table; --split random chooses random rows"
+        why = ", because it sorts the table; --split random chooses random rows"
     elif kind == "time" and by is None:
         if len(dates) != 1:
             date_columns = f"{len(dates)}: {', '.join(dates)}" if dates else "none"

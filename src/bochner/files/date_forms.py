@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 _LETTER = r"[^\s0-9.,/:;'()\[\]_+-]"
 """A letter of any script, in classes without digits and marks."""
@@ -28,7 +27,7 @@ _DAYS = {
     "2021-12-31": rf"{_YEAR}{_MARKS[0]}{_MONTH}{_MARKS[1]}{_DAY}\.?",
     "20211231": rf"{_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})",
     "31/12/2021": rf"{_DAY}{_MARKS[0]}{_MONTH}{_MARKS[1]}{_YEAR}\.?",
-    "31/12/21": rf"{_DAY}/{_MONTH}/{_SHORT_YEAR}",
+    "31/12/21": rf"{_DAY}(?P<mark>/){_MONTH}(?P<mark_2>/){_SHORT_YEAR}",
     # Versions such as 1.2.10 are no dates.
     "31.12.21": r"(?P<day>[0-9]{2})(?P<mark>[-.])(?P<month>[0-9]{2})(?P<mark_2>[-.])" + _SHORT_YEAR,
     "31 Dec 2021": rf"{_DAY}[ .,/-]*{_NAME}[ ,/-]*{_YEAR}",
@@ -174,20 +173,10 @@ ISO = Notation(DateForm("2021-12-31", "", ""))
 """The notation of ISO 8601, which Arrow reads."""
 
 
-@cache
-def compiled(regex: str) -> re.Pattern[str]:
-    """Return a compiled expression."""
-    return re.compile(regex)
-
-
 def find_notation(texts: Sequence[str], *, only_iso: bool) -> Notation | None:
     """Return the form that most of some texts have, or None; ``only_iso`` excludes local forms."""
-    notation = None
-    for some in (texts[:: 1 + len(texts) // _FEW], texts):
-        notation = _notation(some, only_iso)
-        if notation is None:
-            return None
-    return notation
+    few = texts[:: 1 + len(texts) // _FEW]
+    return _notation(few, only_iso) and _notation(texts, only_iso)
 
 
 def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
@@ -198,7 +187,7 @@ def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
         return None
     needed = []
     for pattern, replacement in _REWRITES:
-        again = [_rewritten(text, [(pattern, replacement)]) for text in texts]
+        again = [re.sub(pattern, replacement, text).strip() for text in texts]
         if again != texts:
             needed.append((pattern, replacement))
             texts = again
@@ -209,7 +198,7 @@ def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
         is_fiscal = form.example in _LIKE_FISCAL_YEARS and _are_fiscal_years(texts)
         if is_fiscal or (only_iso and is_local):
             continue
-        found = [match for match in map(compiled(form.regex).match, texts) if match]
+        found = [match for match in (re.match(form.regex, text) for text in texts) if match]
         if len(found) > max(len(matches), len(texts) // 2):
             best, matches = form, found
             if len(found) == len(texts):
@@ -217,14 +206,8 @@ def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
     return None if best is None else Notation(best, matches, needed)
 
 
-def _rewritten(text: str, rewrites: Sequence[tuple[str, str]]) -> str:
-    for pattern, replacement in rewrites:
-        text = compiled(pattern).sub(replacement, text).strip()
-    return text
-
-
 def _are_fiscal_years(texts: Sequence[str]) -> bool:
     """Return whether texts such as 2000-01 are two consecutive years, and not all the same."""
-    years = map(compiled(_SPANS["2020-21"][1]).fullmatch, texts)
+    years = (re.fullmatch(_SPANS["2020-21"][1], text) for text in texts)
     pairs = {(int(match["year"]), int(match["next"])) for match in years if match}
     return len(pairs) > 1 and all((year + 1 - after) % 100 == 0 for year, after in pairs)

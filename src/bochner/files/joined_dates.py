@@ -37,6 +37,13 @@ _PARTS: Mapping[str, tuple[str, str, str]] = {
 """Words in the names of columns with parts of dates, the sign before a part in a text of all parts,
 and the expression of its entries. Columns with a time of day may have any name."""
 
+_OF_DAYS = ("date clock", "date hour minute", "date hour")
+_OF_YEARS = (
+    "year month day clock", "year month day hour minute", "year month day hour", "year month day",
+    "year month", "year quarter", "year week",
+)  # fmt: skip
+"""Parts that make a time, the longer ones first."""
+
 _HOURS = 24
 """Hours of a day. Hours from 1 to 24 are numbered, and begin at midnight."""
 
@@ -78,21 +85,16 @@ def _parts(columns: Sequence[Column]) -> dict[str, tuple[str, list[str]]]:
     """Return the names and texts of the columns whose texts make a date, none if there is none."""
     dates = [column for column in columns if column.kind == "date"]
     found = _named_parts([column for column in columns if column.kind != "date"])
-    used = ["year", next((part for part in ("month", "quarter", "week") if part in found), "")]
-    used += ["day"] if used[1] == "month" and "day" in found else []
     if dates:
         days = dates[0].times()
         are_days = dates[0].clock is None and (days == days.astype("M8[D]")).all()
         is_one = len(dates) == 1 and len(days) == len(dates[0].raw)
         if not (is_one and are_days and len(np.unique(days)) < len(days)):
             return {}
-        used = ["date"]
         found["date"] = dates[0].name, np.datetime_as_string(days.astype("M8[D]")).tolist()
-    if used[-1] in ("date", "day"):
-        times = ("clock",) if "clock" in found else ("hour", "minute") if "hour" in found else ()
-        used += [part for part in times if part in found]
-    is_joined = len(used) > 1 and set(used) <= set(found)
-    return {part: found[part] for part in used} if is_joined else {}
+    joined = (parts.split() for parts in (_OF_DAYS if dates else _OF_YEARS))
+    used = next((parts for parts in joined if set(parts) <= set(found)), [])
+    return {part: found[part] for part in used}
 
 
 def _named_parts(columns: Collection[Column]) -> dict[str, tuple[str, list[str]]]:

@@ -36,23 +36,24 @@ def missing_codes(columns: Mapping[str, pd.Series], remarks: Remarks) -> dict[st
     farther from all others than these are from each other, or the only one of its sign. It is
     certain if several columns share it and at least one of them has it far from its other numbers.
     """
-    found: dict[float, list[tuple[str, bool]]] = defaultdict(list)
+    found: dict[float, dict[str, bool]] = defaultdict(dict)
     for name, series in columns.items():
         if series.dtype.kind in "iuf" and len(series) >= _FEWEST_ROWS:
             for code, is_far in _candidates(series.to_numpy()):
-                found[code].append((name, is_far))
+                found[code][name] = is_far
     certain: dict[str, float] = {}
     for code, names in found.items():
-        if len(names) > 1 and any(is_far for _, is_far in names):
-            certain |= {name: code for name, _ in names}
+        if len(names) > 1 and any(names.values()):
+            certain |= dict.fromkeys(names, code)
     for name, code in certain.items():
         words = f"has {code:g} far from all other numbers, as other columns do: these are missing"
         count = f"{(columns[name] == code).sum()} of {len(columns[name])}"
         remarks.add(name, words, f"{count}; a type number, --types, keeps them")
     for code, names in found.items():
         words = f"has {code:g} far from all other numbers: if these are missing, name the code by"
-        for name in (name for name, is_far in names if is_far and name not in certain):
-            remarks.add(name, f"{words} missing= (--missing {code:g})")
+        for name, is_far in names.items():
+            if is_far and name not in certain:
+                remarks.add(name, f"{words} missing= (--missing {code:g})")
     return certain
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bochner._base.names import shown
 from bochner.files.errors import InputError
 from bochner.files.number_dates import FORMS, number_dates
 from bochner.files.plain_numbers import LARGEST_EXACT, all_match, has_mark, plain_numbers
@@ -74,7 +73,7 @@ class NumberRule(Rule):
             f"{'decimals' if mark == decimal else 'thousands'} are assumed; "
             f"decimal={THOUSANDS[decimal]!r} (--decimal {THOUSANDS[decimal]}) overrules that"
         )
-        note = (words, _example(written, decision.settings, row))
+        note = (words, written.example(decision.settings, row))
         return replace(decision, notes=[note, *decision.notes])
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
@@ -85,22 +84,23 @@ class NumberRule(Rule):
         import pandas as pd
         import pyarrow.compute as pc
 
-        unit, factor, decimal = _amount(settings)
-        if not unit and factor is None and (decimal == "." or not has_mark(column.texts)):
+        unit = settings.get("unit") or settings.get("factor", "")
+        decimal = settings.get("decimal", ".")
+        if not unit and "factor" not in settings and (decimal == "." or not has_mark(column.texts)):
             numbers = plain_numbers(column.texts)
             if numbers is not None:
                 return pd.Series(np.array(numbers))
         written = WrittenNumbers(column.texts, decimal)
-        values = written.values(unit, factor)
-        if (unit or factor) and written.ends and np.isnan(values).all():
-            raise _other_unit(column, unit or factor or "", written)
+        values = written.values(settings)
+        if unit and written.ends and np.isnan(values).all():
+            front, _, rest = written.ends[0]
+            here = f"the unit {front}{rest}" if front or rest else "no unit"
+            raise InputError(
+                f"Column {column.name!r} had the unit {unit} at the fit, and has {here} here "
+                f"({column.entry()}): convert the entries, and write them as at the fit."
+            )
         rows = np.array(pc.index_in(column.texts, value_set=written.levels).fill_null(-1))
         return pd.Series(np.append(values, np.nan)[rows])
-
-
-def _amount(settings: Mapping[str, Any]) -> tuple[str, str | None, str]:
-    """Return the unit, the factor and the decimal mark of settings."""
-    return settings.get("unit", ""), settings.get("factor"), settings.get("decimal", ".")
 
 
 def _decide_written(column: TextColumn, decimals: Sequence[str]) -> Decision | None:
@@ -112,53 +112,33 @@ def _decide_written(column: TextColumn, decimals: Sequence[str]) -> Decision | N
             return None
     possible = [i for i, share in enumerate(shares) if share == max(shares)]
     best, best_decimal = written[possible[0]], decimals[possible[0]]
-    shared = best.shared_amount()
-    if shared is None:
-        return None
-    unit, factor = shared
-    share = best.share(best.values(unit, factor))
-    if not share or (not column.requested and share < _MIXED):
+    settings = best.amount()
+    share = 0.0 if settings is None else best.share(best.values(settings))
+    if settings is None or not share or (not column.requested and share < _MIXED):
         return None
     marks = best.marks()
     is_open = len(possible) > 1 and bool(marks)
-    settings: dict[str, Any] = {"unit": unit} if unit else {}
-    settings |= {} if factor is None else {"factor": factor}
     settings |= {"decimal": best_decimal} if marks and not is_open else {}
     choices = {"decimal": tuple(decimals[i] for i in possible)} if is_open else {}
     return Decision("number", settings, choices, _notes(best, settings, {} if is_open else marks))
 
 
-def _example(written: WrittenNumbers, settings: Mapping[str, Any], row: int) -> str:
-    """Return how a text is read, as shown in a note."""
-    unit, factor, _ = _amount(settings)
-    return f"{shown(written.levels[row])} is read as {written.values(unit, factor)[row]:.15g}"
-
-
 def _notes(written: WrittenNumbers, settings: Mapping[str, Any], marks: Mapping[str, int]) -> Notes:
     """Return notes on the first rows with marks, and on the unit and the factor."""
-    unit, factor, decimal = _amount(settings)
     rows: dict[str, int] = {}
     for mark, row in marks.items():
-        words = f"decimal {MARKS[mark]}" if mark == decimal else f"{MARKS[mark]} between thousands"
+        is_decimal = mark == settings["decimal"]
+        words = f"decimal {MARKS[mark]}" if is_decimal else f"{MARKS[mark]} between thousands"
         rows |= {} if words == "decimal points" else {f"has {words}": row}
-    first = int(np.argmax(~np.isnan(written.values(unit, factor))))
-    if unit == "%":
+    first = int(np.argmax(~np.isnan(written.values(settings))))
+    if settings.get("unit") == "%":
         rows["holds percentages"] = first
-    elif factor == "":
+    elif settings.get("factor") == "":
         rows["has factors such as k and M, which are multiplied"] = first
-    elif unit or factor:
-        rows[f"holds amounts in {unit}{' ' * bool(unit and factor)}{factor or ''}"] = first
-    return [(words, _example(written, settings, row)) for words, row in rows.items()]
-
-
-def _other_unit(column: TextColumn, unit: str, written: WrittenNumbers) -> InputError:
-    """Return the error for numbers that all have another unit than at the fit."""
-    front, _, rest = written.ends[0]
-    here = f"the unit {front}{rest}" if front or rest else "no unit"
-    return InputError(
-        f"Column {column.name!r} had the unit {unit} at the fit, and has {here} here "
-        f"({column.entry()}): convert the entries, and write them as at the fit."
-    )
+    elif "unit" in settings or "factor" in settings:
+        amount = " ".join(settings[key] for key in ("unit", "factor") if key in settings)
+        rows[f"holds amounts in {amount}"] = first
+    return [(words, written.example(settings, row)) for words, row in rows.items()]
 
 
 def _decide_codes(column: TextColumn, numbers: pa.Array) -> Decision:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bochner._base.names import shown
 from bochner.files.rules import SHARE_READ
 
 if TYPE_CHECKING:
@@ -72,6 +73,34 @@ _MINUS = (rf"^({_CURRENCIES})[{_SPACES}]?-()", rf"^({_CURRENCIES}|)[{_SPACES}]?\
 minus, as in accounting, and with the minus at the end."""
 
 
+class _End(NamedTuple):
+    """What stands around the digits of a number: a currency in front, and what is behind a gap."""
+
+    front: str
+    gap: str
+    rest: str
+
+    @property
+    def factor(self) -> str:
+        """The factor, empty if there is none."""
+        return self.rest if self.rest in _FACTORS else ""
+
+    @property
+    def unit(self) -> str:
+        """The currency and the unit, empty if there is none."""
+        is_unit = not self.factor and not _FLAG.fullmatch(self.rest)
+        return self.front + self.rest * is_unit
+
+    def scale(self, unit: str, factor: str | None) -> float:
+        """Return what the number is multiplied by, NaN if it has another unit or lacks a factor."""
+        is_status = self.gap and not unit and _STATUS.fullmatch(self.rest)
+        here = self.front if is_status else self.unit
+        has_unit = here == unit or (not here and _is_currency(unit))
+        if not has_unit or (factor != "" and bool(self.factor) != bool(factor)):
+            return np.nan
+        return _FACTORS.get(self.factor, 1.0) / _FACTORS.get(factor or "", 1.0)
+
+
 class WrittenNumbers:
     """Distinct texts (k,) that are parsed with one decimal mark, and how often they occur.
 
@@ -92,7 +121,7 @@ class WrittenNumbers:
         sign, front, self._digits, gap, rest = (pc.struct_field(parts, i) for i in range(5))
         ends = pc.binary_join_element_wise(front, gap, rest, "\n").dictionary_encode()
         names = (re.sub("(?<=[a-z]{3})s$", "", end) for end in ends.dictionary.to_pylist())
-        self.ends: list[list[str]] = [end.split("\n", 2) for end in names]  # 1 year, 2 years
+        self.ends = [_End(*end.split("\n", 2)) for end in names]  # 1 year, 2 years
         self.end_codes = np.array(ends.indices.fill_null(-1))
         digits = pc.replace_substring_regex(self._digits, f"[{_SPACES}{THOUSANDS[decimal]}]", "")
         digits = pc.replace_substring(digits, decimal, ".")
@@ -111,28 +140,31 @@ class WrittenNumbers:
         rows = {mark: pc.index(mask, True).as_py() for mark, mask in has_mark.items()}
         return {mark: row for mark, row in rows.items() if row >= 0}
 
-    def values(self, unit: str, factor: str | None) -> NDArray[np.float64]:
-        """Return the numbers (k,) with a unit, NaN for other units and texts."""
-        scales = [_scale(front, gap, rest, unit, factor) for front, gap, rest in self.ends]
+    def values(self, settings: Mapping[str, Any]) -> NDArray[np.float64]:
+        """Return the numbers (k,) with a unit and a factor, NaN for other units and texts."""
+        unit, factor = settings.get("unit", ""), settings.get("factor")
+        scales = [end.scale(unit, factor) for end in self.ends]
         factors: NDArray[np.float64] = np.array([*scales, np.nan])[self.end_codes]
         return self.numbers * factors
 
-    def shared_amount(self) -> tuple[str, str | None] | None:
+    def example(self, settings: Mapping[str, Any], row: int) -> str:
+        """Return how a text is read, as shown in a note."""
+        return f"{shown(self.levels[row])} is read as {self.values(settings)[row]:.15g}"
+
+    def amount(self) -> dict[str, str] | None:
         """Return the unit and the factor that most numbers have, None if they share no unit.
 
-        The factor is None without factors, and empty for factors that differ, such as k and M.
+        The factor is empty for factors that differ, such as k and M.
         """
         units: Counter[str] = Counter()
         factors: Counter[str] = Counter()
         spaced: Counter[str] = Counter()
         is_number = self.end_codes >= 0
         counts = np.bincount(self.end_codes[is_number], self.counts[is_number])
-        for (front, gap, rest), count in zip(self.ends, counts.astype(int).tolist(), strict=True):
-            if rest in _FACTORS:
-                factors[rest] += count
-            unit = front + ("" if rest in _FACTORS or _FLAG.fullmatch(rest) else rest)
-            units[unit] += count
-            spaced[unit] += count * bool(gap)
+        for end, count in zip(self.ends, counts.astype(int).tolist(), strict=True):
+            factors[end.factor] += count
+            units[end.unit] += count
+            spaced[end.unit] += count * bool(end.gap)
         total = units.total()
         unit = max(units, key=units.__getitem__, default="")
         if _is_currency(unit) or (not unit and any(map(_is_currency, units))):
@@ -142,22 +174,9 @@ class WrittenNumbers:
         has_decimals = bool((self.numbers[is_number] % 1.0 > 0.0).any())
         if unit and (units[unit] < SHARE_READ * total or not (is_unit or has_decimals)):
             return None
-        if not factors:
-            return unit, None
-        common = max(factors, key=factors.__getitem__)
-        return unit, common if factors[common] == total else ""
-
-
-def _scale(front: str, gap: str, rest: str, unit: str, factor: str | None) -> float:
-    """Return what a number with this end is multiplied by, NaN if it has another unit."""
-    scale = 1.0
-    if factor is not None and rest in _FACTORS:
-        scale, rest = _FACTORS[rest] / _FACTORS.get(factor, 1.0), ""
-    elif factor:
-        return np.nan
-    is_flag = _FLAG.fullmatch(rest) or (gap and not unit and _STATUS.fullmatch(rest))
-    here = front + ("" if is_flag else rest)
-    return scale if here == unit or (not here and _is_currency(unit)) else np.nan
+        some = set(factors) - {""}
+        factor = {"factor": some.pop() if len(factors) == 1 else ""} if some else {}
+        return ({"unit": unit} if unit else {}) | factor
 
 
 def _is_currency(unit: str) -> bool:

@@ -140,17 +140,28 @@ def kernel(
     all_names = input_names(model, names, len(centre), X)
     reach = per_input("extent", _REACH * unit if extent is None else extent, len(centre))
     chosen = chosen_inputs(inputs, all_names)
-    middles = [_middles(rows, centre, unit, i) for i in chosen]
     lags = as_array([np.linspace(0.0, reach[i], _LAGS) for i in chosen])
-    shown = [all_names[i] for i in chosen]
-    along = list(zip(chosen, middles, lags, strict=True))
-    if draws or _is_stationary(function, along):
-        curves = as_array([[_from_origin(function, len(centre), i, lag)] for i, _, lag in along])
-        labels = [["posterior mean" if banks else "kernel"]] * len(chosen)
-        band = _band(draws, len(centre), chosen, lags, level)
-        return KernelDisplay(shown, lags, curves, labels, *band, level).plot(ax, theme=theme)
-    curves = as_array([[_around(function, u, i, lag) for u in each] for i, each, lag in along])
-    labels = [[f"at {u[i]:.3g}".replace("-", "−") for u in each] for i, each, _ in along]
+    shown, along = [all_names[i] for i in chosen], list(zip(chosen, lags, strict=True))
+    labels = [["posterior mean" if banks else "kernel"]] * len(chosen)
+    if draws:
+        ends = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
+        of_draws = [[_from_origin(draw, centre, i, lag) for draw in draws] for i, lag in along]
+        lower, upper = np.quantile(of_draws, ends, axis=1)
+        curves = as_array([[_from_origin(function, centre, i, lag)] for i, lag in along])
+        display = KernelDisplay(shown, lags, curves, labels, lower, upper, level)
+        return display.plot(ax, theme=theme)
+    middles = [_middles(rows, centre, unit, i) for i in chosen]
+    curves = as_array(
+        [
+            [_around(function, middle, i, lag) for middle in each]
+            for each, (i, lag) in zip(middles, along, strict=True)
+        ]
+    )
+    if np.ptp(curves, axis=1).max() <= _SAME * np.abs(curves).max():  # Stationary
+        curves = curves[:, :1]
+    else:
+        places = [each[:, i].tolist() for i, each in zip(chosen, middles, strict=True)]
+        labels = [[f"at {place:.3g}".replace("-", "−") for place in each] for each in places]
     return KernelDisplay(shown, lags, curves, labels).plot(ax, theme=theme)
 
 
@@ -161,9 +172,10 @@ def _functions(
     if not banks:
         return getattr(model, "kernel_", model), []
     draws = [draw for bank in banks for learned in bank.learned_ for draw in _draws(bank, learned)]
-    function = banks[0].kernel_ if len(banks) == 1 else _mean([bank.kernel_ for bank in banks])
+    kernels = [bank.kernel_ for bank in banks]
     places = np.unique(np.linspace(0, len(draws) - 1, _MOST_DRAWS).astype(np.intp))
-    return function, [draws[i] for i in places] if len(draws) >= _FEWEST_DRAWS else []
+    drawn = [draws[i] for i in places] if len(draws) >= _FEWEST_DRAWS else []
+    return lambda X, Y: np.mean([kernel(X, Y) for kernel in kernels], axis=0), drawn
 
 
 def _draws(bank: LearnedKernelEstimator, learned: Learned) -> list[KernelLike]:
@@ -179,10 +191,6 @@ def _draws(bank: LearnedKernelEstimator, learned: Learned) -> list[KernelLike]:
     weight = np.full(n_waves, 1.0 / n_waves)
     parts = omega.reshape(-1, n_waves, omega.shape[2])
     return [Frequencies(part, weight).gram for part in parts]
-
-
-def _mean(kernels: Sequence[KernelLike]) -> KernelLike:
-    return lambda X, Y: np.mean([kernel(X, Y) for kernel in kernels], axis=0)
 
 
 def _geometry(
@@ -210,47 +218,23 @@ def _middles(rows: Array | None, centre: Array, unit: Array, i: int) -> Array:
     return middles
 
 
-def _is_stationary(kernel: KernelLike, along: Sequence[tuple[int, Array, Array]]) -> bool:
-    """Return whether a kernel has equal values around all midpoints, checked at a few lags."""
-    curves = as_array([[_around(kernel, u, i, lag[::20]) for u in each] for i, each, lag in along])
-    return bool(np.ptp(curves, axis=1).max() <= _SAME * np.abs(curves).max())
-
-
-def _band(
-    draws: Sequence[KernelLike], dim: int, chosen: Sequence[int], lags: Array, level: float
-) -> tuple[Array | None, Array | None]:
-    """Return the ends (k, L) of the band with the central share ``level`` of the draws."""
-    if not draws:
-        return None, None
-    ends = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
-    bands = [
-        np.quantile([_from_origin(draw, dim, i, lag) for draw in draws], ends, axis=0)
-        for i, lag in zip(chosen, lags, strict=True)
-    ]
-    lower, upper = np.swapaxes(as_array(bands), 0, 1)
-    return lower, upper
-
-
-def _from_origin(kernel: KernelLike, dim: int, i: int, lags: Array) -> Array:
-    """Return kernel values (L,) between the origin and rows at L lags along an input."""
-    rows = lags[:, None] * (np.arange(dim) == i)
-    return _checked(kernel, rows, np.zeros((1, dim)))[:, 0]
+def _from_origin(kernel: KernelLike, centre: Array, i: int, lags: Array) -> Array:
+    """Return values (L,) of a stationary kernel at L lags along an input."""
+    rows = lags[:, None] * (np.arange(len(centre)) == i)
+    return as_array(kernel(rows, np.zeros((1, len(centre)))))[:, 0]
 
 
 def _around(kernel: KernelLike, middle: Array, i: int, lags: Array) -> Array:
     """Return kernel values (L,) between pairs of rows symmetric about a midpoint (d,)."""
     shifts = 0.5 * lags[:, None] * (np.arange(len(middle)) == i)
-    return np.diagonal(_checked(kernel, middle - shifts, middle + shifts))
-
-
-def _checked(kernel: KernelLike, left: Array, right: Array) -> Array:
+    left, right = middle - shifts, middle + shifts
     values = as_array(kernel(left, right))
     if values.shape != (len(left), len(right)):
         raise ValueError(
             f"Kernels must return shape ({len(left)}, {len(right)}) for {len(left)} and "
             f"{len(right)} rows, got {values.shape} from {kernel!r}."
         )
-    return values
+    return np.diagonal(values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
