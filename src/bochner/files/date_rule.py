@@ -48,7 +48,7 @@ class DateRule(Rule):
         n_read = np.count_nonzero(is_read["dayfirst"] | is_read["monthfirst"])
         if not n_read:
             return None
-        notes, form = _notes(column, dates), dates.notation.form
+        notes, form = _notes(column, dates), dates.form
         if not form.is_ordered:
             written = {"written": column.entry()} if form.span == "fiscal year" else {}
             return Decision(self.name, written, notes=notes)
@@ -126,7 +126,7 @@ def _found(column: TextColumn) -> LocalDates | None:
 
 def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
     """Return notes on spans of several days, on languages, and on years of two digits."""
-    form = dates.notation.form
+    form = dates.form
     notes = []
     if form.span and (form.is_named or form.span != "month"):
         times = dates.times()
@@ -135,7 +135,7 @@ def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
         notes.append((words, f"{column.entry()} is read as {day}"))
     if dates.words.language != "English":
         notes.append((f"has names of months in {dates.words.language}", column.entry()))
-    if any(len(match["year"]) == 2 for match in dates.notation.matches):
+    if any(len(match["year"]) == 2 for match in dates.form.matches):
         notes.append(("has years of two digits, which are taken for 1969 to 2068", ""))
     return notes
 
@@ -151,7 +151,7 @@ def _open_order(column: TextColumn, file: Conventions) -> tuple[str, str]:
     rising = [order for order, times in dates.by_order.items() if _rises(times)]
     if len(rising) == 1:
         return rising[0], "because the dates then rise from row to row"
-    mark = dates.notation.matches[0]["mark"]
+    mark = dates.form.matches[0]["mark"]
     if mark != "/":
         return "dayfirst", f"the usual order with {mark!r}"
     if file.decimal == "." and not file.has_semicolons:
