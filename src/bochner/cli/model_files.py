@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -230,8 +230,11 @@ def _targets(
     columns = [read_column(name, frame[name]) for name in names]
     if isinstance(model, TableClassifier):
         (column,) = columns
-        labels = _labels(column.raw, column.present, model.classes_)
-        is_known = np.array([label is not None for label in labels], dtype=np.bool_)
+        classes = model.classes_.tolist()
+        named: dict[Any, Any] = {str(label): label for label in classes}
+        named |= {label: label for label in classes}
+        labels = [named.get(raw, named.get(str(raw))) for raw in column.raw.tolist()]
+        is_known = column.present & [label is not None for label in labels]
         rows, other_rows = np.flatnonzero(is_known), np.flatnonzero(column.present & ~is_known)
         targets = np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
         unscored = _unscored(column, other_rows, "is not a class of the training rows")
@@ -255,16 +258,3 @@ def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
         return ""
     left_out = counted(len(rows), "row")
     return f"Errors leave out {left_out}: {column.name!r} {reason} ({column.at(rows[0])})."
-
-
-def _labels(
-    raw: NDArray[np.generic], present: NDArray[np.bool_], classes: NDArray[np.generic]
-) -> Sequence[Any]:
-    """Return the class of each row, ``None`` for a missing entry or an unknown class."""
-    named: Mapping[Any, Any] = {label: label for label in classes.tolist()}
-    as_text = {str(label): label for label in classes.tolist()}
-    entries = zip(raw.tolist(), present, strict=True)
-    return [
-        named.get(entry, as_text.get(str(entry))) if is_present else None
-        for entry, is_present in entries
-    ]
