@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fresh:
-    """A table to which a fitted model is applied.
+    """A table to which a fitted model is applied, with all columns and the ``features``.
 
-    ``features`` are the input columns in the order of the fit, and ``frame`` has all columns.
-    ``targets`` (n,) or (n, t) belong to the rows with all targets, whose indices are
-    ``rows_with_targets``; they are None without such rows. ``unscored`` describes rows with targets
-    that the model cannot predict; ``notes`` contain this text.
+    ``targets`` belong to ``rows_with_targets``, and are None without such rows; ``unscored`` is a
+    note on targets that the model cannot predict.
     """
 
     frame: pd.DataFrame
@@ -199,11 +197,7 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:
-    """Return a note if a table has rows to which the model was fitted, and a mask of them (n,).
-
-    The mask is None if the table has no such rows, or if the model stores hashes of only some of
-    its rows. Models of earlier versions store no hashes.
-    """
+    """Return a note on rows that the model was fitted to, and a mask of them (n,) if known."""
     record = model.record_.get("fingerprint")
     names = [state["name"] for state in model.encoder_.columns_]
     if record is None or not set(names) <= set(fresh.features.columns):
