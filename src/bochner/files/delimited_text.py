@@ -23,6 +23,7 @@ from bochner.files.headings import (
     TEXT,
     Heading,
     Rows,
+    all_named,
     find_heading,
     kind,
 )
@@ -104,13 +105,7 @@ def read_texts(path: Path, preferred: str, options: ReadOptions) -> RawColumns:
     if delimiter[0] == " ":
         text, first, delimiter = _tabbed(text[first:].decode(), delimiter).encode(), 0, "\t"
     rows, lines = records(_sample(text, first), delimiter)
-    heading = find_heading(
-        rows,
-        n_titles=None if options.skip is None else 0,
-        n_names=options.header,
-        is_recorded=options.recorded,
-        lines=[line + bool(hint) for line in lines],
-    )
+    heading = find_heading(rows, options, [line + bool(hint) for line in lines])
     n_head = heading.n_titles + heading.n_names
     if n_head > len(lines):
         raise InputError(
@@ -127,13 +122,8 @@ def read_texts(path: Path, preferred: str, options: ReadOptions) -> RawColumns:
     columns = body.columns()
     while len(names) > 1 and not names[-1] and columns[-1].isna().all():
         names, columns = names[:-1], columns[:-1]
-    for i, name in enumerate(names):
-        n_repeats = 0  # The table may have been saved with its index before
-        while not name and f"Unnamed: {i}{'.1' * n_repeats}" in named:
-            n_repeats += 1
-        names[i] = name or f"Unnamed: {i}{'.1' * n_repeats}"
     notes = (*notes, *heading.notes, *note, *body.notes())
-    by_name = dict(zip(names, columns, strict=True))
+    by_name = dict(zip(all_named(names), columns, strict=True))
     return RawColumns(by_name, notes, delimiter, heading.n_names, encoding)
 
 

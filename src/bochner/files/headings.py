@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from bochner._base.names import shown
+from bochner.files.read_options import ReadOptions
 
 Rows = Sequence[Sequence[str]]
+
+_AUTOMATIC = ReadOptions()
 
 LOOKED_AT = 200
 """Number of first records of a file in which titles and column names are searched."""
@@ -59,7 +62,7 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Numbers of title and header records above the first data row, with column names and notes.
+    """Numbers of title and name records above the first row, with column names and notes.
 
     ``end`` is the record with which another table begins, None if none was found.
     """
@@ -72,60 +75,70 @@ class Heading:
 
 
 def find_heading(
-    rows: Rows,
-    *,
-    n_titles: int | None = None,
-    n_names: int | None = None,
-    is_recorded: bool = False,
-    lines: Sequence[int] = (),
+    rows: Rows, options: ReadOptions = _AUTOMATIC, lines: Sequence[int] = ()
 ) -> Heading:
     """Return the heading of the first records of a file; entries are texts, empty where missing.
 
-    Records without entries may stay. ``n_titles`` and ``n_names`` are given, or None. If they are
-    those of an earlier file, the lines of names are as many unless the file shows that they are
-    not. ``lines`` are the numbers of lines up to each record, for messages.
+    If options are those of an earlier file, the lines of names are as many unless the file shows
+    that they are not. ``lines`` are the numbers of lines up to each record, for messages.
     """
-    end, notes = _end_of_table(rows) if n_titles is None else None, []
-    first, last = HeadCells(rows[:end]).names_block(n_titles)
-    if n_titles is None:
-        first = max(min(first, last - n_names), 0) if n_names else first
-        if titles := [" ".join(filter(None, row)) for row in rows[:first] if any(row)]:
-            are = f"first {len(titles)} lines are titles" if titles[1:] else "first line is a title"
-            listed = shown(" / ".join(titles))
-            notes.append(f"The {are} and left out ({listed}); skip=0 (--skip 0) keeps all lines.")
+    is_free, n_names = options.skip is None, options.header
+    end, notes = _end_of_table(rows) if is_free else None, []
+    first, last = HeadCells(rows[:end]).names_block(is_free)
+    if is_free and n_names:
+        first = max(min(first, last - n_names), 0)
+    if titles := [" ".join(filter(None, row)) for row in rows[:first] if any(row)]:
+        are = f"first {len(titles)} lines are titles" if titles[1:] else "first line is a title"
+        listed = shown(" / ".join(titles))
+        notes.append(f"The {are} and left out ({listed}); skip=0 (--skip 0) keeps all lines.")
     if end is not None:
         line, listed = (lines[end - 1] if lines else end), shown(", ".join(filter(None, rows[end])))
         notes.append(f"Another table begins at line {line + 1} ({listed}) and is left out; "
                      f"skip={line} (--skip {line}) reads it alone.")  # fmt: skip
-    top = list(rows[first]) if len(rows) > first else []
-    count = _count_names(rows[first:], last - first, n_names, is_recorded)
-    names = _joined(rows[first : first + count]) if count else _numbered(top)
-    if count == 0 and (n_names is None or is_recorded):
-        notes.append(
-            f"The first line holds data ({shown(', '.join(top))}), so that columns are named "
-            "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
+    count, names, note = _names(rows[first:], last - first, options)
+    return Heading(first, count, names, (*notes, *note), end)
+
+
+def _names(rows: Rows, count: int, options: ReadOptions) -> tuple[int, list[str], tuple[str, ...]]:
+    """Return the number of lines of names of the first records, the names, and a note on them."""
+    top = [name.strip() for name in rows[0]] if rows else []
+    numbered = [f"column {i + 1}" for i in range(len(top))]
+    is_free, n_found = options.header is None, count
+    if options.header is not None:
+        count = options.header
+        row = rows[min(count, len(rows)) - 1] if count > max(n_found, 1) else ()
+        if options.recorded and (any(map(_is_number, row)) or (count == 0 and top == numbered)):
+            count = 1
+    elif count == 1 and _is_data(rows):
+        count = 0
+    names = _joined(rows[:count]) if count else numbered
+    if count == 0 and (is_free or options.recorded):
+        return (
+            count,
+            names,
+            (
+                f"The first line holds data ({shown(', '.join(top))}), so that columns are named "
+                "column 1, column 2 and so on; header=1 (--header 1) takes it for names.",
+            ),
         )
-    elif count > 1 and n_names is None and names == [name.strip() for name in top]:
-        left = ", ".join(cell for row in rows[first + 1 : first + count] for cell in row if cell)
-        notes.append(f"The line below the names ({shown(left)}) is left out; "
-                     "header=1 (--header 1) keeps it.")  # fmt: skip
-    elif count > 1 and n_names is None:
-        notes.append(f"The names of {count} lines are joined ({shown(', '.join(names))}).")
-    return Heading(first, count, names, tuple(notes), end)
+    if count > 1 and is_free and names == top:
+        left = shown(", ".join(cell for row in rows[1:count] for cell in row if cell))
+        note = f"The line below the names ({left}) is left out; header=1 (--header 1) keeps it."
+        return count, names, (note,)
+    listed = shown(", ".join(names))
+    note = f"The names of {count} lines are joined ({listed})."
+    return count, names, (note,) if count > 1 and is_free else ()
 
 
-def _numbered(cells: Sequence[str]) -> list[str]:
-    return [f"column {i + 1}" for i in range(len(cells))]
-
-
-def _count_names(rows: Rows, count: int, n_names: int | None, is_recorded: bool) -> int:
-    """Return the number of lines of names of the first records, as given or as they look."""
-    first, below = (list(rows[0]), rows[1:]) if rows else ([], [])
-    if n_names is None:
-        return 0 if count == 1 and _is_data(first, below) else count
-    has_positions = n_names == 0 and [name.strip() for name in first] == _numbered(first)
-    has_row = n_names > max(count, 1) and any(map(_is_number, rows[min(n_names, len(rows)) - 1]))
-    return 1 if is_recorded and (has_positions or has_row) else n_names
+def all_named(names: Sequence[str]) -> list[str]:
+    """Return names in which empty ones are "Unnamed: 0" and so on by position, as in pandas."""
+    found = list[str]()
+    for i, name in enumerate(names):
+        given = name or f"Unnamed: {i}"
+        while not name and given in names:  # The table may have been saved with its index before
+            given += ".1"
+        found.append(given)
+    return found
 
 
 def kind(cell: str) -> int:
@@ -175,36 +188,38 @@ class HeadCells:
 
     def last_names(self) -> int | None:
         """Return the last record that is names of columns of numbers or dates, None without."""
-        return next(reversed(self._candidates(0, self.n_above())), None)
+        return next(reversed(self._candidates(self.n_above())), None)
 
-    def names_block(self, n_titles: int | None) -> tuple[int, int]:
-        """Return the first record of names, and the first one below them."""
-        start = n_titles or 0
-        n_above = max(self.n_above(), start)
-        found = self._candidates(start, n_above)
-        if n_titles is not None and start not in found:
-            return start, start + 1
+    def names_block(self, is_free: bool) -> tuple[int, int]:
+        """Return the first record of names, and the first one below them.
+
+        Unless they are free, names begin with the first record.
+        """
+        n_above = self.n_above()
+        found = self._candidates(n_above)
+        if not is_free and 0 not in found:
+            return 0, 1
         if not found:  # The number of cells shows the names
             enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
             filled = np.flatnonzero((self.n_texts >= enough) & self._are_wide())
-            found = [int(filled[0])] if len(filled) else [start]
+            found = [int(filled[0])] if len(filled) else [0]
             n_above = found[0] + 1
         first = found[-1]
         last = first + 1
-        while first > start and last - first < _MOST_NAMES and self._is_above(first, last):
+        while first > 0 and last - first < _MOST_NAMES and self._is_above(first, last):
             first -= 1
         while last < len(self.rows) and self.texts[last].any() and all(
             (_UNIT if last < n_above else _RULE).fullmatch(cell.strip())
             for cell in self.rows[last] if cell.strip()
         ):  # fmt: skip
             last += 1
-        return (start, last) if n_titles is not None else (first, last)
+        return (first, last) if is_free else (0, last)
 
     def _are_wide(self) -> Any:
         """Return which records have as many fields as the rows, or one more or less."""
         return np.array([abs(len(row) - self.width) <= 1 for row in self.rows], dtype=bool)
 
-    def _candidates(self, start: int, n_above: int) -> list[int]:
+    def _candidates(self, n_above: int) -> list[int]:
         """Return the records above the rows that may be names of columns of numbers or dates.
 
         They are half filled, and half of that is no number: years may be names, next to text.
@@ -219,7 +234,7 @@ class HeadCells:
         are_names &= self.n_texts >= max(min(2, self.width), self.width / 2)
         are_names &= 2 * (self.kinds == NUMBER).sum(axis=1) <= self.n_texts
         found = []
-        for i in range(start, n_above):
+        for i in range(n_above):
             if alike[i] > 0.5 and 2 * self.n_texts[i] >= self.width:
                 break  # A row
             found.extend([i] * bool(are_names[i]))
@@ -272,9 +287,10 @@ def column_of(rows: Rows, place: int) -> list[str]:
     return [row[place] for row in rows if len(row) > place and row[place]]
 
 
-def _is_data(first: Sequence[str], below: Rows) -> bool:
+def _is_data(rows: Rows) -> bool:
     """Return whether a first line is data: above others of its kind, and of text that repeats."""
-    if len(below) < _FEWEST_BELOW or not any(first) or list(first) in map(list, below):
+    first, below = rows[0], rows[1:]
+    if len(below) < _FEWEST_BELOW or not any(first) or first in below:
         return False
     values, n_repeated, has_dates = [], 0, False
     for place, cell in enumerate(first):

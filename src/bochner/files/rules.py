@@ -170,8 +170,10 @@ class TruthRule(Rule):
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if column.entry() not in _TRUTHS:
+            return None
         is_truth = pc.is_in(column.texts, value_set=pa.array([*_TRUTHS, None], pa.string()))
-        return Decision(self.name) if column.n_present and pc.all(is_truth).as_py() else None
+        return Decision(self.name) if pc.all(is_truth).as_py() else None
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
         """Return the truth values, objects if some are missing."""

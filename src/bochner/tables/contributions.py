@@ -16,8 +16,7 @@ _FEWEST_PAIRS = 8
 """Fewest pairs of permutations for each row; standard errors are then accurate to a quarter."""
 
 _REPEATED = 32
-"""Fewest background rows with a second pair of permutations, which estimates the variance between
-permutations to within a quarter."""
+"""Fewest background rows with a second pair, for the variance between permutations to a quarter."""
 
 _BLOCK_NUMBERS = 2**22
 """Numbers in a block of rows to predict, 32 MB."""

@@ -24,19 +24,16 @@ from bochner._base.arrays import Array, as_array
 from bochner.tables.observations import Chosen
 
 N_DRAWS = 30
-"""Number of donors per row, and of trees, each of which draws a donor: the standard error of a mean
-is below a fifth of the spread between donors."""
+"""Donors per row, and trees: a mean's standard error is below a fifth of the donors' spread."""
 
 _LEAVES = (2, 5, 15)
-"""Candidate minimum leaf sizes, chosen on held-out rows: small if the other columns nearly
-determine an entry, large if they are hardly informative."""
+"""Candidate minimum leaf sizes: small if other columns nearly determine an entry, else large."""
 
 _FEWEST_CHOOSING = 40
 """Fewest known entries for a choice of the leaf size; with fewer, the middle size is used."""
 
 _HIDDEN_SHARES = (0.0, 0.25, 0.5)
-"""Shares of entries that are hidden in copies of the rows, so that forests are trained on missing
-entries."""
+"""Shares of entries hidden in copies of the rows, so that forests learn from missing entries."""
 
 _FEW_LEVELS = 8
 """Largest number of levels that a forest predicts by indicators; more levels by random signs."""

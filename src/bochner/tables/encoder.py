@@ -14,7 +14,7 @@ from sklearn.utils import Tags, check_consistent_length
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bochner._base.arrays import Array, InputRows, as_scale, rounded_to
-from bochner._base.checks import is_frame, unfit
+from bochner._base.checks import check_choice, is_frame, unfit
 from bochner._base.frames import as_frame
 from bochner._base.names import naming, refuse_repeated
 from bochner._base.registry import register
@@ -274,24 +274,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
 
     def _check_parameters(self) -> None:
+        check_choice("numeric", self.numeric, (*_KNOTS, _TAILS))
         as_scale("clip", self.clip)
-        valid = {
-            "numeric": (
-                isinstance(self.numeric, str) and self.numeric in (*_KNOTS, _TAILS),
-                f"one of {', '.join(map(repr, (*_KNOTS, _TAILS)))}",
-            ),
-            "max_levels": (
-                isinstance(self.max_levels, Integral) and self.max_levels >= 1,
-                "an integer of at least 1",
-            ),
-            "n_quantiles": (
-                isinstance(self.n_quantiles, Integral) and self.n_quantiles >= 2,
-                "an integer of at least 2",
-            ),
-        }
-        for name, (holds, expected) in valid.items():
-            if not holds:
-                raise ValueError(f"{name} must be {expected}, got {getattr(self, name)!r}.")
+        for name, value, least in (
+            ("max_levels", self.max_levels, 1),
+            ("n_quantiles", self.n_quantiles, 2),
+        ):
+            if not isinstance(value, Integral) or value < least:
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
 
     def _read(
         self, X: Any, *, reset: bool, least: int | None = None, keep_text: bool = False

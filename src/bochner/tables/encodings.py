@@ -26,8 +26,7 @@ _FEWEST_OF_LEVEL = 5
 """Fewest rows of a level that has a feature of its own if the parts of the text have features."""
 
 _IDENTIFIER_SHARE = 0.5
-"""Share of distinct entries above which text of many levels is an identifier, because most levels
-have a single row and do not generalise."""
+"""Share of distinct entries above which text is an identifier: most levels have a single row."""
 
 
 class State(TypedDict):

@@ -26,8 +26,7 @@ _N_FOLDS = 4
 """Number of folds of the scored observations; each fold costs one more fit."""
 
 _FEW_SCORED = 0.2
-"""Share of scored observations up to which a single fit without all of them predicts them: it has
-nearly as many rows as a fit to all observations."""
+"""Share of scored observations up to which a single fit without all of them predicts them."""
 
 _NEGLIGIBLE = 0.01
 """Share of scored observations up to which the fit without them is the fit to all observations:
@@ -199,9 +198,7 @@ def check_takes_weights(base_models: Sequence[Any]) -> None:
 
 
 _LEAST_PROBABILITY = 1e-3
-"""Least probability of a class, because votes of few neighbours or trees are zero or one. On three
-small tables with neighbours, forests and logistic regression, log losses of the sum are at most
-seven per cent above the least of all bounds between 0.1 and 1e-8."""
+"""Least probability of a class, because votes of few neighbours or trees are zero or one."""
 
 
 _SUM_ERROR = 1e-3

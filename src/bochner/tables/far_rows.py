@@ -30,8 +30,7 @@ _CONTINUED = 0.5
 """Share of the extrapolated change that predictions take: halfway between constant and linear."""
 
 _MOST_RANGES = 0.5
-"""Distance from the range, in widths of the range, up to which predictions are extrapolated:
-entries much farther out are often mistakes."""
+"""Distance in widths of the range up to which predictions go on: farther entries are mistakes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

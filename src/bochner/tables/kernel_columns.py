@@ -16,14 +16,12 @@ _ROUNDING = 2.0**-24
 """Relative rounding error of single precision."""
 
 _MOST_ROUNDED = 6e-5
-"""Largest estimated rounding error of a mean in single precision, relative to the standard
-deviation of the noise. The estimate is 2^-24 times the norm of the coefficients. On six tables
-errors were up to sixteen times the estimate: 1e-3 of the noise."""
+"""Largest estimated rounding error of a mean in single precision, relative to the deviation of the
+noise: errors were up to sixteen times the estimate, 1e-3 of the noise."""
 
 _LARGEST_ARGUMENTS = {4: 38.0, 8: 80.0}
-"""Argument of a profile up to which values fall, by the bytes of a number: values there are below
-the squared rounding error, and above the root of the smallest normal number, so that products of
-two values are normal numbers. Subnormal ones take a hundred times as long."""
+"""Argument of a profile up to which values fall, by the bytes of a number: they are negligible
+there, and products of two are normal. Subnormal numbers take a hundred times as long."""
 
 _MOST_LEVELS = 2**16
 """Largest number of levels of a block: their codes have two bytes."""

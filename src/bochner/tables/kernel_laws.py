@@ -38,12 +38,10 @@ from bochner.tables.leave_one_out import (
 from bochner.tables.observations import CellObservations, Chosen, Elsewhere, Rows, Scored
 
 _FEW = 2000
-"""Largest number of rows that are fitted in double precision in any case: the fit takes a quarter
-of a second."""
+"""Largest number of rows that are always fitted in double precision, in a quarter of a second."""
 
 _SAME_VARIANCE = 1e-3
-"""Largest change of variances, relative to the noise, at which their factor is stored in single
-precision. The relative change of standard deviations is half of it."""
+"""Largest change of variances over the noise at which their factor is in single precision."""
 
 _ROWS_LEFT_OUT = 4096
 """Rows that are left out in one piece, whose kernel values at 4,000 landmarks have 131 MB."""
@@ -345,20 +343,18 @@ def _stored(learned: LearnedKernel, checked: Array, landmarks: Array, factor: Ar
 
 
 _DIVISOR = 4
-"""Ratio of the sizes of a fit to those of the comparison of landmarks with an exact fit, which has
-a sixty-fourth of the operations and takes less than a second."""
+"""Ratio of a fit's sizes to those of a comparison, with a sixty-fourth of the operations."""
 
 _MOST_COMPARED = 2000
 """Most rows at which errors are compared: their ratio has a standard error of some per cent."""
 
 _LEAST_GAIN = 0.93
-"""Largest ratio of errors, exact fit to landmarks in the smaller size, at which the exact fit is
-used. In the full size it is up to a tenth larger: more landmarks represent more of a function."""
+"""Largest ratio of errors, exact fit to landmarks, at which the exact fit of the full size is
+used."""
 
 _NEARLY_ALL, _LEAST_GAIN_OF_NEARLY_ALL = 1.25, 0.98
-"""Largest ratio of the rows to those of a part that has nearly all rows, and the ratio of errors at
-which an exact fit to it is chosen: it loses hardly any row, but predictions take four times as long
-as those of landmarks."""
+"""Ratio of the rows to a part that has nearly all, and the ratio of errors at which an exact fit to
+it is used: predictions take four times as long as those of landmarks."""
 
 
 def is_part_better(learned: LearnedKernel, columns: Chosen, plan: FitPlan, n_threads: int) -> bool:

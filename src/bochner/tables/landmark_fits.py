@@ -23,38 +23,30 @@ from bochner.tables.observations import Chosen, Elsewhere, Rows
 from bochner.tables.trees import TreeInputs, none
 
 _SAMPLED = 25
-"""Rows of the sample per landmark, with which each step of conjugate gradients divides the error by
-about five."""
+"""Rows of the sample per landmark: each step of conjugate gradients divides the error by five."""
 
 _FEWEST_SAMPLES, _FEWEST_ROWS = 2, 100_000
-"""Fewest rows that are solved by passes, in samples and in total. The sample and three passes over
-twice as many rows take two thirds of the time of the products of all rows. Products of fewer rows
-take less than the compilation of the passes."""
+"""Fewest rows that are solved by passes, in samples and in total: passes take two thirds of the
+time of products, which for fewer rows take less than compilation."""
 
 _TOLERANCE = 0.01
-"""Error of the function at the training rows, relative to the root mean square of the residuals, at
-which iterations end. It adds less than a ten-thousandth to errors at new rows."""
+"""Error of the function over that of residuals, at which iterations end: 1e-4 of new errors."""
 
 _DOUBLE_SUMS = 16.0
-"""Factor of the noise to which rounding errors of kernel values are compared, because their sums
-are in double precision. With coefficients of 0.4 times the norm that is allowed, functions differ
-by 2e-4 of the noise from those of kernel values in double precision."""
+"""Factor of the noise to which rounding of kernel values is compared, as their sums are in double
+precision: functions then differ by 2e-4 of the noise."""
 
 _MOST_STEPS = 12
-"""Most conjugate gradient steps. Three usually suffice; the sample may be unlike the rows if these
-are the latest ones."""
+"""Most conjugate gradient steps: three suffice, unless the sample is unlike the latest rows."""
 
 _ROWS_OF_A_BLOCK = 4096
-"""Rows whose sums a thread computes in one piece, in some tenths of a second. Fixed, because sums
-in other blocks are rounded otherwise."""
+"""Rows of a thread, in some tenths of a second; fixed, as other blocks are rounded otherwise."""
 
 _TILE = 2048
-"""Landmarks whose distances are summed together. With shorter tiles slices take more time than they
-save: a quarter more with 1,024 landmarks and 40 columns."""
+"""Landmarks whose distances are summed together: with shorter tiles slices cost a quarter more."""
 
 _ROWS_OF_A_TILE = 16
-"""Rows whose kernel values are computed for a tile of landmarks, and then for the next tile: both
-stay in the second cache."""
+"""Rows whose kernel values at a tile of landmarks stay in the second cache."""
 
 _ROWS_OF_PRODUCTS = 1024
 """Rows of the sample whose kernel values are in memory together: 33 MB for 4,000 landmarks."""

@@ -26,25 +26,21 @@ from bochner.tables.kernel_laws import LeaveOneOutPredictions
 from bochner.tables.observations import Chosen, Observations
 
 _PARTS = 4
-"""Number of parts of a single stretch, each left out in turn when weights are fitted, because there
-is no other stretch."""
+"""Number of parts of a single stretch, each left out in turn when weights are fitted."""
 
 _CALIBRATED = 0.95
-"""Level of the quantiles (t over normal) whose ratio widens scores: the upper end of an interval of
-90 %, the most common level. Ends of intervals of 50 and 99 % need a smaller and a larger factor."""
+"""Level of the quantiles, t over normal, whose ratio widens scores: that of 90 % intervals."""
 
 _FEWEST_FREE = 2.0
-"""Fewest degrees of freedom of a scale estimated from scores, those of three equal stretches: with
-one, intervals of 90 % would be six times as wide as a normal distribution's."""
+"""Fewest degrees of freedom of a scale: with one, intervals of 90 % are six times as wide."""
 
 
 AtOrigin = Callable[
     [Observations, Chosen, NDArray[np.bool_], float],
     tuple[Chosen, Sequence[LeaveOneOutPredictions]] | None,
 ]
-"""Predicts a stretch from the observations before it. Takes all observations with the stretch as a
-group, the indices of those up to its end, a mask (n,) of the stretch, and the expected seconds;
-returns the indices of the stretch's observations, and their predictions by each law."""
+"""Predicts a stretch, the new group of the observations, its mask (n,), from the observations up to
+its end in expected seconds; returns its observations and their predictions by each law."""
 
 
 def over_stretches(
@@ -133,8 +129,7 @@ def widened(scores: Array, stretches: Chosen, times: Chosen) -> Array:
 
 
 _DRAWS = 64
-"""Number of draws of scale and constants, a power of two as Sobol points need: log losses differ by
-less than 0.002 from those of ten times as many draws."""
+"""Draws of scale and constants, a power of two as Sobol points need, for losses to 0.002."""
 
 
 @register(shapes={"weights": "k", "scales": "j", "biases": "jc"})

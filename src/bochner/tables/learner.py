@@ -39,17 +39,13 @@ from bochner.tables.tree_laws import BOOSTINGS, FEWEST_FOR_TREES, Boosting, Tree
 from bochner.tables.trees import TreeInputs
 
 _NOISE_ROWS = 1600
-"""Number of rows that correct the noise after a search of few rows, in a third of a second per
-law."""
+"""Rows that correct the noise after a search of few rows, in a third of a second per law."""
 
 _HOPELESS = 1.5
-"""Ratio to the least error of the search above which a kernel is dropped: its weight in the sum
-would be almost zero."""
+"""Ratio to the least error above which a kernel is dropped: its weight would be almost zero."""
 
 _FEW_LAWS = 2
-"""Largest number of kernels that are fitted to many rows: a third kernel changes errors by some per
-cent in either direction. Kernels are ranked by left-out errors of more rows than the search had,
-which agrees with the ranking on new rows."""
+"""Most kernels of many rows: a third one changes errors by some per cent in either direction."""
 
 _SEARCH_SHARE = 0.5
 """Share of a time limit after which no search for a kernel starts; fits need the rest."""
@@ -67,8 +63,8 @@ _REMAINING_SHARE = 0.6
 """Share of the rest of a time limit for the first kernel of many rows."""
 
 _TREES_SHARE = 0.7
-"""Share of a time limit after which neither boosting nor a base model of the user starts: each
-takes up to five fits."""
+"""Share of a time limit after which no boosting or base model starts: each takes up to five
+fits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from numba.extending import get_cython_function_address
 from numpy.typing import DTypeLike, NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from bochner._base.arrays import Array, Floats, as_array, floored, jittered_cholesky, row_blocks
+from bochner._base.arrays import Array, as_array, floored, jittered_cholesky, row_blocks
 from bochner._base.compiling import compiled
 from bochner._base.registry import register
 from bochner._base.wave_loops import LOOSE
@@ -21,17 +21,15 @@ from bochner.kernels.stationary import matern_profile
 from bochner.tables.observations import CellObservations, Rows
 
 _TINY = 1e-6
-"""Least distance, in length scales, by which slopes are divided: the slope of the exponential
-kernel is infinite at distance zero. The distance of a row to itself does not change."""
+"""Least distance by which slopes are divided: that of the exponential kernel at zero is
+infinite."""
 
 LEAST_SINGLE = 1e-3
-"""Least ratio of noise to signal for single precision. The leave-one-out errors of 1,000 rows then
-have relative errors of about 1e-4, and predictions of 5,000 rows have errors of a hundredth of the
-target's standard deviation; at a tenth of the ratio both are up to ten times as large."""
+"""Least ratio of noise to signal for single precision: predictions of 5,000 rows have errors of a
+hundredth of the target's deviation, and ten times as large at a tenth of the ratio."""
 
 EQUAL_ROWS = 1e-8
-"""Jitter on the diagonal of the landmarks' kernel matrix: rows that are equal up to 1e-8 would fill
-its inverse with rounding errors. Variances increase by it, relative to the signal variance."""
+"""Jitter of the landmarks' kernel matrix, relative to the signal: its inverse keeps its digits."""
 
 _WIDTH = 64
 """Columns of a matrix that are copied together: rows of them fit the first cache."""
@@ -142,8 +140,9 @@ def error_and_slope(
             rows.weights, coefficients.astype(np.float64), diagonal, alpha
         )
         # V is diagonal and not negative: M V M is a matrix times its transpose, half the work.
-        half = inverse * np.sqrt(v).astype(dtype)
-        change = products_of_columns(half.T)
+        half = inverse.T * np.sqrt(v).astype(dtype)  # Symmetric, in Fortran order
+        change = np.zeros_like(half)
+        add_products_of_rows(change, half, 1.0)
     else:
         error, u, residuals = _without_groups(rows, inverse, coefficients)
         # Products with one column per group and target are cheaper if there are few groups.
@@ -333,17 +332,6 @@ def solve_system(matrix: NDArray[np.floating], right: NDArray[np.floating]) -> b
     stride = _stride(n)
     _call("lapack", "posv", _LOWER, n, n_columns, matrix, stride, right, stride, failed)
     return failed.value == 0
-
-
-def products_of_columns(columns: NDArray[np.floating]) -> Floats:
-    """Return the lower triangle of products (n, n) of the columns of a matrix (m, n)."""
-    n_rows, n = (c_int(size) for size in columns.shape)
-    number = _KINDS[columns.dtype.char][1]
-    products = np.zeros((n.value, n.value), dtype=columns.dtype, order="F")
-    shape = _LOWER, _TRANSPOSED, n, n_rows
-    a, c = (columns, _stride(n_rows)), (products, _stride(n))
-    _call("blas", "syrk", *shape, number(1.0), *a, number(0.0), *c)
-    return products
 
 
 def add_products_of_rows(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.registry import register
 from bochner.tables.donor_forests import N_DRAWS, DonorForest, fitted_forest, forest_outputs
-from bochner.tables.encoder import TableEncoder, column_blocks, read_rows
+from bochner.tables.encoder import TableEncoder, column_blocks
 from bochner.tables.encodings import KnownEntries, State, filled_values, has_codes
 from bochner.tables.far_rows import FarRows
 from bochner.tables.fit_plan import MOST_SCORED
@@ -20,18 +20,15 @@ _ROWS_OF_A_BLOCK = 200
 """Rows with gaps whose completions are predicted together: 4,000 encoded rows."""
 
 _MARGINAL_ROWS = 200
-"""Training rows that replace a row without any known entry: the standard error of a quantile of
-their distribution is at most 3.5 per cent in rank."""
+"""Training rows in place of a row without known entries: quantiles err by 3.5 per cent in rank."""
 
 _FEWEST_GAPS = 50
 """Fewest scored rows with a gap in a column from which a model learns errors of such rows: their
-standard deviation has a standard error of a tenth of it. With 24 of 120 rows, intervals of 90 %
-contain 84 % of such rows, and with donors 88 %."""
+standard deviation has a standard error of a tenth of it."""
 
 
 _FEWEST_LEVELS = 5
-"""Fewest levels from which the variance of a new level's effect is estimated. With fewer levels, a
-new level is treated as an existing level, for instance in another spelling."""
+"""Fewest levels from which the variance of a new one is estimated; with fewer it is like others."""
 
 
 @register(shapes={"values": "bd", "is_known": "bd", "n_levels": "d"})
@@ -152,12 +149,9 @@ class RowKnowledge:
         # With target means, rare levels are stored, so that a new level differs from them. New text
         # has no part in common with the rare levels.
         n_rare = [0 if {"means", "parts"} & s.keys() else s.get("n_rare", 0) for s in states]
+        values, n_levels_of = known.values, np.array(n_levels, dtype=np.int64)
         return cls(
-            Donors(
-                np.nan_to_num(known.values),
-                ~np.isnan(known.values),
-                np.array(n_levels, dtype=np.int64),
-            ),
+            Donors(np.nan_to_num(values), ~np.isnan(values), n_levels_of),
             share * np.array(n_gaps) >= _FEWEST_GAPS,
             share * np.array(n_rare) >= _FEWEST_GAPS,
             np.array([s["name"] not in trends for s in states]),
@@ -188,18 +182,6 @@ class NewRows:
     knowledge: RowKnowledge
     known: KnownEntries
     encoders: Sequence[TableEncoder]
-
-    @classmethod
-    def of(
-        cls,
-        encoders: Sequence[TableEncoder],
-        background: Array,
-        knowledge: RowKnowledge,
-        X: object,
-    ) -> "NewRows":
-        """Encode the rows of a table with the columns of the encoders."""
-        encoded, known = read_rows(encoders, X)
-        return cls(encoded, background, knowledge, known, encoders)
 
     def __len__(self) -> int:
         return len(self.encoded)

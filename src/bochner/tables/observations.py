@@ -239,8 +239,7 @@ def pooled(cell: Chosen, targets: Array, weights: Array) -> tuple[Array, Array, 
 
 
 REST, FIRST, SECOND = 0, 1, 2
-"""Part of the search with a scored observation: none, the first or the second half. Observations of
-a half are predicted by kernels that were learned on the other half."""
+"""Part of the search with a scored observation; kernels of one half predict the other half."""
 
 _OBSERVATIONS_PER_ROW = 50
 """Most observations per row of a search: more observations hardly change its errors."""

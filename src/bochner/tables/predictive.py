@@ -23,23 +23,19 @@ Pair = tuple[Array, Array]
 """Two arrays of the same shape (n, *t)."""
 
 _TAIL_SHARE = 0.5
-"""Number of scores of each tail, in square roots of the number of scores: their share vanishes and
-their number grows with more scores, as a consistent estimate of a tail needs."""
+"""Scores of each tail, in square roots of their number: their share vanishes with more scores."""
 
 _FEWEST_FOR_TAILS = 4
 """Fewest scores for tails: each tail needs two scores and both medians stay in the middle."""
 
 _TAIL_KNOTS = 24
-"""Number of knots of each tail: straight lines between them deviate from a normal tail by less
-than a hundredth of a standard deviation."""
+"""Knots of each tail: lines between them deviate by a hundredth of a standard deviation."""
 
 _LAST = 1e-4
-"""Smallest probability of a tail, relative to that of the whole tail; quantiles are constant beyond
-it, which keeps moments of exponentials finite."""
+"""Smallest probability in a tail, beyond which quantiles are constant: exponentials have means."""
 
 _BODY_CELLS, _TAIL_CELLS = 98, 24
-"""Numbers of cells of probability for integrals, in the middle and in each tail. Moments of
-exponentials of normal errors have relative errors below a hundredth."""
+"""Cells of probability for integrals: moments of exponentials have errors below a hundredth."""
 
 _TAIL_CELL, _LEAST_CELL = 0.01, 1e-6
 """Largest and smallest probability beyond the cells of a tail for integrals."""

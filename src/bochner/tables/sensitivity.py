@@ -15,8 +15,7 @@ from bochner.tables.encoder import TableEncoder, column_blocks
 from bochner.tables.encodings import grid, has_codes, is_free_text
 
 _BATCH = 250
-"""Rows that a thread predicts at once, 8 MB of 4,000 features: a quarter of the rows that models
-keep."""
+"""Rows that a thread predicts at once, 8 MB of 4,000 features, of a thousand that are stored."""
 
 
 _MOST_EVALUATIONS, _FEWEST_ROWS = 40_000, 100
@@ -32,8 +31,7 @@ _MOST_BLOCKS, _BLOCK_ROWS = 20, 8
 """Most blocks for standard errors, accurate to 16 per cent from 20; fewest rows of a block."""
 
 _MOST_PAIRED, _LEAST_SHARE = 8, 0.01
-"""Most columns that are paired, which gives 28 pairs, and their smallest total Sobol index, which
-bounds the interactions of independent columns."""
+"""Most columns that are paired, 28 pairs, and their smallest share, which bounds interactions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

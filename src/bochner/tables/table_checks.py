@@ -64,11 +64,9 @@ def with_targets(frame: pd.DataFrame, targets: Sequence[str]) -> tuple[pd.DataFr
     if not rows.size:
         return frame, ""
     left_out = "has no target {} and is" if rows.size == 1 else "have no target {} and are"
-    note = (
-        f"{rows.size:,} of the {len(frame):,} rows {left_out.format(names)} left out "
-        f"(row{'s' if rows.size > 1 else ''} {_listed(rows.tolist())})."
-    )
-    return frame[is_known], note
+    listed = f"(row{'s' if rows.size > 1 else ''} {_listed(rows.tolist())})"
+    of_rows = f"{rows.size:,} of the {len(frame):,} rows {left_out.format(names)}"
+    return frame[is_known], f"{of_rows} left out {listed}."
 
 
 def split_target(
@@ -77,23 +75,19 @@ def split_target(
     """Return the features of a table and its complete target; raise InputError if there is none."""
     check_name(frame, target)
     if frame.shape[1] == 1:
+        advice = ""
+        if left_out:
+            types = ";".join(f"{name},number" for name in left_out)
+            listed = ", ".join(map(repr, left_out))
+            advice = f" Reading has left out {listed}: give a type to keep it, --types {types!r}."
         raise InputError(
             f"The table has no column but the target {target!r}: expected at least one to "
-            f"predict it from.{_how_to_keep(left_out)}"
+            f"predict it from.{advice}"
         )
     if len(frame) == 1:
         raise InputError("The table has one row: expected at least two to fit and one to test.")
     _check_complete("target", read_column(target, frame[target]))
     return frame.drop(columns=[target]), frame[target]
-
-
-def _how_to_keep(left_out: Sequence[str]) -> str:
-    """Return a sentence on columns dropped by reading, or an empty text."""
-    if not left_out:
-        return ""
-    types = ";".join(f"{name},number" for name in left_out)
-    listed = ", ".join(map(repr, left_out))
-    return f" Reading has left out {listed}: give a type to keep it, as in --types {types!r}."
 
 
 def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind] = ()) -> Column:
@@ -117,8 +111,8 @@ def infer_task(target: pd.Series) -> Task:
         return "classification"
     values, counts = np.unique(column.values, return_counts=True)
     are_whole = bool(np.all(values == np.round(values)))
-    enough_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
-    few = values.size <= _MOST_CLASSES and enough_rows
+    has_many_rows = column.values.size >= _FEWEST_ROWS_PER_CLASS * values.size
+    few = values.size <= _MOST_CLASSES and has_many_rows
     two = values.size == 2 and bool(counts.min() >= 2)
     return "classification" if are_whole and (few or two) else "regression"
 

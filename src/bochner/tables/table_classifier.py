@@ -17,7 +17,7 @@ from bochner.linear.argument_checks import LabelledClassifier, checked_weight
 from bochner.tables.new_rows import NewRows
 from bochner.tables.table_fit import fitted_laws
 from bochner.tables.table_model import TableModel
-from bochner.tables.table_predictions import CentredIndicators
+from bochner.tables.table_predictions import centred_indicators
 from bochner.tables.table_rows import is_partitioned, training_rows
 from bochner.tables.weighted_sum import SoftmaxOfLaws
 
@@ -128,7 +128,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         settings, progress = self._settings(), Progress(callback)
         rows = training_rows(self, X, y, sample_weight, groups, time, is_numeric=False)
         present, numbers = np.unique(rows.y, return_inverse=True)
-        targets = CentredIndicators.of(rows.y, rows.weights)
+        targets = centred_indicators(rows.y, rows.weights)
         encoders, laws = fitted_laws(settings, rows, targets, progress, numbers.astype(np.int64))
         classes, weights = rows.labels(present), rows.weights_or_ones
         head = SoftmaxOfLaws.of(laws, classes, numbers, weights)

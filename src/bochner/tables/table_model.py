@@ -96,10 +96,8 @@ class TableModel(BaseEstimator, ABC):
         models: tuple[Any, ...] = ()
         if self.base_models != ():
             models = checked_base_models(self.base_models, is_classifier(self))
-        effort = EFFORTS[self.effort]
-        return FitSettings(
-            effort, self.time_limit, memory_limit, self.n_jobs, self.random_state, models
-        )
+        limits = self.time_limit, memory_limit, self.n_jobs
+        return FitSettings(EFFORTS[self.effort], *limits, self.random_state, models)
 
     def _keep(self, rows: TableRows, encoders: list[TableEncoder], head: Head) -> None:
         """Set all fitted attributes that regressor and classifier share, or none on failure."""
@@ -124,7 +122,9 @@ class TableModel(BaseEstimator, ABC):
     def _new_rows(self, X: MatrixLike) -> NewRows:
         """Return encoded new rows, with masks of their missing, new and far entries."""
         check_is_fitted(self, "head_")
-        return NewRows.of(self._encoders(), self.background_, self.knowledge_, X)
+        encoders = self._encoders()
+        encoded, known = read_rows(encoders, X)
+        return NewRows(encoded, self.background_, self.knowledge_, known, encoders)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
         """Return masks of rows that differ from the training rows, so that predictions are unsure.

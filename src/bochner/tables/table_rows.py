@@ -36,13 +36,10 @@ from bochner.tables.observations import Keys, bits, mixed
 from bochner.tables.table_partitions import Others, collected_table
 
 _GREATEST_RATIO = 1e8
-"""Greatest ratio of two weights, which is that of noise variances. In simulations with this ratio
-standard deviations are right; from 1e10 on the variances lose the digits of the function."""
+"""Greatest ratio of two weights: from 1e10 on variances lose the digits of the function."""
 
 _MOST_ROWS = 200_000
-"""Largest number of rows that counts are expanded to. Beyond it, several copies of a row become one
-row with their number as weight: leaving out ten copies instead of one changes no score in its third
-digit."""
+"""Most rows that counts are expanded to; beyond it, several copies become one row with a weight."""
 
 _COPIED_SHARE = 0.05
 """Share of copies among the rows from which errors are too small by some per cent."""
@@ -86,11 +83,9 @@ class TableRows:
 
     def part(self, chosen: NDArray[np.intp]) -> "TableRows":
         """Return the ``chosen`` rows, in their order."""
-        weights = None if self.weights is None else self.weights[chosen]
+        weights, order = _at(self.weights, chosen), None
         unit = 1.0 if weights is None else float(weights.mean())
-        if self.order is None:
-            order = None
-        else:
+        if self.order is not None:
             order = np.argsort(np.argsort(self.order)[chosen], kind="stable")
         return TableRows(
             rows_of(self.X, chosen),
@@ -205,9 +200,9 @@ def _check_weight_ratio(weights: Array) -> None:
     present = weights[weights > 0.0]
     if present.size and present.max() > _GREATEST_RATIO * present.min():
         raise ValueError(
-            f"sample_weight of a model of tables must have a ratio of at most {_GREATEST_RATIO:g} "
-            f"between its greatest and its smallest number that is not zero; got "
-            f"{present.min():.3g} and {present.max():.3g}. Use 0 for rows that do not count."
+            f"sample_weight must have a ratio of at most {_GREATEST_RATIO:g} between positive "
+            f"numbers; got {present.min():.3g} and {present.max():.3g}. Use 0 for rows that do not "
+            "count."
         )
 
 
@@ -229,40 +224,35 @@ def table_rows(
         raise ValueError(
             "groups and time both define which rows are left out together: give one of them."
         )
-    tags = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
+    labels, times = _per_row("groups", X, groups, len(y)), _per_row("time", X, time, len(y))
+    unit, n_given = 1.0, len(y)
     if weights is not None:
-        used = np.flatnonzero(weights)
-        X, y, weights = rows_of(X, used), y[used], weights[used]
-        tags = _chosen(tags, used)
-    n_given = len(y)
-    if weights is not None and are_counts:
-        repeats = _repeats(weights)
-        rows = np.repeat(np.arange(n_given), repeats)
-        weights = (weights / repeats)[rows]
-        X, y, tags = rows_of(X, rows), y[rows], _chosen(tags, rows)
-    unit = 1.0
-    if weights is not None:
+        rows = np.flatnonzero(weights)
+        n_given, weights = len(rows), weights[rows]
+        if are_counts:
+            repeats = _repeats(weights)
+            rows, weights = np.repeat(rows, repeats), np.repeat(weights / repeats, repeats)
+        X, y, labels, times = rows_of(X, rows), y[rows], _at(labels, rows), _at(times, rows)
         unit = float(weights.mean())
         weights = None if np.ptp(weights) == 0.0 else weights / unit
     warn_of_copies = not are_counts and groups is None and time is None
-    if (ordered := _in_order_of_entries(X, y, weights, tags, warn_of_copies)) is not None:
-        X, y, tags = rows_of(X, ordered), y[ordered], _chosen(tags, ordered)
-        weights = None if weights is None else weights[ordered]
-    labels, times = tags
-    if times is not None:
-        order = np.argsort(times, kind="stable")
-        removal = Removal.of_times(times)
-    else:
-        order = None
-        removal = Removal() if labels is None else Removal.of_labels(labels)
+    ordered = _in_order_of_entries(X, y, (weights, labels, times), warn_of_copies)
+    if ordered is not None:
+        X, y, labels, times = (
+            rows_of(X, ordered),
+            y[ordered],
+            _at(labels, ordered),
+            _at(times, ordered),
+        )
+        weights = _at(weights, ordered)
+    removal = Removal() if labels is None else Removal.of_labels(labels)
+    removal = removal if times is None else Removal.of_times(times)
+    order = None if times is None else np.argsort(times, kind="stable")
     return TableRows(X, y, weights, removal, n_given, unit, order, are_counts=are_counts)
 
 
-def _chosen(
-    tags: tuple[NDArray[np.generic] | None, ...], rows: NDArray[np.intp]
-) -> tuple[NDArray[np.generic] | None, NDArray[np.generic] | None]:
-    first, second = (None if tag is None else tag[rows] for tag in tags)
-    return first, second
+def _at(entries: NDArray[Any] | None, rows: NDArray[np.intp]) -> Any:
+    return None if entries is None else entries[rows]
 
 
 def _repeats(counts: Array) -> NDArray[np.int64]:
@@ -279,12 +269,11 @@ def _repeats(counts: Array) -> NDArray[np.int64]:
 def _in_order_of_entries(
     X: object,
     y: NDArray[np.generic],
-    weights: Array | None,
-    tags: tuple[NDArray[np.generic] | None, ...],
+    others: Sequence[NDArray[Any] | None],
     warn_of_copies: bool,
 ) -> NDArray[np.intp] | None:
     """Return an order of rows that depends only on their entries; ``None`` if all rows differ."""
-    entries = [y, *(tag for tag in (weights, *tags) if tag is not None)]
+    entries = [y, *(other for other in others if other is not None)]
     codes = [np.unique(entry, return_inverse=True)[1].reshape(len(y), -1) for entry in entries]
     columns, targets = read_columns(X), np.column_stack(codes).astype(np.float64)
     keys = row_keys(columns, targets)
@@ -296,9 +285,8 @@ def _in_order_of_entries(
         if np.mean(is_copy) >= _COPIED_SHARE:
             warn_user(
                 f"{int(is_copy.sum()):,} of the {len(y):,} rows are copies of another row with the "
-                "same target. Each counts as an independent row, so that errors and intervals are "
-                "too small if they are copies of one observation: drop the copies, or pass the "
-                "number of the observation as groups."
+                "same target, and each counts as independent. Errors and intervals are too small "
+                "if they are one observation: drop them, or pass its number as groups."
             )
     return entry_order(columns, targets)
 

@@ -20,8 +20,7 @@ from bochner.tables.sensitivity import VarianceShares
 from bochner.tables.weighted_sum import SoftmaxOfLaws, SumOfLaws
 
 _FEW_ROWS, _MOST_SECONDS = 64, 0.3
-"""Number of background rows for the shares of columns, whose relative error is then about a fifth,
-and the seconds that they may take, so that the summary appears at once."""
+"""Rows for shares of columns, to a fifth, and the seconds in which a summary must appear."""
 
 _TIMED_ROWS = 4
 """Number of background rows that predict the time for all rows, at a sixteenth of the time."""

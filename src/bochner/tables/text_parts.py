@@ -21,8 +21,8 @@ from bochner._base.registry import register
 from bochner.files.columns import Column, labels
 
 _SIZES = (3, 4)
-"""Numbers of characters of the parts, as in the package skrub: shorter ones are in most texts,
-longer ones in few."""
+"""Numbers of characters of the parts, as in skrub: shorter ones are in most texts, longer in
+few."""
 
 _N_PLACES = 2**20
 """Places of hashed parts: two of 4,096 stored parts share one in less than half a per cent."""
@@ -40,27 +40,23 @@ MANY_LEVELS = 40
 """Levels above which the parts of text may be used: fewer levels have enough rows of their own."""
 
 _MOST_ROWS, _FEWEST_ROWS = 3000, 50
-"""Rows that choose columns: an error that falls by one per cent is found with the most, and none
-with less than the fewest."""
+"""Rows that choose columns: the most show a gain of one per cent, the fewest none."""
 
 _N_FOLDS = 5
 """Folds of the rows that choose columns, the usual number."""
 
 _N_ITERATIONS, _N_LEAVES = 60, 15
-"""Iterations and leaves of the boosted trees of the other features, in a second for the most rows:
-they need not be the best, because the text is only compared with them."""
+"""Iterations and leaves of the trees of other features, in a second: they need not be the best."""
 
 _ALPHAS = np.logspace(-2.0, 4.0, 13)
-"""Candidate penalties of scores, two per decade: scores have a variance of one in all, and 3,000
-rows at most."""
+"""Candidate penalties of scores of variance one, two per decade, for 3,000 rows at most."""
 
 _CERTAIN = 2.0
-"""Standard errors by which the parts of a column must reduce the squared error: random text does in
-one of 44 columns. With three, names of 750 cars are not used, which reduce the error by a sixth."""
+"""Standard errors by which parts must reduce the squared error: random text does in one of 44."""
 
 _LEAST_GAIN = 0.02
-"""Least reduction of the squared error, relative to that without the column: names of 2,000
-companies reduce it by one per cent, and errors of the final model are greater with them."""
+"""Least reduction of the squared error: with one per cent, errors of the final model are
+greater."""
 
 _MOST_TARGETS = 5
 """Targets, or classes, with which columns are chosen: those of greatest variance."""

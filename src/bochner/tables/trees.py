@@ -12,8 +12,7 @@ from bochner._base.registry import register
 from bochner.tables.observations import Chosen
 
 _MOST_LEVELS = 255
-"""Most levels of a categorical input of scikit-learn's trees. An input with more levels is treated
-as numeric, by the order of its levels."""
+"""Most levels of a categorical input of scikit-learn's trees; an input with more is numeric."""
 
 _SAME_PHASE = 1e-9
 """Rounding error of phases, relative to their cycle."""

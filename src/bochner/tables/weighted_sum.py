@@ -24,16 +24,12 @@ from bochner.tables.predictive import Pair, ScoreLaw
 from bochner.tables.widths import Moments, Widths, fitted_widths
 
 _SHRINKAGE = 0.3
-"""Largest penalty of unequal weights, relative to the median member's mean square error. At this
-value, a member with an error 10 per cent below three other members gets a quarter more than an
-equal weight, and a member with three times the error almost no weight. With a tenth of the penalty
-weights follow the noise of a hundred rows."""
+"""Largest penalty of unequal weights, relative to the median member's mean square error: a member
+with an error 10 per cent below three other members gets a quarter more than an equal weight."""
 
 _OBSERVATIONS = 10.0
-"""Penalty times the effective number of rows. Above 33 effective rows the penalty decreases like
-the errors of the mean products of residuals. On fifteen splits of nine tables errors are 0.98 to
-1.002 times the errors of a constant penalty; with a third of the factor, errors of 500 rows with
-heavy tails are two per cent greater."""
+"""Penalty times the effective number of rows: above 33 rows the penalty decreases. With a third of
+it, errors of 500 rows with heavy tails are two per cent greater."""
 
 _CONSTRAINT = 1e4
 """Weight of the equation that the weights sum to one; the sum then has an error of 1e-8."""
@@ -68,19 +64,16 @@ def member_weights(residuals: Array, share_of_rows: float = 1.0) -> Array:
 
 
 _WEIGHT_FOLDS = 10
-"""Number of folds for the weights of held-out scores: nine tenths of the scores determine the
-weights almost as well as all scores."""
+"""Folds for the weights of held-out scores: nine tenths determine them almost as well as all."""
 
 _LEAST_FUNCTION = 1e-3
-"""Smallest factor of a function's variance, relative to the factor of the noise: draws of functions
-keep some spread if few residuals suggest zero variance."""
+"""Smallest factor of a function's variance over that of the noise: draws keep some spread."""
 
 _WEIGHTS_ERROR = 1e-6
 """Largest deviation of a sum of weights from one: more than rounding errors."""
 
 _TINY = 1e-12
-"""Smallest standard deviation, relative to that of the target, so that scores of exact predictions
-are finite."""
+"""Smallest standard deviation over that of the target: scores of exact predictions are finite."""
 
 
 @register

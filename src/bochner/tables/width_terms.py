@@ -31,15 +31,13 @@ _PENALTIES = (0.1, 1e5)
 """Smallest and largest penalty, in scores: beyond them terms are unpenalised, or zero."""
 
 _MOST_UPDATES, _SAME_NUMBER = 25, 0.05
-"""Largest number of updates of the penalties, and the change of the effective number of
-coefficients that ends them: widths then change by less than one per cent."""
+"""Most updates of the penalties, and the change of coefficients, a per cent, that ends them."""
 
 _LEAST_SQUARE = 1e-9
 """Lower bound of the squares of coefficients, so that the penalty of vanishing terms is finite."""
 
 _JITTER = 1e-9
-"""Multiple of the identity that is added to the curvature, relative to its largest entry, because
-indicators may be equal."""
+"""Multiple of the identity added to the curvature, because indicators may be equal."""
 
 _SAME_LOSS = 1e-7
 """Gain of a step, per score, that ends the steps: changes of widths are below a thousandth."""

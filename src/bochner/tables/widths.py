@@ -41,24 +41,21 @@ _FEWEST_FOR_TREES = 500
 """Fewest scores for trees: up to 700 rows trees hardly change the widths."""
 
 _FOLDS, _TREE_FOLDS = 10, 5
-"""Numbers of cross-validation folds of the scores for curves and, because fits of trees take
-longer, for trees."""
+"""Cross-validation folds of the scores for curves and, because they take longer, for trees."""
 
 _KNOTS = 8
 """Number of knots of a curve, at quantiles of its input."""
 
 _MOST_NUMBERS, _NUMBER_KNOTS, _FEWEST_VALUES = 20, 5, 3
-"""Most numeric columns that have curves, number of their knots, and fewest different values. Fits
-take time in proportion to the square of all knots; trees describe the columns of wider tables."""
+"""Most numeric columns with curves, their knots, and fewest values: time grows with their
+square."""
 
 _LEAST_PRODUCT = 8.0
 """Least distance of two knots times the number of observations between them, in mean absolute
-residuals. Among a hundred equal rows with normal residuals the product of the first and the last
-leave-one-out prediction is below six."""
+residuals: among a hundred equal rows it is below six."""
 
 _LEAST_STEP = 0.01
-"""Least distance of two knots, in logarithms of deviations: smaller distances are rounding
-errors."""
+"""Least distance of two knots, in logarithms of deviations: smaller ones are rounding errors."""
 
 _LEAST_SCORE = 1e-3
 """Lower bound of scores, relative to their mean, so that predictions without error have a width."""
@@ -75,8 +72,7 @@ _TREES: dict[str, Any] = {
     "l2_regularization": 1.0,
     "early_stopping": False,
 }
-"""Options of small trees. The mean of the forty scores of a leaf has a standard error of a sixth
-of it."""
+"""Options of small trees: the mean of a leaf's forty scores has a standard error of a sixth."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
