@@ -357,6 +357,6 @@ def test_lines_of_statistical_offices(tmp_path, case):
 
 
 def test_a_column_beside_a_group_has_no_name_of_it(tmp_path):
-    rows = [f"{2000 + i // 12},{i % 12 + 1},{i * 0.5},{'late' if i > 20 else ''}" for i in range(30)]
+    rows = [f"{2000 + i // 12},{i % 12 + 1},{i * 0.5},{'late' * (i > 20)}" for i in range(30)]
     found = read_text(tmp_path, "\n".join(["yyyy,mm,sun,", ",,hours,", *rows]) + "\n")
     assert list(found.frame.columns) == ["yyyy", "mm", "sun hours", "Unnamed: 3"]
