@@ -204,8 +204,8 @@ class FunctionRule(Rule):
     it cannot read an entry, or None to decline the column.
     """
 
-    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
-        self.name = self.noun = name
+    def __init__(self, name: str, function: Callable[[Any], Any], noun: str = "") -> None:
+        self.name, self.noun = name, noun or name
         self.function = function
 
     def decide(self, column: TextColumn) -> Decision | None:
