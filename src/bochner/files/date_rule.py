@@ -14,7 +14,7 @@ from bochner.files.local_dates import LocalDates, find_dates, iso_dates
 from bochner.files.number_dates import FORMS, number_dates, number_times
 from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Conventions, Decision, Rule, TextColumn, first_present
+from bochner.files.rules import Decision, Rule, TextColumn, first_present
 
 ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""
@@ -83,9 +83,11 @@ class DateRule(Rule):
         notes = [] if is_asked else [(words, f"{dates.example}; {advice}")]
         return Decision(self.name, {"form": dates.form}, notes=notes)
 
-    def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
+    def settle(
+        self, column: TextColumn, decision: Decision, decided: Mapping[str, str], *, is_local: bool
+    ) -> Decision:
         """Return the order of the other columns, or the likeliest one."""
-        order, reason = _open_order(column, file)
+        order, reason = _open_order(column, decided, is_local)
         other = _OTHER_ORDER[order]
         words = (
             f"has days and months in an order that no entry shows: {ORDERS[order]} is assumed, "
@@ -140,12 +142,11 @@ def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
     return notes
 
 
-def _open_order(column: TextColumn, file: Conventions) -> tuple[str, str]:
+def _open_order(column: TextColumn, decided: Mapping[str, str], is_local: bool) -> tuple[str, str]:
     """Return the order, and its reason, for dates that are valid in both orders."""
-    decided = list(file.decided.values())
     if decided:
-        order = max(ORDERS, key=decided.count)
-        other = next(name for name, some in file.decided.items() if some == order)
+        order = max(ORDERS, key=list(decided.values()).count)
+        other = next(name for name, some in decided.items() if some == order)
         return order, f"as in {other!r}"
     dates: LocalDates = column.memo["dates"]
     rising = [order for order, times in dates.by_order.items() if _rises(times)]
@@ -154,7 +155,7 @@ def _open_order(column: TextColumn, file: Conventions) -> tuple[str, str]:
     mark = dates.form.matches[0]["mark"]
     if mark != "/":
         return "dayfirst", f"the usual order with {mark!r}"
-    if file.decimal == "." and not file.has_semicolons:
+    if not is_local:
         reason = "because the file has slashes in dates and no decimal commas"
         return "monthfirst", f"the American order, {reason}"
     return "dayfirst", "the European order, because the file has decimal commas or semicolons"
