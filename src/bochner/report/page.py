@@ -180,10 +180,8 @@ def html(studies: Sequence[Study]) -> str:
     study = first.study
     rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')} ({scope(study)})"
     names = " and ".join(subject.name for subject in subjects)
-    title_of_page = Title(
-        "Report on a model", "Predictions of", names, cut(study.table.source), rows
-    )
-    return rendered(title_of_page, heads, sections)
+    about = "Report on a model", "Predictions of", names, cut(study.table.source)
+    return rendered(Title(*about, rows), heads, sections)
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:

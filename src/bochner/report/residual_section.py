@@ -84,9 +84,9 @@ def _tested(
     clusters: NDArray[np.generic] | None,
 ) -> Drift:
     """Return mean residuals of bins, with Hotelling's test of equal means."""
-    k = len(names)
+    q = len(names) - 1
     centred = residuals - residuals.mean()
-    members = np.eye(k)[codes]
+    members = np.eye(len(names))[codes]
     counts = members.sum(axis=0)
     mean = as_array(members.T @ residuals / counts)
     terms = (members - members.mean(axis=0)) * centred[:, None]
@@ -94,14 +94,13 @@ def _tested(
     if clusters is not None:
         numbers = np.unique(clusters, return_inverse=True)[1]
         terms, within_bins = (
-            np.stack([np.bincount(numbers, column) for column in part.T], axis=1)
+            as_array([np.bincount(numbers, column) for column in part.T]).T
             for part in (terms, within_bins)
         )
     sums, n_parts = members.T @ centred, len(terms)
     products = terms.T @ terms
     # The sums over bins add up to zero, so the covariance matrix is singular.
     about_zero = float(sums @ np.linalg.pinv(products, hermitian=True) @ sums)
-    q = k - 1
     p_value = 1.0
     if n_parts > q + 1:
         # Convert to the covariance about the mean (Sherman-Morrison): with the covariance about
@@ -110,10 +109,9 @@ def _tested(
         scaled = statistic * (n_parts - q) / (q * n_parts)
         p_value = float(f_law.sf(scaled, q, n_parts - q))
     explained = float(np.sum(sums**2 / counts)) / max(float(centred @ centred), 1e-300)
-    errors = np.sqrt(np.sum(within_bins**2, axis=0) * n_parts / max(n_parts - 1, 1)) / counts
-    return Drift(
-        name, names, as_array(mean), as_array(errors), counts.astype(int), p_value, explained
-    )
+    squares = np.sum(within_bins**2, axis=0) * n_parts / max(n_parts - 1, 1)
+    errors = as_array(np.sqrt(squares) / counts)
+    return Drift(name, names, mean, errors, counts.astype(int), p_value, explained)
 
 
 def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
