@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bochner._base.arrays import Array, InputRows, as_array, row_blocks
+from bochner._base.arrays import Array, InputRows, as_array, check_dim, row_blocks
 from bochner._base.checks import check_rows_given, column_names
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.kernel_parameters import (
@@ -37,6 +37,9 @@ class Kernel(NamedParameters, ABC):
     """
 
     __slots__ = ()
+
+    per_input: ClassVar[tuple[str, ...]] = ()
+    """Names of the fields that are one number or a tuple with one per input."""
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Return the Gram matrix ``k(x_i, y_j)`` of shape (n, n2).
@@ -93,9 +96,10 @@ class Kernel(NamedParameters, ABC):
     def diag(self, X: ArrayLike) -> Array:
         """Return ``k(x_i, x_i)``, of shape (n,), without forming the Gram matrix."""
 
-    @abstractmethod
     def check_dim(self, dim: int) -> None:
         """Raise ``ValueError`` unless the kernel is defined on inputs with ``dim`` columns."""
+        for name in self.per_input:
+            check_dim(name, getattr(self, name), dim)
 
     def check_widths(self, left: int, right: int) -> None:
         """Raise ``ValueError`` unless the kernel is defined for arguments of these widths."""

@@ -117,11 +117,7 @@ def fit_pairs(
     weight: Array | None = None,
     fit_intercept: bool = False,
 ) -> PairSolution:
-    """Return the bilinear function that minimises the regularised error on ``n`` pairs.
-
-    ``targets`` and nonnegative weights have shape (n,); ``alpha`` is the ratio of the noise
-    variance to the prior variance of a unit kernel. The intercept is not penalised.
-    """
+    """Return the bilinear function of least regularised error on ``n`` pairs with targets (n,)."""
     weight = np.ones(len(targets)) if weight is None else weight
     rows = np.flatnonzero(weight > 0)
     if len(rows) <= _DIRECT:
@@ -183,10 +179,8 @@ class PairSystem:
 
     The equations are :math:`\Phi^\top W \Phi\, a + \alpha P a = \Phi^\top W t`, where a row of
     :math:`\Phi` is :math:`z(x_i) \otimes z'(y_i)`, and ``P`` projects on the orthogonal complement
-    of ``S``. A product takes :math:`4 n p^2` operations and the memory of one block of rows. If the
-    two rows of a pair were independent, :math:`\Phi^\top W \Phi` would be a Kronecker product of
-    two sums, up to a factor. This Kronecker product is the preconditioner, which saves nine of ten
-    steps.
+    of ``S``. The preconditioner is :math:`\Phi^\top W \Phi` of independent rows of a pair, a
+    Kronecker product, which saves nine of ten steps.
     """
 
     features: PairFeatures
