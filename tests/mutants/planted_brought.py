@@ -68,7 +68,7 @@ plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
 plant("codes_of_one_column_are_certain", missing_codes, "missing_codes",
       "len(names) > 1 and any(", "any(", "a code in one column", users=[table_reading])  # fmt: skip
 plant("small_negative_numbers_are_codes", missing_codes, "missing_codes",
-      "any(is_far for _, is_far in names)", "True",
+      "any(names.values())", "True",
       "counts with a small negative number", users=[table_reading])  # fmt: skip
 plant("text_has_missing_words", rule_reading, "_read", "some = ReadColumn(column,",
       "some = ReadColumn(bare,", "Namibia")  # fmt: skip

@@ -33,7 +33,7 @@ DIFFERENT = [(7 * i) % 101 for i in range(N)]
 planted(
     in_folder(TestWholeNumbers().test_others_stay, "size", DIFFERENT),
     name="measurements_that_differ_are_identifiers",
-)(edit(identifiers, "_reason_of_numbers", "if _names_identifiers(words):", "if True:"))
+)(edit(identifiers, "_reason_of_numbers", "if _names_identifiers(words)", "if True"))
 
 
 @changes(

@@ -14,7 +14,7 @@ from bochner.files.local_dates import LocalDates, find_dates, iso_dates
 from bochner.files.number_dates import FORMS, number_dates, number_times
 from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Conventions, Decision, Rule, TextColumn, first_present
+from bochner.files.rules import Decision, Rule, TextColumn, first_present
 
 ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""
@@ -42,11 +42,13 @@ class DateRule(Rule):
         if plain_numbers(first_present(column.texts, _FEW)) is not None:
             return self._decide_numbers(column)
         dates = _found(column)
-        is_read = {order: ~np.isnat(dates.times(order)) for order in ORDERS} if dates else {}
-        n_read = np.count_nonzero(np.any(list(is_read.values()), axis=0))
-        if dates is None or not n_read:
+        if dates is None:
             return None
-        notes, form = _notes(column, dates), dates.notation.form
+        is_read = {order: ~np.isnat(dates.times(order)) for order in ORDERS}
+        n_read = np.count_nonzero(is_read["dayfirst"] | is_read["monthfirst"])
+        if not n_read:
+            return None
+        notes, form = _notes(column, dates), dates.form
         if not form.is_ordered:
             written = {"written": column.entry()} if form.span == "fiscal year" else {}
             return Decision(self.name, written, notes=notes)
@@ -81,19 +83,18 @@ class DateRule(Rule):
         notes = [] if is_asked else [(words, f"{dates.example}; {advice}")]
         return Decision(self.name, {"form": dates.form}, notes=notes)
 
-    def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
+    def settle(
+        self, column: TextColumn, decision: Decision, decided: Mapping[str, str], *, is_local: bool
+    ) -> Decision:
         """Return the order of the other columns, or the likeliest one."""
-        dates = _found(column)
-        assert dates is not None
-        order, reason = _open_order(dates, file)
+        order, reason = _open_order(column, decided, is_local)
         other = _OTHER_ORDER[order]
         words = (
             f"has days and months in an order that no entry shows: {ORDERS[order]} is assumed, "
             f"{reason}; dates={other!r} (--dates {other}) overrules that"
         )
-        settings = {**decision.settings, "order": order}
         notes = [(words, column.entry()), *decision.notes]
-        return replace(decision, settings=settings, choices={}, notes=notes)
+        return replace(decision, settings={"order": order}, choices={}, notes=notes)
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> Any:
         """Return the times, in UTC or in local time with its offset."""
@@ -119,15 +120,15 @@ def _found(column: TextColumn) -> LocalDates | None:
         return None
     if "dates" not in column.memo:
         only_iso = column.options.dates == "iso" and not is_free
-        dates = iso_dates(column.texts) or find_dates(column.texts, only_iso=only_iso)
-        column.memo["dates"] = dates
-    found: LocalDates | None = column.memo["dates"]
-    return found
+        found = iso_dates(column.texts) or find_dates(column.texts, only_iso=only_iso)
+        column.memo["dates"] = found
+    dates: LocalDates | None = column.memo["dates"]
+    return dates
 
 
 def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
     """Return notes on spans of several days, on languages, and on years of two digits."""
-    form = dates.notation.form
+    form = dates.form
     notes = []
     if form.span and (form.is_named or form.span != "month"):
         times = dates.times()
@@ -136,34 +137,35 @@ def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
         notes.append((words, f"{column.entry()} is read as {day}"))
     if dates.words.language != "English":
         notes.append((f"has names of months in {dates.words.language}", column.entry()))
-    if any(len(match["year"]) == 2 for match in dates.notation.matches):
+    if any(len(match["year"]) == 2 for match in dates.form.matches):
         notes.append(("has years of two digits, which are taken for 1969 to 2068", ""))
     return notes
 
 
-def _open_order(dates: LocalDates, file: Conventions) -> tuple[str, str]:
+def _open_order(column: TextColumn, decided: Mapping[str, str], is_local: bool) -> tuple[str, str]:
     """Return the order, and its reason, for dates that are valid in both orders."""
-    decided = list(file.decided.values())
     if decided:
-        order = max(ORDERS, key=decided.count)
-        other = next(name for name, some in file.decided.items() if some == order)
+        order = max(ORDERS, key=list(decided.values()).count)
+        other = next(name for name, some in decided.items() if some == order)
         return order, f"as in {other!r}"
+    dates: LocalDates = column.memo["dates"]
     rising = [order for order, times in dates.by_order.items() if _rises(times)]
     if len(rising) == 1:
         return rising[0], "because the dates then rise from row to row"
-    mark = dates.notation.matches[0].groupdict().get("mark", "/")
+    mark = dates.form.matches[0]["mark"]
     if mark != "/":
         return "dayfirst", f"the usual order with {mark!r}"
-    if file.decimal == "." and not file.has_semicolons:
+    if not is_local:
         reason = "because the file has slashes in dates and no decimal commas"
         return "monthfirst", f"the American order, {reason}"
     return "dayfirst", "the European order, because the file has decimal commas or semicolons"
 
 
 def _rises(times: NDArray[np.datetime64]) -> bool:
-    steps = np.diff(times[~np.isnat(times)])
-    zero = np.timedelta64(0)
-    return bool((steps >= zero).all() and (steps > zero).sum() >= _FEWEST_DATES - 1)
+    import pandas as pd
+
+    present = pd.Series(times).dropna()
+    return present.is_monotonic_increasing and present.nunique() >= _FEWEST_DATES
 
 
 def _zoned(utc: NDArray[np.datetime64], offset: NDArray[np.timedelta64]) -> Any:
@@ -173,15 +175,14 @@ def _zoned(utc: NDArray[np.datetime64], offset: NDArray[np.timedelta64]) -> Any:
     """
     import pandas as pd
 
-    series = pd.Series(utc)
-    if not offset.any():
-        return series
     distinct = np.unique(offset[~np.isnat(utc)])
-    in_utc = series.dt.tz_localize("UTC")
+    if not distinct.any():
+        return pd.Series(utc)
+    in_utc = pd.Series(utc).dt.tz_localize("UTC")
     if len(distinct) == 1:
         return in_utc.dt.tz_convert(timezone(distinct[0].item()))
-    entries: Any = pd.Series(pd.NaT, series.index, dtype=object)
+    entries: Any = pd.Series(pd.NaT, in_utc.index, dtype=object)
     for each in distinct:
-        rows = (offset == each) & ~np.isnat(utc)
+        rows = offset == each
         entries[rows] = in_utc[rows].dt.tz_convert(timezone(each.item())).astype(object)
     return entries

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 _FIRST_LANGUAGES = (
     "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "uk", "cs", "sk", "hu", "ro", "bg", "hr", "sl",
@@ -73,16 +74,17 @@ def _of_language(code: str) -> DateWords:
     """Return the names of a language by its code in CLDR."""
     from babel import Locale
 
+    def numbers(table: Any, first: int) -> dict[str, int]:
+        return {
+            _key(name): number + first
+            for context in ("stand-alone", "format")
+            for width in ("short", "abbreviated", "wide")  # The last of equal names counts
+            for number, name in table[context].get(width, {}).items()
+        }
+
     locale = Locale.parse(code)
-    tables = {"months": locale.months, "days": locale.days}
-    names: dict[str, dict[str, int]] = {"months": {}, "days": {}}
-    for kind, table in tables.items():
-        for context in ("format", "stand-alone"):
-            for width in ("wide", "abbreviated", *(["short"] if kind == "days" else [])):
-                for number, name in table[context][width].items():
-                    names[kind].setdefault(_key(name), number + (kind == "days"))
-    names["months"].update(_OTHER_NAMES.get(code, {}))
-    return DateWords(str(locale.english_name), names["months"], names["days"])
+    months = {**numbers(locale.months, 0), **_OTHER_NAMES.get(code, {})}
+    return DateWords(str(locale.english_name), months, numbers(locale.days, 1))
 
 
 def _codes() -> Iterator[str]:

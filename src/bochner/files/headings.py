@@ -6,14 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from itertools import groupby, pairwise, zip_longest
 from typing import Any
 
 import numpy as np
 
 from bochner._base.names import shown
+from bochner.files.read_options import ReadOptions
 
 Rows = Sequence[Sequence[str]]
+
+_AUTOMATIC = ReadOptions()
 
 LOOKED_AT = 200
 """Number of first records of a file in which titles and column names are searched."""
@@ -44,9 +47,10 @@ EMPTY, NUMBER, DATE, TEXT = range(4)
 
 _ABSENT = re.compile(r"[\W_]*|#?n/?a|nan|null|none|#.*[!?]", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
-_AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?[)%*$€£¥]?")
+_AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?(?:[)%*$€£¥]|[a-z]{{1,2}})?")
 _SEPARATOR = re.compile(r"[ ']|[.,](?=.*[.,])")
 _LETTER = re.compile(r"[^\W\d_]")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _RULE = re.compile(r"[-=_+|:]{2,}")
 _UNIT = re.compile(
     rf"{_RULE.pattern}|[(\[].*[)\]]|.{{0,4}}[°%‰/µμ€$²³℃].{{0,6}}|-|[kc]?m[23]|"
@@ -59,7 +63,7 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Numbers of title and header records above the first data row, with column names and notes.
+    """Numbers of title and name records above the first row, with column names and notes.
 
     ``end`` is the record with which another table begins, None if none was found.
     """
@@ -72,60 +76,77 @@ class Heading:
 
 
 def find_heading(
-    rows: Rows,
-    *,
-    n_titles: int | None = None,
-    n_names: int | None = None,
-    is_recorded: bool = False,
-    lines: Sequence[int] = (),
+    rows: Rows, options: ReadOptions = _AUTOMATIC, lines: Sequence[int] = ()
 ) -> Heading:
     """Return the heading of the first records of a file; entries are texts, empty where missing.
 
-    Records without entries may stay. ``n_titles`` and ``n_names`` are given, or None. If they are
-    those of an earlier file, the lines of names are as many unless the file shows that they are
-    not. ``lines`` are the numbers of lines up to each record, for messages.
+    If options are those of an earlier file, the lines of names are as many unless the file shows
+    that they are not. ``lines`` are the numbers of lines up to each record, for messages.
     """
-    end, notes = _end_of_table(rows) if n_titles is None else None, []
-    first, last = HeadCells(rows[:end]).names_block(n_titles)
-    if n_titles is None:
-        first = max(min(first, last - n_names), 0) if n_names else first
-        if titles := [" ".join(filter(None, row)) for row in rows[:first] if any(row)]:
-            are = f"first {len(titles)} lines are titles" if titles[1:] else "first line is a title"
-            listed = shown(" / ".join(titles))
-            notes.append(f"The {are} and left out ({listed}); skip=0 (--skip 0) keeps all lines.")
+    is_free, n_names = options.skip is None, options.header
+    end, notes = _end_of_table(rows) if is_free else None, []
+    first, below, last = HeadCells(rows[:end]).names_block(is_free)
+    if is_free and n_names:
+        first = max(min(first, last - n_names), 0)
+    if titles := [" ".join(filter(None, row)) for row in rows[:first] if any(row)]:
+        are = f"first {len(titles)} lines are titles" if titles[1:] else "first line is a title"
+        listed = shown(" / ".join(titles))
+        notes.append(f"The {are} and left out ({listed}); skip=0 (--skip 0) keeps all lines.")
     if end is not None:
         line, listed = (lines[end - 1] if lines else end), shown(", ".join(filter(None, rows[end])))
         notes.append(f"Another table begins at line {line + 1} ({listed}) and is left out; "
                      f"skip={line} (--skip {line}) reads it alone.")  # fmt: skip
-    top = list(rows[first]) if len(rows) > first else []
-    count = _count_names(rows[first:], last - first, n_names, is_recorded)
-    names = _joined(rows[first : first + count]) if count else _numbered(top)
-    if count == 0 and (n_names is None or is_recorded):
-        notes.append(
-            f"The first line holds data ({shown(', '.join(top))}), so that columns are named "
-            "column 1, column 2 and so on; header=1 (--header 1) takes it for names."
+    count, names, note = _names(rows[first:], below - first, last - first, options)
+    return Heading(first, count, names, (*notes, *note), end)
+
+
+def _names(
+    rows: Rows, n_names: int, n_above: int, options: ReadOptions
+) -> tuple[int, list[str], tuple[str, ...]]:
+    """Return the number of records above the rows, the names of columns, and notes on them."""
+    top = [name.strip() for name in rows[0]] if rows else []
+    numbered = [f"column {i + 1}" for i in range(len(top))]
+    is_free, count = options.header is None, n_above
+    if options.header is not None:
+        count = options.header
+        row = rows[min(count, len(rows)) - 1] if count > max(n_above, 1) else ()
+        if options.recorded and (any(map(_is_number, row)) or (count == 0 and top == numbered)):
+            count = 1
+    elif count == 1 and _is_data(rows):
+        count = 0
+    if count == 0:
+        listed = shown(", ".join(top))
+        note = (f"The first line holds data ({listed}), so that columns are named column 1, "
+                "column 2 and so on; header=1 (--header 1) takes it for names.")  # fmt: skip
+        return count, numbered, (note,) if is_free or options.recorded else ()
+    is_found = count == n_above and (is_free or options.recorded)
+    names = _joined(rows[: n_names if is_found else count])
+    notes = []
+    if n_names > 1 and names != top:
+        notes.append(f"The names of {n_names} lines are joined ({shown(', '.join(names))}).")
+    if left := [
+        *filter(
+            None, (cell for row in rows[1 if names == top else n_names : count] for cell in row)
         )
-    elif count > 1 and n_names is None and names == [name.strip() for name in top]:
-        left = ", ".join(cell for row in rows[first + 1 : first + count] for cell in row if cell)
-        notes.append(f"The line below the names ({shown(left)}) is left out; "
+    ]:
+        notes.append(f"The line below the names ({shown(', '.join(left))}) is left out; "
                      "header=1 (--header 1) keeps it.")  # fmt: skip
-    elif count > 1 and n_names is None:
-        notes.append(f"The names of {count} lines are joined ({shown(', '.join(names))}).")
-    return Heading(first, count, names, tuple(notes), end)
+    return count, names, tuple(notes) if is_free else ()
 
 
-def _numbered(cells: Sequence[str]) -> list[str]:
-    return [f"column {i + 1}" for i in range(len(cells))]
-
-
-def _count_names(rows: Rows, count: int, n_names: int | None, is_recorded: bool) -> int:
-    """Return the number of lines of names of the first records, as given or as they look."""
-    first, below = (list(rows[0]), rows[1:]) if rows else ([], [])
-    if n_names is None:
-        return 0 if count == 1 and _is_data(first, below) else count
-    has_positions = n_names == 0 and [name.strip() for name in first] == _numbered(first)
-    has_row = n_names > max(count, 1) and any(map(_is_number, rows[min(n_names, len(rows)) - 1]))
-    return 1 if is_recorded and (has_positions or has_row) else n_names
+def all_named(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return distinct names, "Unnamed: 0" and "a.1" as in pandas, and a note on repeated ones."""
+    found, repeated = list[str](), list[str]()
+    for i, name in enumerate(names):
+        given, number = name or f"Unnamed: {i}", 0
+        while given in found or (given != name and given in names):
+            number += 1
+            given = f"{name or f'Unnamed: {i}'}.{number}"
+        repeated.extend([given] * bool(name and number))
+        found.append(given)
+    listed = shown(", ".join(map(repr, repeated)))
+    note = f"Columns have the names of others before them, and are called {listed}."
+    return found, (note,) if repeated else ()
 
 
 def kind(cell: str) -> int:
@@ -159,6 +180,7 @@ class HeadCells:
         self.kinds = np.vectorize(kind, otypes=[np.int8])(self.cells)
         self.texts = self.cells != ""
         self.n_texts = self.texts.sum(axis=1)
+        self._typed = np.zeros(self.width, dtype=np.int8)  # Kinds of columns of numbers or dates
 
     def n_above(self) -> int:
         """Return the number of records above the rows: those after it have steady kinds.
@@ -175,36 +197,59 @@ class HeadCells:
 
     def last_names(self) -> int | None:
         """Return the last record that is names of columns of numbers or dates, None without."""
-        return next(reversed(self._candidates(0, self.n_above())), None)
+        return next(reversed(self._candidates(self.n_above())), None)
 
-    def names_block(self, n_titles: int | None) -> tuple[int, int]:
-        """Return the first record of names, and the first one below them."""
-        start = n_titles or 0
-        n_above = max(self.n_above(), start)
-        found = self._candidates(start, n_above)
-        if n_titles is not None and start not in found:
-            return start, start + 1
+    def names_block(self, is_free: bool) -> tuple[int, int, int]:
+        """Return the first record of names, the first one below them, and the first row.
+
+        Unless they are free, names begin with the first record. Records between names and rows
+        describe the columns.
+        """
+        n_above = self.n_above()
+        found = self._candidates(n_above)
+        if not is_free and 0 not in found:
+            return 0, 1, 1
         if not found:  # The number of cells shows the names
             enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
             filled = np.flatnonzero((self.n_texts >= enough) & self._are_wide())
-            found = [int(filled[0])] if len(filled) else [start]
+            found = [int(filled[0])] if len(filled) else [0]
             n_above = found[0] + 1
-        first = found[-1]
+        first = max(found, key=self._worth)
         last = first + 1
-        while first > start and last - first < _MOST_NAMES and self._is_above(first, last):
+        while first > 0 and last - first < _MOST_NAMES and self._is_above(first, last):
             first -= 1
         while last < len(self.rows) and self.texts[last].any() and all(
             (_UNIT if last < n_above else _RULE).fullmatch(cell.strip())
             for cell in self.rows[last] if cell.strip()
         ):  # fmt: skip
             last += 1
-        return (start, last) if n_titles is not None else (first, last)
+        below = last
+        while below < len(self.rows) and self._describes(below, below < n_above):
+            below += 1
+        return first if is_free else 0, last, below
+
+    def _worth(self, place: int) -> tuple[int, int, bool, int]:
+        """Return for how many columns a record has names, how many differ, and its place."""
+        names = self.cells[place, 1:]
+        n_names = int(self.texts[place, 1:].sum())
+        return n_names, len(set(names)), DATE not in self.kinds[place], place
+
+    def _describes(self, place: int, is_above: bool) -> bool:
+        """Return whether a record has no cell of the kind of its column, and is no row.
+
+        Unless it is above the rows, columns of text must be empty.
+        """
+        is_typed, kinds = self._typed > EMPTY, self.kinds[place]
+        is_filled = is_typed & (kinds > EMPTY)
+        is_odd = is_filled.any() and (kinds != self._typed)[is_filled].all()
+        has_text = not is_above and self.texts[place, ~is_typed].any()
+        return bool(is_odd and is_typed.sum() > 1 and not has_text)
 
     def _are_wide(self) -> Any:
         """Return which records have as many fields as the rows, or one more or less."""
         return np.array([abs(len(row) - self.width) <= 1 for row in self.rows], dtype=bool)
 
-    def _candidates(self, start: int, n_above: int) -> list[int]:
+    def _candidates(self, n_above: int) -> list[int]:
         """Return the records above the rows that may be names of columns of numbers or dates.
 
         They are half filled, and half of that is no number: years may be names, next to text.
@@ -213,20 +258,23 @@ class HeadCells:
         counts = [(below == each).sum(axis=0) for each in (NUMBER, DATE)]
         enough = _TYPED * np.maximum((below > EMPTY).sum(axis=0), 1)
         typed = np.select([counts[0] >= enough, counts[1] >= enough], [NUMBER, DATE], EMPTY)
+        self._typed = typed
         both = (typed > EMPTY) & (self.kinds > EMPTY)
         alike = ((self.kinds == typed) & both).sum(axis=1) / np.maximum(both.sum(axis=1), 1)
         are_names = both.any(axis=1) & (alike < 0.5) & self._are_wide()
         are_names &= self.n_texts >= max(min(2, self.width), self.width / 2)
         are_names &= 2 * (self.kinds == NUMBER).sum(axis=1) <= self.n_texts
         found = []
-        for i in range(start, n_above):
-            if alike[i] > 0.5 and 2 * self.n_texts[i] >= self.width:
+        for i in range(n_above):
+            are_years = all(map(_YEAR.fullmatch, self.cells[i, both[i]]))
+            if alike[i] > 0.5 and 2 * self.n_texts[i] >= self.width and not are_years:
                 break  # A row
             found.extend([i] * bool(are_names[i]))
         # Entries such as "9.5 bhp" have digits, or texts next to them repeat below.
         others = self.cells[n_above:].T.tolist()
         plain = [i for i in found if self.texts[i, typed > EMPTY].all()
-                 and not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))
+                 and (not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))
+                      or (alike[i] == 0.0 and (typed > EMPTY).sum() > 1))
                  and not any(self.cells[i, j] in others[j] for j in np.flatnonzero(self.texts[i]))
         ]  # fmt: skip
         found = plain or found
@@ -243,9 +291,11 @@ class HeadCells:
         names = [cell.strip() for j, cell in enumerate(below) if self.texts[last:, j].any()]
         if not filled or len(names) < 2 or max(filled) < 2 <= len(names) - 2:
             return False
-        if len(filled) == self.width > 2 and len(set(above)) == len(above):
-            return bool((self.kinds[first - 1] != NUMBER).all())
-        return not all(names[1:]) or len(set(names)) < len(names)
+        is_full, n_distinct = len(filled) == self.width > 2, len(set(above))
+        if is_full and n_distinct == len(above) and (self.kinds[first - 1] != NUMBER).all():
+            return True
+        is_group = is_full and n_distinct < len(above) and above[0] == below[0]
+        return is_group or not all(names[1:]) or len(set(names)) < len(names)
 
 
 def _end_of_table(rows: Rows) -> int | None:
@@ -254,9 +304,14 @@ def _end_of_table(rows: Rows) -> int | None:
     A table has rows of one width with a number or a date; pairs of a name and a value are none.
     """
     runs = [list(run) for _, run in groupby(range(len(rows)), key=lambda i: any(rows[i]))]
-    tables = [run for run in runs if len(run) >= _FEWEST_OF_TABLE and len(rows[run[-1]]) > 1
-              and len({len(rows[i]) for i in run[1:]}) == 1
-              and {NUMBER, DATE} & set(map(kind, rows[run[-1]]))]  # fmt: skip
+    tables = [
+        run
+        for run in runs
+        if len(run) >= _FEWEST_OF_TABLE
+        and len(rows[run[-1]]) > 1
+        and len({len(rows[i]) for i in run[1:]}) == 1
+        and sum(bool({NUMBER, DATE} & set(map(kind, rows[i]))) for i in run) > len(run) / 2
+    ]
     if len(tables) < 2 or len(rows[tables[0][-1]]) == 2 < len(rows[tables[1][-1]]):
         return None
     is_other = [*map(kind, rows[tables[0][-1]])] != [*map(kind, rows[tables[1][0]])]
@@ -272,9 +327,10 @@ def column_of(rows: Rows, place: int) -> list[str]:
     return [row[place] for row in rows if len(row) > place and row[place]]
 
 
-def _is_data(first: Sequence[str], below: Rows) -> bool:
+def _is_data(rows: Rows) -> bool:
     """Return whether a first line is data: above others of its kind, and of text that repeats."""
-    if len(below) < _FEWEST_BELOW or not any(first) or list(first) in map(list, below):
+    first, below = rows[0], rows[1:]
+    if len(below) < _FEWEST_BELOW or not any(first) or first in below:
         return False
     values, n_repeated, has_dates = [], 0, False
     for place, cell in enumerate(first):
@@ -308,8 +364,8 @@ def _joined(rows: Rows) -> list[str]:
     lines = [line for line in lines if not all(map(_RULE.fullmatch, filter(None, line)))]
     if len(lines) < 2 or (all(lines[0]) and len(set(lines[0])) == len(lines[0])):
         return lines[0] if lines else []
-    for line in lines[:-1]:  # A name applies to all columns up to the next name
-        for i in range(1, len(line)):
-            line[i] = line[i] or line[i - 1]
+    for line, below in pairwise(lines):  # A name applies to all columns up to the next name
+        for i in range(1, min(len(line), len(below))):
+            line[i] = line[i] or line[i - 1] * bool(below[i])
     columns = zip_longest(*lines, fillvalue="")
     return [" ".join(dict.fromkeys(filter(None, some))) for some in columns]

@@ -97,12 +97,11 @@ def leave_out(
     left: list[str] = []
     constant = set() if only_index else {n for n, s in columns.items() if _is_constant(s)}
     for name, series in columns.items():
-        if name in keep:
-            continue
         # Nothing can be predicted from a constant column.
         remaining = len(columns.keys() - constant - {name, *left})
-        words = _reason(name, series, remaining, only_index=only_index)
-        if words:
+        if name in keep:
+            continue
+        if words := _reason(name, series, remaining, only_index=only_index):
             left.append(name)
             remarks.forget(name)
             remarks.add(name, words)
@@ -116,14 +115,11 @@ def leave_out(
 
 
 def _is_constant(series: pd.Series) -> bool:
-    """Return whether all rows have the same entry, by the rule of `TableEncoder`.
-
-    Tables of a few rows are often rows to predict, which are equal by chance.
-    """
-    first = str(series.iloc[0]) if len(series) >= _FEWEST_ROWS else None
+    """Return whether all of 20 rows or more have the same entry, by the rule of `TableEncoder`."""
+    if len(series) < _FEWEST_ROWS or series.isna().any():
+        return False
     parts = (series.head(_FEWEST_ROWS), series.head(_SAMPLE_SIZE), series)
-    is_same = first is not None and all((part.map(str) == first).all() for part in parts)
-    return is_same and not series.isna().any()
+    return all((part.map(str) == str(series.iloc[0])).all() for part in parts)
 
 
 def _reason(name: str, series: pd.Series, remaining: int, *, only_index: bool) -> str:
@@ -150,20 +146,19 @@ def _reason_of_numbers(name: str, values: np.ndarray, remaining: int) -> str:
     counts = bool((steps == 1).all() or (steps == -1).all())
     if counts and remaining >= _FEWEST_LEFT and not any(map(_TIME_WORD.fullmatch, words)):
         return "counts the rows"
-    if _names_identifiers(words):
-        n_distinct = np.unique(values).size
-        if n_distinct >= _NEARLY_UNIQUE * values.size:
-            return f"differs in {'nearly ' * (n_distinct < values.size)}every row"
-    return ""
+    n_distinct = np.unique(values).size if _names_identifiers(words) else 0
+    if n_distinct < _NEARLY_UNIQUE * values.size:
+        return ""
+    return f"differs in {'nearly ' * (n_distinct < values.size)}every row"
 
 
 def _reason_of_text(series: pd.Series) -> str:
     from pandas.api.types import infer_dtype
 
-    kind = infer_dtype(series.head(_SAMPLE_SIZE), skipna=True)
-    if kind not in ("string", "categorical") or not _is_nearly_unique(series):
+    is_text = infer_dtype(series.head(_SAMPLE_SIZE), skipna=True) in ("string", "categorical")
+    if not is_text or not _is_nearly_unique(series):
         return ""
-    are_sentences = has_words(_without_words(series).drop_duplicates().tolist())
+    are_sentences = has_words(_without_words(series).unique().tolist())
     return "" if are_sentences else "differs in nearly every row"
 
 

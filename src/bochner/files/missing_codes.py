@@ -36,41 +36,39 @@ def missing_codes(columns: Mapping[str, pd.Series], remarks: Remarks) -> dict[st
     farther from all others than these are from each other, or the only one of its sign. It is
     certain if several columns share it and at least one of them has it far from its other numbers.
     """
-    found: dict[float, list[tuple[str, bool]]] = defaultdict(list)
+    found: dict[float, dict[str, bool]] = defaultdict(dict)
     for name, series in columns.items():
         if series.dtype.kind in "iuf" and len(series) >= _FEWEST_ROWS:
             for code, is_far in _candidates(series.to_numpy()):
-                found[code].append((name, is_far))
+                found[code][name] = is_far
     certain: dict[str, float] = {}
     for code, names in found.items():
-        if len(names) > 1 and any(is_far for _, is_far in names):
-            certain |= {name: code for name, _ in names}
+        if len(names) > 1 and any(names.values()):
+            certain |= dict.fromkeys(names, code)
     for name, code in certain.items():
         words = f"has {code:g} far from all other numbers, as other columns do: these are missing"
         count = f"{(columns[name] == code).sum()} of {len(columns[name])}"
         remarks.add(name, words, f"{count}; a type number, --types, keeps them")
     for code, names in found.items():
         words = f"has {code:g} far from all other numbers: if these are missing, name the code by"
-        for name in (name for name, is_far in names if is_far and name not in certain):
-            remarks.add(name, f"{words} missing= (--missing {code:g})")
+        for name, is_far in names.items():
+            if is_far and name not in certain:
+                remarks.add(name, f"{words} missing= (--missing {code:g})")
     return certain
 
 
 def _candidates(values: NDArray[np.generic]) -> list[tuple[float, bool]]:
     """Return numbers at either end that may be codes, and whether they are far from the others."""
     present = values[np.isfinite(values)]
-    if not present.size:
-        return []
     found = []
-    for code, others_of in ((present.min(), np.greater), (present.max(), np.less)):
-        if not _CODE.fullmatch(str(float(code))) and not _CODE.fullmatch(str(code)):
+    for code in (present.min(), present.max()) if present.size else ():
+        if not any(map(_CODE.fullmatch, (str(code), str(float(code))))):
             continue
-        others = present[others_of(present, code)]
-        if others.size in (0, present.size - 1) or present.size - others.size < _FEWEST_TIMES:
+        others = np.unique(present[present != code])
+        if not others.size or np.count_nonzero(present == code) < _FEWEST_TIMES:
             continue
-        low, high = float(others.min()), float(others.max())
-        gap = low - float(code) if code < low else float(code) - high
-        is_far = gap > high - low and len(np.unique(others)) >= _MOST_DISTINCT
+        code, low, high = float(code), float(others[0]), float(others[-1])
+        is_far = max(low - code, code - high) > high - low and others.size >= _MOST_DISTINCT
         if is_far or code < 0.0 <= low:
-            found.append((float(code), is_far))
+            found.append((code, is_far))
     return found

@@ -17,10 +17,10 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import MOST_NAMED, Remarks, nearest, refuse_repeated
+from bochner._base.names import MOST_NAMED, Remarks, nearest
 from bochner.files.delimited_text import RawColumns
 from bochner.files.errors import InputError
-from bochner.files.headings import LOOKED_AT, HeadCells, find_heading
+from bochner.files.headings import LOOKED_AT, HeadCells, all_named, find_heading
 from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
 
@@ -113,15 +113,12 @@ def _read_book(book: Any, path: Path, options: ReadOptions) -> RawColumns:
     rows = np.flatnonzero(is_row) + table[0].start
     heading = find_heading(
         [[str(_whole(cell)) for cell in row[table[1]]] for row in cells[rows[:LOOKED_AT]]],
-        n_titles=None if options.skip is None else 0,
-        n_names=options.header,
-        is_recorded=options.recorded,
-        lines=(rows[:LOOKED_AT] + 1).tolist(),
+        options,
+        (rows[:LOOKED_AT] + 1).tolist(),
     )
     rows = rows[heading.n_titles + heading.n_names :]
-    names = [name.strip() or f"Unnamed: {i}" for i, name in enumerate(heading.names)]
-    refuse_repeated(names, str(path))
-    notes += heading.notes
+    names, of_names = all_named([name.strip() for name in heading.names])
+    notes += heading.notes + of_names
     if tall := [(first, last) for first, last in ranges if first[0] in rows and last[0] > first[0]]:
         first = ":".join(cell_name(*corner) for corner in min(tall))
         notes += (f"Each row of a merged range has the value of the range ({first} is the first).",)

@@ -265,11 +265,11 @@ def dates_from(first: pd.Timestamp, offset: Any, **end: Any) -> pd.DatetimeIndex
         name: bound.tz_localize(None) if isinstance(bound, pd.Timestamp) else bound
         for name, bound in end.items()
     }
-    shown = pd.date_range(first.tz_localize(None), freq=offset, **clock)
-    index = localised(shown, zone)
-    # Only pandas sets the frequency of an index, if no time is missing or repeated.
-    later = shown.tz_localize(zone, ambiguous=np.zeros(len(shown), bool), nonexistent="NaT")
-    return pd.date_range(first, freq=offset, **end) if index.equals(later) else index
+    index = localised(pd.date_range(first.tz_localize(None), freq=offset, **clock), zone)
+    try:
+        return pd.DatetimeIndex(index, freq=offset)
+    except ValueError:  # A time is missing or comes twice
+        return index
 
 
 def localised(shown: pd.DatetimeIndex, zone: Any) -> pd.DatetimeIndex:

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,12 +55,11 @@ def read(
     optional: Collection[str] = (),
     rules: Sequence[Rule] = RULES,
 ) -> TableRead:
-    """Read a table from a file as `read_table` does, and return its notes and layout as well.
+    """Read a table from a file or "-" for standard input, with its notes and layout.
 
-    ``path`` may also be "-", for CSV from standard input. ``options`` may be the layout of an
-    earlier reading. Columns of ``keep``, such as the target, stay even if they seem to be
-    identifiers. Columns of ``optional``, such as the target of rows to predict, become text where
-    they cannot be read by the layout.
+    ``options`` may be the layout of an earlier reading. Columns of ``keep``, such as the target,
+    stay even if they seem to be identifiers. Columns of ``optional``, such as the target of rows to
+    predict, become text where they cannot be read by the layout.
     """
     try:
         import pandas as pd
@@ -76,7 +74,15 @@ def read(
     else:
         path, ending = find(path)
         source = str(place(path))
-        raw = _load(path, ending, options)
+        if options.table is not None and not options.recorded and ending not in WITH_TABLES:
+            raise InputError(
+                f"{source} holds one table: leave out table= (--table), which is for spreadsheets "
+                "and SQLite."
+            )
+        preferred = "\t" if ending == ".tsv" else ","
+        is_text = ending in TEXT_ENDINGS
+        raw = (read_texts(path, preferred, options) if is_text
+               else read_frame(path, ending, options))  # fmt: skip
     columns, notes = raw.columns, raw.notes
     raw = replace(raw, columns={})
     if not options.recorded:
@@ -219,15 +225,6 @@ def _columns_of(frame: pd.DataFrame) -> dict[str, Any]:
         except UnicodeEncodeError:
             raise InputError(f"The name {name!a} is no Unicode: rename the column.") from None
     return {str(name): series for name, series in frame.reset_index(drop=True).items()}
-
-
-def _load(path: Path, ending: str, options: ReadOptions) -> RawColumns:
-    if options.table is not None and not options.recorded and ending not in WITH_TABLES:
-        words = "holds one table: leave out table= (--table), which is for spreadsheets and SQLite."
-        raise InputError(f"{place(path)} {words}")
-    if ending not in TEXT_ENDINGS:
-        return read_frame(path, ending, options)
-    return read_texts(path, "\t" if ending == ".tsv" else ",", options)
 
 
 def _by_rules(

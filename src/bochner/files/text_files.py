@@ -90,22 +90,20 @@ def content_of(path: Path) -> bytes:
     has several files.
     """
     suffix = path.suffix.lower()
-    if str(path) == _STANDARD_INPUT:
-        if sys.stdin is None:
+    try:
+        if str(path) != _STANDARD_INPUT:
+            content = _unpacked(path, suffix) if suffix in _PACKED else path.read_bytes()
+        elif sys.stdin is None:
             raise OSError("Standard input is closed: pipe a table into the command.")
-        content = sys.stdin.buffer.read()
-    elif suffix not in _PACKED:
-        content = path.read_bytes()
-    else:
-        try:
-            content = _unpacked(path, suffix)
-        except (InputError, MemoryError, PermissionError):
+        else:
+            content = sys.stdin.buffer.read()
+    except Exception as error:  # The exception type depends on the format and the damage
+        if suffix not in _PACKED or isinstance(error, InputError | MemoryError | PermissionError):
             raise
-        except Exception as error:  # The exception type depends on the format and the damage
-            raise InputError(
-                f"{path} is not a whole {_PACKED[suffix][1]} file ({error}): copy it again, or "
-                "decompress it first."
-            ) from error
+        raise InputError(
+            f"{path} is not a whole {_PACKED[suffix][1]} file ({error}): copy it again, or "
+            "decompress it first."
+        ) from error
     for mark, words in _STORED.items():
         if content.startswith(mark):
             raise InputError(f"{place(path)} is {words}.")
@@ -126,10 +124,10 @@ def _unpacked(path: Path, suffix: str) -> bytes:
         # macOS adds an extra folder to archives.
         names = [name for name in archive.namelist()
                  if not (name.endswith("/") or name.startswith("__MACOSX/"))]  # fmt: skip
-        if len(names) != 1:
-            listed = ", ".join(names[:_MOST_LISTED]) + ", ..." * (len(names) > _MOST_LISTED)
-            raise InputError(
-                f"{path} holds {len(names)} files{f' ({listed})' if names else ''}: expected one "
-                "table. Unpack it, and give the file of the table."
-            )
-        return archive.read(names[0])
+        if len(names) == 1:
+            return archive.read(names[0])
+    listed = ", ".join(names[:_MOST_LISTED]) + ", ..." * (len(names) > _MOST_LISTED)
+    raise InputError(
+        f"{path} holds {len(names)} files{f' ({listed})' if names else ''}: expected one table. "
+        "Unpack it, and give the file of the table."
+    )
