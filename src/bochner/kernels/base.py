@@ -42,17 +42,11 @@ class Kernel(NamedParameters, ABC):
     """Names of the fields that are one number or a tuple with one per input."""
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Return the Gram matrix ``k(x_i, y_j)`` of shape (n, n2).
+        """Return the Gram matrix ``k(x_i, y_j)`` (n, n2) of rows ``X`` (n, d) and ``Y`` (n2, d).
 
+        By default ``Y`` is ``X``. Rows are data frames if the kernel is :meth:`on` named columns.
         Raises ``ValueError`` if an input is not a finite two-dimensional array, or the kernel is
         not defined on rows of these widths or on some row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows of the left argument, a data frame if the kernel is :meth:`on` named columns.
-        Y : array-like of shape (n2, d), default=None
-            Rows of the right argument; ``None`` means ``X``.
         """
         left = checked_rows(X)
         right: Array = left if Y is None else check_rows_given(Y, "Y", dtype=np.float64)

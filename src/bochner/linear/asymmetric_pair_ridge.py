@@ -325,11 +325,9 @@ class AsymmetricPairRidge(TwoSidedRidge):
     ) -> Self:
         """Fit to pairs of rows.
 
-        Warns with a ``ConvergenceWarning`` if conjugate gradients do not converge, and with a
-        ``DataConversionWarning`` if targets are a column.
-
-        Raises ``ValueError`` if a parameter is out of range, the data are unusable, or the numbers
-        of left and right rows differ.
+        Warns with a ``ConvergenceWarning`` if conjugate gradients do not converge. Raises
+        ``ValueError`` if a parameter is out of range, the data are unusable, or the numbers of left
+        and right rows differ.
 
         Parameters
         ----------
@@ -368,15 +366,7 @@ class AsymmetricPairRidge(TwoSidedRidge):
         return self.posterior_.coef
 
     def predict(self, X: Any, right: MatrixLike) -> Any:
-        """Return predictions, of shape (n,).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            Left rows of the pairs.
-        right : {array-like, sparse matrix} of shape (n, d2)
-            Right rows of the pairs.
-        """
+        """Return predictions (n,) of pairs of left rows ``X`` (n, d) and ``right`` rows (n, d2)."""
         check_is_fitted(self, "posterior_")
         X = validated(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         check_rows(self.kernel_, self._region, X)
