@@ -72,7 +72,7 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
         return frame, ""
     names = [name for name, _ in parts.values()]
     rest = frame.drop(columns=names)
-    place = int(frame.columns.get_indexer(names).min())
+    place = min(map(list(frame.columns).index, names))
     rest.insert(place, " ".join(names), reading.to_numpy())
     first = str(reading[0]).removesuffix(" 00:00:00")
     listed = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
