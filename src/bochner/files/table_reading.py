@@ -36,10 +36,7 @@ _WRITTEN = (*TEXT_ENDINGS, *SPREADSHEETS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """A table read from a file, notes on guesses, and the layout for reading later files.
-
-    ``left_out`` has the columns that seem to be identifiers and are not in the frame.
-    """
+    """A table, notes on guesses, the layout for later files, and what seem to be identifiers."""
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
@@ -236,10 +233,7 @@ def _by_rules(
     optional: Collection[str],
     delimiter: str,
 ) -> tuple[dict[str, pd.Series], set[str], dict[str, Any]]:
-    """Read the columns of a file by rules; typed columns keep their types.
-
-    Returns the columns, the names of those that are no identifiers, and what the layout records.
-    """
+    """Return columns read by rules, names that are no identifiers, and a part of the layout."""
     if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
         # Commas between fields exclude decimal commas; semicolons often accompany decimal commas.
         options = replace(options, decimal="auto")
@@ -305,10 +299,7 @@ def _remark_on_stored_text(cells: pd.Series, some: ReadColumn, remarks: Remarks)
 
 
 def _is_mixed(name: str, column: pd.Series, kind: str | None) -> bool:
-    """Return whether a typed column has not the requested kind, or numbers or dates among text.
-
-    Numbers that are dates for certain have not the kind of dates.
-    """
+    """Return whether a typed column lacks the kind that is asked for, or has several kinds."""
     is_date, is_number = column.dtype.kind == "M", column.dtype.kind in "iuf"
     if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
         return False
