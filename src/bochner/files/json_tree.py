@@ -72,7 +72,7 @@ class Encoder:
     tensors: Tensors = field(default_factory=dict)
 
     def encode(self, value: Any, path: Path = ()) -> Any:
-        """Return the JSON of a value; refuse types that model files do not hold, such as functions."""
+        """Return the JSON of a value; refuse types that model files do not hold."""
         check_depth(path)
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
