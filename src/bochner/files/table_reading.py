@@ -89,7 +89,6 @@ def read(
         notes += extra
     columns, gaps = fill_down(columns, options)
     series, kept, found = _by_rules(columns, options, text, rules, remarks, optional, raw.delimiter)
-    columns.clear()  # Texts take more memory than what is read from them
     pyarrow.default_memory_pool().release_unused()
     left = leave_out(series, {*text, *options.types, *keep, *kept}, remarks, options.recorded)
     frame = pd.DataFrame({name: each for name, each in series.items() if name not in left})
@@ -225,7 +224,7 @@ def _columns_of(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _by_rules(
-    columns: Mapping[str, Any],
+    columns: dict[str, Any],
     options: ReadOptions,
     text: Collection[str],
     rules: Sequence[Rule],
@@ -239,10 +238,13 @@ def _by_rules(
         options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
     kinds = {name: record["rule"] for name, record in options.decisions.items()} | requested
-    series, texts = {n: x for n, x in columns.items() if kinds.get(n) != "ignore"}, {}
-    for name, column in series.items():
+    series, texts = dict[str, Any](), dict[str, Any]()
+    for name in [name for name in columns if kinds.get(name) != "ignore"]:
+        column = columns.pop(name)  # Texts take more memory than what is read from them
         if delimiter or _is_mixed(name, column, kinds.get(name)):
             texts[name] = _arrow_texts(name, column)
+        series[name] = None if delimiter else column
+    del column
     found, decimal, order = read_by_rules(
         texts, options, rules, remarks, requested=requested, optional=optional,
         has_semicolons=delimiter == ";",
