@@ -323,3 +323,40 @@ def test_rows_with_words_among_numbers_are_no_names(tmp_path, word, place):
     rows[place][0] = word
     assert find_heading([["a", "b"], *rows]).names == ["a", "b"]
     assert len(read_text(tmp_path, text(Plain(["a", "b"], rows, [])), keep=["a"]).frame) == 6
+
+
+DAYS = [f"2020-01-{i + 1:02},{i + 0.5},{(i * 7) % 11}" for i in range(30)]
+REGIONS = [f"r{'abcdefgh'[i % 8]},{51000 + i},{25000 + 3 * i}" for i in range(30)]
+CATALOGUE = ["Title,Cash rate,Bills", "Units,Per cent,Per cent", ",,", "Source,Bank,Bank",
+             "Published,03-Jan-2020,03-Jan-2020", "Series,A1,B2"]  # fmt: skip
+OF_OFFICES = {
+    "descriptions of series": (["Interest rates,,", *CATALOGUE], ["Series", "A1", "B2"], DAYS),
+    "a description below the names": (
+        ["day,north,south", "Status,3 Feb 2020 at 16:00,"], ["day", "north", "south"], DAYS),
+    "an index below the names": (
+        ["Place,Canada,", "Product,July 2025,August 2025", ",2002=100,"],
+        ["Product", "July 2025", "August 2025"], REGIONS),
+    "years above other names": (
+        ["region,2019,2019", "region,total,male"], ["region", "2019 total", "2019 male"], REGIONS),
+    "words below the names": (
+        ["day,1A,1B", ",dollar,euro"], ["day", "1A", "1B"], DAYS),
+}  # fmt: skip
+"""Lines above the rows of statistical offices and banks, the names in them, and rows."""
+
+
+@pytest.mark.parametrize("case", OF_OFFICES)
+def test_lines_of_statistical_offices(tmp_path, case):
+    above, names, rows = OF_OFFICES[case]
+    content = "\n".join([*above, *rows]) + "\n"
+    found = read_text(tmp_path, content, keep=names, text_columns=names[:1])
+    assert list(found.frame.columns) == names
+    assert len(found.frame) == len(rows)
+    assert all(found.frame[name].dtype.kind in "if" for name in names[1:])
+    again = read_text(tmp_path, content, layout=found.layout)
+    pd.testing.assert_frame_equal(again.frame, found.frame)
+
+
+def test_a_column_beside_a_group_has_no_name_of_it(tmp_path):
+    rows = [f"{2000 + i // 12},{i % 12 + 1},{i * 0.5},{'late' * (i > 20)}" for i in range(30)]
+    found = read_text(tmp_path, "\n".join(["yyyy,mm,sun,", ",,hours,", *rows]) + "\n")
+    assert list(found.frame.columns) == ["yyyy", "mm", "sun hours", "Unnamed: 3"]

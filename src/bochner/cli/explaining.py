@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.table import Table
 
@@ -264,12 +266,10 @@ def _card(model: TableModel) -> Table:
     return facts_table(facts)
 
 
-def _shown(value: object, *, is_share: bool = False) -> str:
-    if isinstance(value, np.ndarray | list):
-        return ", ".join(_shown(each, is_share=is_share) for each in np.asarray(value).tolist())
-    if isinstance(value, float | np.floating):
-        return percent(float(value), digits=1) if is_share else number(float(value))
-    return f"{value:,}" if isinstance(value, int | np.integer) else str(value)
+def _shown(values: ArrayLike, *, is_share: bool = False) -> str:
+    """Return one or several numbers, or shares of rows, as text."""
+    shown = partial(percent, digits=1) if is_share else number
+    return ", ".join(shown(float(value)) for value in np.ravel(values))
 
 
 def series_facts(model: Forecaster) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fresh:
-    """A table to which a fitted model is applied.
+    """A table to which a fitted model is applied, with all columns and the ``features``.
 
-    ``features`` are the input columns in the order of the fit, and ``frame`` has all columns.
-    ``targets`` (n,) or (n, t) belong to the rows with all targets, whose indices are
-    ``rows_with_targets``; they are None without such rows. ``unscored`` describes rows with targets
-    that the model cannot predict; ``notes`` contain this text.
+    ``targets`` belong to ``rows_with_targets``, and are None without such rows; ``unscored`` is a
+    note on targets that the model cannot predict.
     """
 
     frame: pd.DataFrame
@@ -199,11 +197,7 @@ def _unlike(model: Model, features: pd.DataFrame) -> str:
 
 
 def fitted_rows(model: Model, fresh: Fresh) -> tuple[str, NDArray[np.bool_] | None]:
-    """Return a note if a table has rows to which the model was fitted, and a mask of them (n,).
-
-    The mask is None if the table has no such rows, or if the model stores hashes of only some of
-    its rows. Models of earlier versions store no hashes.
-    """
+    """Return a note on rows that the model was fitted to, and a mask of them (n,) if known."""
     record = model.record_.get("fingerprint")
     names = [state["name"] for state in model.encoder_.columns_]
     if record is None or not set(names) <= set(fresh.features.columns):
@@ -230,8 +224,11 @@ def _targets(
     columns = [read_column(name, frame[name]) for name in names]
     if isinstance(model, TableClassifier):
         (column,) = columns
-        labels = _labels(column.raw, column.present, model.classes_)
-        is_known = np.array([label is not None for label in labels], dtype=np.bool_)
+        classes = model.classes_.tolist()
+        named: dict[Any, Any] = {str(label): label for label in classes}
+        named |= {label: label for label in classes}
+        labels = [named.get(raw, named.get(str(raw))) for raw in column.raw.tolist()]
+        is_known = column.present & [label is not None for label in labels]
         rows, other_rows = np.flatnonzero(is_known), np.flatnonzero(column.present & ~is_known)
         targets = np.array(labels, dtype=object)[rows].astype(model.classes_.dtype)
         unscored = _unscored(column, other_rows, "is not a class of the training rows")
@@ -255,16 +252,3 @@ def _unscored(column: Column, rows: NDArray[np.intp], reason: str) -> str:
         return ""
     left_out = counted(len(rows), "row")
     return f"Errors leave out {left_out}: {column.name!r} {reason} ({column.at(rows[0])})."
-
-
-def _labels(
-    raw: NDArray[np.generic], present: NDArray[np.bool_], classes: NDArray[np.generic]
-) -> Sequence[Any]:
-    """Return the class of each row, ``None`` for a missing entry or an unknown class."""
-    named: Mapping[Any, Any] = {label: label for label in classes.tolist()}
-    as_text = {str(label): label for label in classes.tolist()}
-    entries = zip(raw.tolist(), present, strict=True)
-    return [
-        named.get(entry, as_text.get(str(entry))) if is_present else None
-        for entry, is_present in entries
-    ]

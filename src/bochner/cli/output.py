@@ -80,10 +80,7 @@ def noting_warnings() -> Iterator[list[str]]:
 def cells_table(
     headings: Iterable[str], rows: Iterable[Iterable[str]], first: JustifyMethod = "left"
 ) -> Table:
-    """Return a display table; all columns except the first are right-aligned.
-
-    If a line is too short for all columns, the first column is folded, and no column is cut.
-    """
+    """Return a display table; columns after the first are right-aligned and never cut."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for number, heading in enumerate(headings):
         justify = "right" if number else first
@@ -204,10 +201,7 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_csv(frame: pd.DataFrame, path: Path | None, *, is_safe: bool = False) -> None:
-    """Write a table as CSV, with tabs for .tsv: to a file, or to standard output.
-
-    With ``is_safe``, an apostrophe precedes text that spreadsheets would run as a formula.
-    """
+    """Write a table as CSV, or with tabs for .tsv, to a file or to standard output."""
     if is_safe:
         frame = without_formulas(frame)
     if path is None or is_standard_output(path):

@@ -25,11 +25,7 @@ _COMPILING = "compiling loops, once after an installation"
 
 @contextmanager
 def reporting(*, is_quiet: bool = False, limit: float | None = None) -> Iterator[Progress]:
-    """Show the current step, and the time left if steps are counted, on standard error.
-
-    A terminal shows a spinner. Files and pipes get a line at intervals of 5 to 60 seconds.
-    ``limit`` is the time limit of the command, in seconds.
-    """
+    """Show the current step and the time left of a command: a spinner, or lines at intervals."""
     if is_quiet:
         yield silent
         return

@@ -34,12 +34,10 @@ _MOST_ORIGINS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OriginScores:
-    """Forecast errors of one series from past origins.
+    """Forecast errors (n,) of one series from past origins, by method.
 
-    ``errors`` has the errors (n,) of each method, and ``scaled`` has them divided by the mean
-    absolute seasonal difference of the training values. ``covered`` (n,) tells which values the
-    intervals contain, and ``origins`` (n,) the origin of the forecast of each value. Unknown values
-    are left out.
+    ``scaled`` errors are divided by the mean absolute seasonal difference before the origin.
+    Values are ``covered`` (n,) by intervals, and have ``origins`` (n,); unknown ones are left out.
     """
 
     horizon: int
@@ -72,10 +70,7 @@ class OriginScores:
 def origin_scores(
     model: Forecaster, y: pd.Series, X: pd.DataFrame | None, horizon: int, level: float
 ) -> OriginScores | None:
-    """Return a model's errors from up to three origins; ``None`` if the series ``y`` is too short.
-
-    Origins are ``horizon`` values apart, and at least ``horizon`` values precede the first origin.
-    """
+    """Return errors from up to three origins; ``None`` if the series is too short."""
     n_origins = min(_MOST_ORIGINS, (len(y) - max(horizon, FEWEST_BEFORE)) // horizon)
     if n_origins < 1:
         return None
@@ -107,11 +102,7 @@ def _scores(y: pd.Series, table: pd.DataFrame, horizon: int, season: int) -> Ori
 
 
 def repeated_season(values: Array, horizon: int, season: int) -> Array:
-    """Return naive forecasts (horizon,) that repeat the last ``season`` values.
-
-    An unknown value is replaced by the last known value at the same step of the season, or else by
-    the last known value of the series.
-    """
+    """Return forecasts (horizon,) that repeat the last season, by its last known values."""
     known_values = values[np.isfinite(values)]
     pattern = []
     for step in range(season):
@@ -122,10 +113,7 @@ def repeated_season(values: Array, horizon: int, season: int) -> Array:
 
 
 def mean_scores(scores: Collection[OriginScores]) -> tuple[float, float, float]:
-    """Return mean scaled errors of the model and of naive forecasts, and the intervals' coverage.
-
-    Means are over all series; series without a scale are left out.
-    """
+    """Return mean scaled errors of the model and of naive forecasts, and the coverage."""
     errors = as_array([(each.mase(OURS), each.mase(each.other)) for each in scores])
     ours, other = (
         float(np.nanmean(part)) if np.isfinite(part).any() else np.nan for part in errors.T
@@ -200,10 +188,7 @@ def shown_times(times: Any) -> list[str]:
 
 
 def model_facts(law: SeriesLaw, index: object = None) -> dict[str, str]:
-    """Return facts by name on the model of a series: seasons, trend, transformation and breaks.
-
-    With the pandas index of the values, outliers and level shifts are listed by their times.
-    """
+    """Return facts by name on the model of a series; with an index, breaks have their times."""
     trends = law.trends()
     shares = zip(trends, whole_percents(list(trends.values())), strict=True)
     facts = {
@@ -261,10 +246,7 @@ def forecast_verdict(scores: Collection[OriginScores]) -> str:
 
 
 def forecast_coverage(scores: Collection[OriginScores], level: float) -> str:
-    """Return a sentence on the coverage of intervals, and the range to expect if calibrated.
-
-    Values of the same forecast count as dependent.
-    """
+    """Return a sentence on the coverage of intervals; values of one forecast are dependent."""
     covered = np.concatenate([each.covered for each in scores]).astype(np.bool_)
     forecasts = [f"{i} {origin}" for i, each in enumerate(scores) for origin in each.origins]
     coverage = coverage_of(covered, level, np.asarray(forecasts))
@@ -341,11 +323,7 @@ class Request:
 def forecast_each(
     all_series: Sequence[TableSeries], unfitted: Forecaster, request: Request, progress: Progress
 ) -> SeriesFits:
-    """Fit a model to every series and forecast it.
-
-    A series that cannot be forecast is left out, with the reason. Raises the first error if no
-    series can be.
-    """
+    """Fit a model to every series and forecast it; raise the first error if none can be."""
     models, series = {}, []
     errors: dict[str, TypeError | ValueError] = {}
     for one in all_series:

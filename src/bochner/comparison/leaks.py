@@ -45,11 +45,10 @@ def leaks(
 ) -> list[Leak]:
     """Return columns that explain at least 98 % of a target (n,) alone, the largest share first.
 
-    Each row is predicted by the other rows with the same entry of the column, or by the two rows
-    with the nearest entries. A share is that of the variance of the target or of its ranks, which
-    the units and a bent curve do not change, or of the error rate of the most frequent class.
-    Dates, years and the column ``time`` are not named. In their order, shares refer to what the two
-    previous rows do not tell, so that lagged values of the target are not named.
+    Rows are predicted by others with the same entry, or by the two with the nearest ones. Shares
+    are those of the variance of the target or its ranks, or of the error rate. Times are not named.
+    Next to times, shares are those of what the two previous rows do not tell, so that lagged values
+    of the target are not named.
     """
     if len(target) < _FEWEST_ROWS:
         return []

@@ -79,13 +79,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """Predictions of one target for n test rows, with the observed values.
+    """Predictions of one target for n test rows, with the observed values ``y`` (n,).
 
-    ``y`` (n,) are the observed targets, and ``prediction`` (n,) are means or labels. ``lower`` and
-    ``upper`` (n,) are the ends of prediction intervals of probability ``level``, and
-    ``probability`` (n, C) are the probabilities of ``classes`` (C,); each is ``None`` if the method
-    does not predict it. ``classes`` is ``None`` for regression. ``unit`` is the variance of the
-    training target. Rows with equal ``clusters`` (n,) are dependent.
+    ``prediction`` (n,) are means or labels, ``lower`` and ``upper`` (n,) ends of intervals of
+    probability ``level``, ``probability`` (n, C) those of ``classes`` (C,), None for numbers.
+    ``unit`` is the variance of the training target; rows of equal ``clusters`` (n,) are dependent.
     """
 
     y: NDArray[Any]
@@ -119,10 +117,7 @@ class Outcome:
         return counts
 
     def losses(self) -> Array:
-        """Return the squared error, or the log loss in nats, of each row (n,).
-
-        Without probabilities, the loss is one for a wrong class and zero for the right class.
-        """
+        """Return the squared error, log loss in nats, or wrong class (one) of each row."""
         if self.classes is None:
             return as_array((self.prediction - self.y) ** 2)
         if self.probability is None:
@@ -229,11 +224,7 @@ def by_group(outcome: Outcome, labels: Iterable[object]) -> Mapping[Any, Outcome
 
 
 def by_kind(outcome: Outcome, unlike: Mapping[str, Mask]) -> Mapping[str, Outcome]:
-    """Split the outcome by kind of rows: like the training rows, or unlike for some reason.
-
-    ``unlike`` has masks (n,) by reason; a row may have several reasons. Kinds without rows are left
-    out, and the result is empty if all rows are like the training rows.
-    """
+    """Return outcomes of rows like the training rows, and unlike them for each reason."""
     masks = {reason: mask for reason, mask in unlike.items() if mask.any()}
     if not masks:
         return {}
@@ -248,11 +239,7 @@ _CERTAINTY = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Coverage of intervals of probability ``level``, and its range for calibrated intervals.
-
-    ``observed`` is the share of n values within their intervals. Calibrated intervals have a
-    coverage between ``lower`` and ``upper`` with a probability of 95 %, by a binomial law.
-    """
+    """Share of values within intervals of a level, and its 95 % range if calibrated."""
 
     level: float
     observed: float
@@ -280,10 +267,7 @@ class Coverage:
 def calibrated_range(
     n: int | Index, level: Array | float, n_comparisons: int = 1
 ) -> tuple[Array, Array]:
-    """Return the central 95 % range of the coverage of n independent values.
-
-    For several comparisons, all coverages are within the range with a probability of at least 95 %.
-    """
+    """Return the 95 % range of the coverage of n values, for all comparisons together."""
     lower, upper = binom.interval(1.0 - (1.0 - _CERTAINTY) / n_comparisons, n, level)
     return as_array(lower / n), as_array(upper / n)
 
@@ -294,11 +278,10 @@ def coverage_of(
     clusters: NDArray[np.generic] | None = None,
     n_comparisons: int = 1,
 ) -> Coverage:
-    """Return the coverage from a mask (n,) of the values within their intervals.
+    """Return the coverage from a mask (n,) of covered values, dependent within ``clusters`` (n,).
 
-    Values with equal ``clusters`` (n,) are dependent. They count as the number of independent
-    values whose coverage would be as precise: at least the number of clusters, and equal to it if
-    all or no values are covered, because the dependence is then unknown.
+    They count as the number of independent values whose coverage would be as precise, at least the
+    number of clusters, and equal to it if all or no values are covered.
     """
     n, share = len(is_covered), float(np.mean(is_covered))
     if clusters is not None:

@@ -42,12 +42,11 @@ a remark such as "none"."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Training and test rows of a table, and the task: ``"regression"`` or ``"classification"``.
+    """Training and test rows of a table, with targets (n,) or (n, t).
 
-    Targets have shape (n,), or (n, t) for several targets. Weights, groups and times belong to the
-    training rows, ``groups_test`` to the test rows. ``kind`` is ``"random"``, ``"time"`` (later
-    rows), ``"group"`` (rows of new groups) or ``"file"`` (rows of a file), and ``reason`` says how
-    the test rows were chosen; ``notes`` are sentences on rows that were left out or kept together.
+    Weights, groups and times are those of training rows, ``groups_test`` those of test rows.
+    ``kind`` is "random", "time" (later rows), "group" (new groups) or "file" (rows of a file);
+    ``reason`` and ``notes`` are sentences.
     """
 
     X: Any
@@ -99,12 +98,10 @@ def split_table(
     seed: int = 0,
     left_out: Mapping[str, pd.Series] = MappingProxyType({}),
 ) -> Split:
-    """Check the columns of a table, and split its rows.
+    """Check the columns of a table, and split its rows, or raise InputError.
 
-    Rows without a target are left out. By default, the latest rows are held out if the table is
-    sorted by a column of dates. Copies of a row, and rows with an equal identifier, are not divided
-    between training and test rows. Columns ``left_out`` were left out at reading. Raises InputError
-    if roles contradict each other, or if the table lacks a column.
+    Rows without a target are left out; the latest rows are tested if a column of dates sorts them.
+    Copies of a row, and rows of an identifier, also one ``left_out`` at reading, stay together.
     """
     frame, note = with_targets(drop_columns(frame, roles.drop), roles.target)
     weight = None if roles.weight is None else _weights(frame, roles.weight)
@@ -257,12 +254,8 @@ def split_rows(
 ) -> Split:
     """Split rows into training and test rows at random, by whole groups or by time.
 
-    Random splits are stratified by class. Weights, groups and times have an entry for each row.
-    ``units`` (n,) are indices of units that are not divided at random, and ``originals`` (n,) the
-    first rows of which rows are copies: copies of training rows are left out.
-
-    Raises InputError if a part has too few rows or groups or lacks a class, or the training target
-    is constant.
+    ``units`` (n,) are not divided at random, and ``originals`` (n,) are the first of equal rows, of
+    which one is trained on. Raises InputError for parts without enough rows, groups or classes.
     """
     if not 0.0 < test_size < 1.0:
         raise InputError(f"--test-size must lie between 0 and 1, got {test_size}.")
@@ -311,11 +304,7 @@ def _parts(
     seed: int | None,
     classes: NDArray[Any] | None = None,
 ) -> tuple[Index, Index]:
-    """Return the names (rows or groups) of both parts: the last ones to test without a seed.
-
-    With ``classes`` of all rows, both parts have equal shares of the classes; names whose class no
-    other has are to fit.
-    """
+    """Return the names of both parts, stratified by classes; without a seed, the last to test."""
     strata, single = None, names[:0]
     if classes is not None:
         _, strata, counts = np.unique(classes[names], return_inverse=True, return_counts=True)

@@ -66,11 +66,8 @@ class TableFacts:
 class Study:
     """A fitted model, one of its targets, and the test predictions of this target by all methods.
 
-    ``outcomes`` maps names of methods to outcomes; the model itself comes first, under ``OURS``.
-    ``importance`` and ``interactions`` of columns are ``None`` if they were not computed.
-    ``record`` holds the facts that reproduce the fit, such as the command, the seed and versions.
-    ``row_names`` name the test rows; without them, rows are counted from one. ``leaks`` are columns
-    that nearly determine the target alone.
+    ``outcomes`` by method begin with the model's, ``OURS``. Importance and interactions are None
+    if not computed; ``record`` has facts that reproduce the fit; ``row_names`` name test rows.
     """
 
     model: Model
@@ -101,10 +98,7 @@ class Study:
 
     @property
     def by_kind(self) -> Mapping[str, Outcome]:
-        """Outcomes by kind of test rows: like the training rows, or unlike for some reason.
-
-        It is empty if all test rows are like the training rows.
-        """
+        """Outcomes by kind of test rows; empty if all of them are like the training rows."""
         return by_kind(self.own, self.model.unlike_rows(self.split.X_test))
 
 
@@ -121,10 +115,9 @@ def fitted_studies(
     progress: Progress = silent,
     **shared: Any,
 ) -> tuple[list[Study], list[str]]:
-    """Fit a model to the training rows, and test, compare and analyse it on the test rows.
+    """Fit, test, compare and analyse a model; return a study per target, and what is left out.
 
-    No other method or analysis starts after the time ``until`` of ``perf_counter``. Returns one
-    study per target, and the names of the methods and analyses omitted for lack of time.
+    No other method or analysis starts after the time ``until`` of ``perf_counter``.
     """
     seconds = timed_fit(model, split, callback=progress.relay, groups=split.groups, time=split.time)
     progress("predicting the test rows")

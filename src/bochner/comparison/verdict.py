@@ -58,9 +58,7 @@ _SCOPES = {
 class Difference:
     """Ratio of the model's error to another method's error on the same rows.
 
-    ``ratio`` is the ratio of the root mean square errors, log losses or error rates; ``lower`` and
-    ``upper`` are two standard errors of its logarithm away, or more if the other method is the
-    best of several.
+    Its ends are two standard errors of the logarithm away, or more for the best of several.
     """
 
     other: str
@@ -113,11 +111,7 @@ def best_other(study: Study) -> Difference | None:
 def difference(
     our_outcome: Outcome, name: str, other_outcome: Outcome, n_compared: int = 1
 ) -> Difference:
-    """Return the ratio of two outcomes' errors on the same rows.
-
-    If the other outcome is the best of ``n_compared`` methods, a Bonferroni correction widens the
-    interval.
-    """
+    """Return the ratio of two outcomes' errors, with Bonferroni's correction for the best."""
     width = norm.isf(norm.sf(_CERTAIN) / n_compared)
     ours, others = our_outcome.losses(), other_outcome.losses()
     means = np.maximum([ours.mean(), others.mean()], np.finfo(np.float64).tiny)

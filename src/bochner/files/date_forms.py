@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _LETTER = r"[^\s0-9.,/:;'()\[\]_+-]"
 """A letter of any script, in classes without digits and marks."""
@@ -128,11 +128,17 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class DateForm:
-    """A form of dates: an example, the span ("" for days), and the expression of a whole text."""
+    """A form of dates: an example, the span ("" for days), and the expression of a whole text.
+
+    The form of most of some texts has the ``matches`` of these texts, and the ``rewrites`` of texts
+    before they are matched.
+    """
 
     example: str
     span: str
     regex: str
+    matches: Sequence[re.Match[str]] = ()
+    rewrites: Sequence[tuple[str, str]] = ()
 
     @property
     def is_named(self) -> bool:
@@ -144,6 +150,9 @@ class DateForm:
         """Whether the first of two numbers is the day or the month."""
         return self.example[:3] in ("31/", "31.")
 
+
+ISO = DateForm("2021-12-31", "", "")
+"""The form of ISO 8601, which Arrow reads."""
 
 _FORMS = (
     *(DateForm(example, "", _LAYOUTS[0].replace("DATE", date)) for example, date in _DAYS.items()),
@@ -160,26 +169,13 @@ _LIKE_FISCAL_YEARS = ("2021-12", "2021/12")
 """Forms of months whose texts may be fiscal years."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notation:
-    """The form of most of some texts, its matches, and the rewriting before it."""
-
-    form: DateForm
-    matches: Sequence[re.Match[str]] = ()
-    rewrites: Sequence[tuple[str, str]] = ()
-
-
-ISO = Notation(DateForm("2021-12-31", "", ""))
-"""The notation of ISO 8601, which Arrow reads."""
-
-
-def find_notation(texts: Sequence[str], *, only_iso: bool) -> Notation | None:
+def find_form(texts: Sequence[str], *, only_iso: bool) -> DateForm | None:
     """Return the form that most of some texts have, or None; ``only_iso`` excludes local forms."""
     few = texts[:: 1 + len(texts) // _FEW]
-    return _notation(few, only_iso) and _notation(texts, only_iso)
+    return _form_of(few, only_iso) and _form_of(texts, only_iso)
 
 
-def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
+def _form_of(texts: Sequence[str], only_iso: bool) -> DateForm | None:
     is_likely = [
         len(text) <= _LONGEST and sum(map(str.isdigit, text)) >= _FEWEST_DIGITS for text in texts
     ]
@@ -191,19 +187,15 @@ def _notation(texts: Sequence[str], only_iso: bool) -> Notation | None:
         if again != texts:
             needed.append((pattern, replacement))
             texts = again
-    best: DateForm | None = None
-    matches: list[re.Match[str]] = []
+    excluded = _LIKE_FISCAL_YEARS if _are_fiscal_years(texts) else ()
+    best = ISO
     for form in _FORMS:
-        is_local = form.is_named or form.is_ordered
-        is_fiscal = form.example in _LIKE_FISCAL_YEARS and _are_fiscal_years(texts)
-        if is_fiscal or (only_iso and is_local):
+        if form.example in excluded or (only_iso and (form.is_named or form.is_ordered)):
             continue
-        found = [match for match in (re.match(form.regex, text) for text in texts) if match]
-        if len(found) > max(len(matches), len(texts) // 2):
-            best, matches = form, found
-            if len(found) == len(texts):
-                break
-    return None if best is None else Notation(best, matches, needed)
+        matches = [match for match in (re.match(form.regex, text) for text in texts) if match]
+        if len(matches) > max(len(best.matches), len(texts) // 2):
+            best = replace(form, matches=matches, rewrites=needed)
+    return best if best.matches else None
 
 
 def _are_fiscal_years(texts: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from bochner.files.local_dates import LocalDates, find_dates, iso_dates
 from bochner.files.number_dates import FORMS, number_dates, number_times
 from bochner.files.plain_numbers import plain_numbers
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Conventions, Decision, Rule, TextColumn, first_present
+from bochner.files.rules import Decision, Rule, TextColumn, first_present
 
 ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""
@@ -48,7 +48,7 @@ class DateRule(Rule):
         n_read = np.count_nonzero(is_read["dayfirst"] | is_read["monthfirst"])
         if not n_read:
             return None
-        notes, form = _notes(column, dates), dates.notation.form
+        notes, form = _notes(column, dates), dates.form
         if not form.is_ordered:
             written = {"written": column.entry()} if form.span == "fiscal year" else {}
             return Decision(self.name, written, notes=notes)
@@ -83,9 +83,11 @@ class DateRule(Rule):
         notes = [] if is_asked else [(words, f"{dates.example}; {advice}")]
         return Decision(self.name, {"form": dates.form}, notes=notes)
 
-    def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
+    def settle(
+        self, column: TextColumn, decision: Decision, decided: Mapping[str, str], *, is_local: bool
+    ) -> Decision:
         """Return the order of the other columns, or the likeliest one."""
-        order, reason = _open_order(column, file)
+        order, reason = _open_order(column, decided, is_local)
         other = _OTHER_ORDER[order]
         words = (
             f"has days and months in an order that no entry shows: {ORDERS[order]} is assumed, "
@@ -126,7 +128,7 @@ def _found(column: TextColumn) -> LocalDates | None:
 
 def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
     """Return notes on spans of several days, on languages, and on years of two digits."""
-    form = dates.notation.form
+    form = dates.form
     notes = []
     if form.span and (form.is_named or form.span != "month"):
         times = dates.times()
@@ -135,26 +137,25 @@ def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
         notes.append((words, f"{column.entry()} is read as {day}"))
     if dates.words.language != "English":
         notes.append((f"has names of months in {dates.words.language}", column.entry()))
-    if any(len(match["year"]) == 2 for match in dates.notation.matches):
+    if any(len(match["year"]) == 2 for match in dates.form.matches):
         notes.append(("has years of two digits, which are taken for 1969 to 2068", ""))
     return notes
 
 
-def _open_order(column: TextColumn, file: Conventions) -> tuple[str, str]:
+def _open_order(column: TextColumn, decided: Mapping[str, str], is_local: bool) -> tuple[str, str]:
     """Return the order, and its reason, for dates that are valid in both orders."""
-    decided = list(file.decided.values())
     if decided:
-        order = max(ORDERS, key=decided.count)
-        other = next(name for name, some in file.decided.items() if some == order)
+        order = max(ORDERS, key=list(decided.values()).count)
+        other = next(name for name, some in decided.items() if some == order)
         return order, f"as in {other!r}"
     dates: LocalDates = column.memo["dates"]
     rising = [order for order, times in dates.by_order.items() if _rises(times)]
     if len(rising) == 1:
         return rising[0], "because the dates then rise from row to row"
-    mark = dates.notation.matches[0]["mark"]
+    mark = dates.form.matches[0]["mark"]
     if mark != "/":
         return "dayfirst", f"the usual order with {mark!r}"
-    if file.decimal == "." and not file.has_semicolons:
+    if not is_local:
         reason = "because the file has slashes in dates and no decimal commas"
         return "monthfirst", f"the American order, {reason}"
     return "dayfirst", "the European order, because the file has decimal commas or semicolons"

@@ -61,6 +61,12 @@ _CROSSING = re.compile(r"\S\S")
 _BLANKS = re.compile(r"[ \t]+")
 _MARGINS = re.compile(r"(?m)^[ \t#%]+|[ \t]+(?=\r?$)")
 
+_LABEL = re.compile(r"[^\W\d_]{3,}[^\W\d]*:")
+"""A word and a colon, such as "created: 2021-07-21", at the beginning of a remark."""
+
+_MOST_LISTED = 3
+"""Lines that the note on lines left out lists, the shortest ones."""
+
 _IN_QUOTES = re.compile(r'\s*"((?:[^"]|"")*)"\s*|\s*$')
 """A line that is in quotation marks as a whole, or blank."""
 
@@ -105,7 +111,8 @@ def read_texts(path: Path, preferred: str, options: ReadOptions) -> RawColumns:
         )
     names, note = _fitted(heading, rows)
     named = [name for name in names if name]
-    refuse_repeated(named, f"the first line of {source}", looks_like_numbers(named))
+    if hint_of_numbers := looks_like_numbers(named):
+        refuse_repeated(named, f"the first line of {source}", hint_of_numbers)
     n_lines = lines[n_head - 1] if n_head else 0
     start = _after_lines(text, first, n_lines)
     end = len(text) if heading.end is None else _after_lines(text, first, lines[heading.end - 1])
@@ -113,9 +120,11 @@ def read_texts(path: Path, preferred: str, options: ReadOptions) -> RawColumns:
     columns = body.columns()
     while len(names) > 1 and not names[-1] and columns[-1].isna().all():
         names, columns = names[:-1], columns[:-1]
-    notes = (*notes, *heading.notes, *note, *body.notes())
-    by_name = dict(zip(all_named(names), columns, strict=True))
-    return RawColumns(by_name, notes, delimiter, heading.n_names, encoding)
+    names, of_names = all_named(names)
+    notes = (*notes, *heading.notes, *note, *of_names, *body.notes())
+    return RawColumns(
+        dict(zip(names, columns, strict=True)), notes, delimiter, heading.n_names, encoding
+    )
 
 
 def _without_outer_quotes(text: bytes, start: int, preferred: str) -> bytes:
@@ -259,7 +268,9 @@ class _Body:
         """Return whether a row of another length is left out, such as a remark, and record it."""
         line = self.delimiter.join(row).strip().strip(self.delimiter)
         fields = row[: max((i for i, cell in enumerate(row, 1) if cell.strip()), default=0)]
-        is_remark = 2 * len(fields) <= len(self.names) and {*map(kind, fields)} <= {EMPTY, TEXT}
+        is_remark = 2 * len(fields) <= len(self.names) and all(
+            kind(cell) in (EMPTY, TEXT) or _LABEL.match(cell) for cell in fields
+        )
         is_left = self.options.bad_lines == "drop" or line[:1] in "#%"
         is_left |= is_remark and self.options.skip is None
         self.left.extend([line] * bool(is_left and line))
@@ -272,7 +283,7 @@ class _Body:
     def notes(self) -> tuple[str, ...]:
         """Return a note on the lines that were left out."""
         verb, count = ("s are" if len(self.left) > 1 else " is"), len(self.left)
-        first = shown(min(self.left, key=len, default=""))
+        first = shown(" / ".join(sorted(set(self.left), key=len)[:_MOST_LISTED]))
         return (f"{count} line{verb} left out: comments, remarks, or of another length than the "
                 f"names ({first}).",) if count else ()  # fmt: skip
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from itertools import groupby, pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,10 @@ EMPTY, NUMBER, DATE, TEXT = range(4)
 
 _ABSENT = re.compile(r"[\W_]*|#?n/?a|nan|null|none|#.*[!?]", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,' ][0-9]*)*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?")
-_AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?[)%*$€£¥]?")
+_AMOUNT = re.compile(rf"[$€£¥(]?\s?{_NUMBER.pattern}\s?(?:[)%*$€£¥]|[a-z]{{1,2}})?")
 _SEPARATOR = re.compile(r"[ ']|[.,](?=.*[.,])")
 _LETTER = re.compile(r"[^\W\d_]")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _RULE = re.compile(r"[-=_+|:]{2,}")
 _UNIT = re.compile(
     rf"{_RULE.pattern}|[(\[].*[)\]]|.{{0,4}}[°%‰/µμ€$²³℃].{{0,6}}|-|[kc]?m[23]|"
@@ -77,7 +78,7 @@ def find_heading(
     """Return the heading of the first records of a file, whose line numbers are ``lines``."""
     is_free, n_names = options.skip is None, options.header
     end, notes = _end_of_table(rows) if is_free else None, []
-    first, last = HeadCells(rows[:end]).names_block(is_free)
+    first, below, last = HeadCells(rows[:end]).names_block(is_free)
     if is_free and n_names:
         first = max(min(first, last - n_names), 0)
     if titles := [" ".join(filter(None, row)) for row in rows[:first] if any(row)]:
@@ -88,50 +89,57 @@ def find_heading(
         line, listed = (lines[end - 1] if lines else end), shown(", ".join(filter(None, rows[end])))
         notes.append(f"Another table begins at line {line + 1} ({listed}) and is left out; "
                      f"skip={line} (--skip {line}) reads it alone.")  # fmt: skip
-    count, names, note = _names(rows[first:], last - first, options)
+    count, names, note = _names(rows[first:], below - first, last - first, options)
     return Heading(first, count, names, (*notes, *note), end)
 
 
-def _names(rows: Rows, count: int, options: ReadOptions) -> tuple[int, list[str], tuple[str, ...]]:
-    """Return the number of lines of names of the first records, the names, and a note on them."""
+def _names(
+    rows: Rows, n_names: int, n_above: int, options: ReadOptions
+) -> tuple[int, list[str], tuple[str, ...]]:
+    """Return the number of records above the rows, the names of columns, and notes on them."""
     top = [name.strip() for name in rows[0]] if rows else []
     numbered = [f"column {i + 1}" for i in range(len(top))]
-    is_free, n_found = options.header is None, count
+    is_free, count = options.header is None, n_above
     if options.header is not None:
         count = options.header
-        row = rows[min(count, len(rows)) - 1] if count > max(n_found, 1) else ()
+        row = rows[min(count, len(rows)) - 1] if count > max(n_above, 1) else ()
         if options.recorded and (any(map(_is_number, row)) or (count == 0 and top == numbered)):
             count = 1
     elif count == 1 and _is_data(rows):
         count = 0
-    names = _joined(rows[:count]) if count else numbered
-    if count == 0 and (is_free or options.recorded):
-        return (
-            count,
-            names,
-            (
-                f"The first line holds data ({shown(', '.join(top))}), so that columns are named "
-                "column 1, column 2 and so on; header=1 (--header 1) takes it for names.",
-            ),
+    if count == 0:
+        listed = shown(", ".join(top))
+        note = (f"The first line holds data ({listed}), so that columns are named column 1, "
+                "column 2 and so on; header=1 (--header 1) takes it for names.")  # fmt: skip
+        return count, numbered, (note,) if is_free or options.recorded else ()
+    is_found = count == n_above and (is_free or options.recorded)
+    names = _joined(rows[: n_names if is_found else count])
+    notes = []
+    if n_names > 1 and names != top:
+        notes.append(f"The names of {n_names} lines are joined ({shown(', '.join(names))}).")
+    if left := [
+        *filter(
+            None, (cell for row in rows[1 if names == top else n_names : count] for cell in row)
         )
-    if count > 1 and is_free and names == top:
-        left = shown(", ".join(cell for row in rows[1:count] for cell in row if cell))
-        note = f"The line below the names ({left}) is left out; header=1 (--header 1) keeps it."
-        return count, names, (note,)
-    listed = shown(", ".join(names))
-    note = f"The names of {count} lines are joined ({listed})."
-    return count, names, (note,) if count > 1 and is_free else ()
+    ]:
+        notes.append(f"The line below the names ({shown(', '.join(left))}) is left out; "
+                     "header=1 (--header 1) keeps it.")  # fmt: skip
+    return count, names, tuple(notes) if is_free else ()
 
 
-def all_named(names: Sequence[str]) -> list[str]:
-    """Return names in which empty ones are "Unnamed: 0" and so on by position, as in pandas."""
-    found = list[str]()
+def all_named(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return distinct names, "Unnamed: 0" and "a.1" as in pandas, and a note on repeated ones."""
+    found, repeated = list[str](), list[str]()
     for i, name in enumerate(names):
-        given = name or f"Unnamed: {i}"
-        while not name and given in names:  # The table may have been saved with its index before
-            given += ".1"
+        given, number = name or f"Unnamed: {i}", 0
+        while given in found or (given != name and given in names):
+            number += 1
+            given = f"{name or f'Unnamed: {i}'}.{number}"
+        repeated.extend([given] * bool(name and number))
         found.append(given)
-    return found
+    listed = shown(", ".join(map(repr, repeated)))
+    note = f"Columns have the names of others before them, and are called {listed}."
+    return found, (note,) if repeated else ()
 
 
 def kind(cell: str) -> int:
@@ -162,6 +170,7 @@ class HeadCells:
         self.kinds = np.vectorize(kind, otypes=[np.int8])(self.cells)
         self.texts = self.cells != ""
         self.n_texts = self.texts.sum(axis=1)
+        self._typed = np.zeros(self.width, dtype=np.int8)  # Kinds of columns of numbers or dates
 
     def n_above(self) -> int:
         """Return the number of records above the rows, after which cells have steady kinds."""
@@ -176,18 +185,18 @@ class HeadCells:
         """Return the last record that is names of columns of numbers or dates, None without."""
         return next(reversed(self._candidates(self.n_above())), None)
 
-    def names_block(self, is_free: bool) -> tuple[int, int]:
-        """Return the first record of names, record 0 unless free, and the first one below."""
+    def names_block(self, is_free: bool) -> tuple[int, int, int]:
+        """Return the first record of names, record 0 unless free, the next, and the first row."""
         n_above = self.n_above()
         found = self._candidates(n_above)
         if not is_free and 0 not in found:
-            return 0, 1
+            return 0, 1, 1
         if not found:  # The number of cells shows the names
             enough = _FILLED * max(self.texts[n_above:].any(axis=0).sum(), min(2, self.width))
             filled = np.flatnonzero((self.n_texts >= enough) & self._are_wide())
             found = [int(filled[0])] if len(filled) else [0]
             n_above = found[0] + 1
-        first = found[-1]
+        first = max(found, key=self._worth)
         last = first + 1
         while first > 0 and last - first < _MOST_NAMES and self._is_above(first, last):
             first -= 1
@@ -196,7 +205,27 @@ class HeadCells:
             for cell in self.rows[last] if cell.strip()
         ):  # fmt: skip
             last += 1
-        return (first, last) if is_free else (0, last)
+        below = last
+        while below < len(self.rows) and self._describes(below, below < n_above):
+            below += 1
+        return first if is_free else 0, last, below
+
+    def _worth(self, place: int) -> tuple[int, int, bool, int]:
+        """Return for how many columns a record has names, how many differ, and its place."""
+        names = self.cells[place, 1:]
+        n_names = int(self.texts[place, 1:].sum())
+        return n_names, len(set(names)), DATE not in self.kinds[place], place
+
+    def _describes(self, place: int, is_above: bool) -> bool:
+        """Return whether a record has no cell of the kind of its column, and is no row.
+
+        Unless it is above the rows, columns of text must be empty.
+        """
+        is_typed, kinds = self._typed > EMPTY, self.kinds[place]
+        is_filled = is_typed & (kinds > EMPTY)
+        is_odd = is_filled.any() and (kinds != self._typed)[is_filled].all()
+        has_text = not is_above and self.texts[place, ~is_typed].any()
+        return bool(is_odd and is_typed.sum() > 1 and not has_text)
 
     def _are_wide(self) -> Any:
         """Return which records have as many fields as the rows, or one more or less."""
@@ -211,6 +240,7 @@ class HeadCells:
         counts = [(below == each).sum(axis=0) for each in (NUMBER, DATE)]
         enough = _TYPED * np.maximum((below > EMPTY).sum(axis=0), 1)
         typed = np.select([counts[0] >= enough, counts[1] >= enough], [NUMBER, DATE], EMPTY)
+        self._typed = typed
         both = (typed > EMPTY) & (self.kinds > EMPTY)
         alike = ((self.kinds == typed) & both).sum(axis=1) / np.maximum(both.sum(axis=1), 1)
         are_names = both.any(axis=1) & (alike < 0.5) & self._are_wide()
@@ -218,13 +248,15 @@ class HeadCells:
         are_names &= 2 * (self.kinds == NUMBER).sum(axis=1) <= self.n_texts
         found = []
         for i in range(n_above):
-            if alike[i] > 0.5 and 2 * self.n_texts[i] >= self.width:
+            are_years = all(map(_YEAR.fullmatch, self.cells[i, both[i]]))
+            if alike[i] > 0.5 and 2 * self.n_texts[i] >= self.width and not are_years:
                 break  # A row
             found.extend([i] * bool(are_names[i]))
         # Entries such as "9.5 bhp" have digits, or texts next to them repeat below.
         others = self.cells[n_above:].T.tolist()
         plain = [i for i in found if self.texts[i, typed > EMPTY].all()
-                 and not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))
+                 and (not re.search(r"\d", "".join(self.cells[i, typed > EMPTY]))
+                      or (alike[i] == 0.0 and (typed > EMPTY).sum() > 1))
                  and not any(self.cells[i, j] in others[j] for j in np.flatnonzero(self.texts[i]))
         ]  # fmt: skip
         found = plain or found
@@ -238,17 +270,24 @@ class HeadCells:
         names = [cell.strip() for j, cell in enumerate(below) if self.texts[last:, j].any()]
         if not filled or len(names) < 2 or max(filled) < 2 <= len(names) - 2:
             return False
-        if len(filled) == self.width > 2 and len(set(above)) == len(above):
-            return bool((self.kinds[first - 1] != NUMBER).all())
-        return not all(names[1:]) or len(set(names)) < len(names)
+        is_full, n_distinct = len(filled) == self.width > 2, len(set(above))
+        if is_full and n_distinct == len(above) and (self.kinds[first - 1] != NUMBER).all():
+            return True
+        is_group = is_full and n_distinct < len(above) and above[0] == below[0]
+        return is_group or not all(names[1:]) or len(set(names)) < len(names)
 
 
 def _end_of_table(rows: Rows) -> int | None:
     """Return the record after a blank one with which another table begins, or None."""
     runs = [list(run) for _, run in groupby(range(len(rows)), key=lambda i: any(rows[i]))]
-    tables = [run for run in runs if len(run) >= _FEWEST_OF_TABLE and len(rows[run[-1]]) > 1
-              and len({len(rows[i]) for i in run[1:]}) == 1
-              and {NUMBER, DATE} & set(map(kind, rows[run[-1]]))]  # fmt: skip
+    tables = [
+        run
+        for run in runs
+        if len(run) >= _FEWEST_OF_TABLE
+        and len(rows[run[-1]]) > 1
+        and len({len(rows[i]) for i in run[1:]}) == 1
+        and sum(bool({NUMBER, DATE} & set(map(kind, rows[i]))) for i in run) > len(run) / 2
+    ]
     if len(tables) < 2 or len(rows[tables[0][-1]]) == 2 < len(rows[tables[1][-1]]):
         return None
     is_other = [*map(kind, rows[tables[0][-1]])] != [*map(kind, rows[tables[1][0]])]
@@ -301,8 +340,8 @@ def _joined(rows: Rows) -> list[str]:
     lines = [line for line in lines if not all(map(_RULE.fullmatch, filter(None, line)))]
     if len(lines) < 2 or (all(lines[0]) and len(set(lines[0])) == len(lines[0])):
         return lines[0] if lines else []
-    for line in lines[:-1]:  # A name applies to all columns up to the next name
-        for i in range(1, len(line)):
-            line[i] = line[i] or line[i - 1]
+    for line, below in pairwise(lines):  # A name applies to all columns up to the next name
+        for i in range(1, min(len(line), len(below))):
+            line[i] = line[i] or line[i - 1] * bool(below[i])
     columns = zip_longest(*lines, fillvalue="")
     return [" ".join(dict.fromkeys(filter(None, some))) for some in columns]

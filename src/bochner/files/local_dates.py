@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.date_forms import ISO, Notation, find_notation
+from bochner.files.date_forms import ISO, DateForm, find_form
 from bochner.files.date_words import ENGLISH, DateWords, find_words
 from bochner.files.rules import SAMPLE_SIZE, first_present
 
@@ -48,7 +48,7 @@ class LocalDates:
 
     by_order: Mapping[str, Times]
     offset: Offsets
-    notation: Notation = ISO
+    form: DateForm = ISO
     words: DateWords = ENGLISH
 
     def times(self, order: str = "dayfirst") -> Times:
@@ -91,18 +91,18 @@ def find_dates(texts: pa.Array, *, only_iso: bool = False) -> LocalDates | None:
     sample = first_present(texts).to_pylist()
     step = 1 + len(sample) // _MOST_TESTED
     tested = [*sample[:_MOST_TESTED], *sample[_MOST_TESTED::step]]
-    notation = find_notation(tested, only_iso=only_iso)
-    words = None if notation is None else _words(notation)
-    return None if notation is None or words is None else read_texts(texts, notation, words)
+    form = find_form(tested, only_iso=only_iso)
+    words = None if form is None else _words(form)
+    return None if form is None or words is None else read_texts(texts, form, words)
 
 
-def _words(notation: Notation) -> DateWords | None:
+def _words(form: DateForm) -> DateWords | None:
     """Return the language of the names of months and weekdays, None if they are other words."""
-    parts = [match.groupdict() for match in notation.matches]
+    parts = [match.groupdict() for match in form.matches]
     names = {each["name"] for each in parts if each.get("name")}
     days = {each[key] for each in parts for key in ("weekday", "after") if each.get(key)}
     words = find_words(names, days)
-    if words is None or notation.form.example != "Dec-21":
+    if words is None or form.example != "Dec-21":
         return words
     # The numbers of "Jan 17" are years, not days, after another sign than a space, or if the
     # months are evenly spaced.
@@ -110,12 +110,12 @@ def _words(notation: Notation) -> DateWords | None:
     steps = np.abs(np.diff(months))
     steps = steps[steps > 0]
     is_even = steps.size > 0 and bool((steps % steps[0] == 0).all()) and steps[0] < _MONTHS
-    are_years = is_even or any(each[0][each.end("name")] in "-/'" for each in notation.matches)
+    are_years = is_even or any(each[0][each.end("name")] in "-/'" for each in form.matches)
     return words if are_years else None
 
 
-def read_texts(texts: pa.Array, notation: Notation, words: DateWords = ENGLISH) -> LocalDates:
-    """Return the dates of texts (n,), some null, in a notation, NaT for other texts.
+def read_texts(texts: pa.Array, form: DateForm, words: DateWords = ENGLISH) -> LocalDates:
+    """Return the dates of texts (n,), some null, in a form, NaT for other texts.
 
     Spans of several days are read as their first day.
     """
@@ -125,21 +125,21 @@ def read_texts(texts: pa.Array, notation: Notation, words: DateWords = ENGLISH) 
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     encoded = texts.dictionary_encode()
     distinct = encoded.dictionary
-    for pattern, replacement in notation.rewrites:
+    for pattern, replacement in form.rewrites:
         distinct = pc.replace_substring_regex(distinct, pattern, replacement)
         distinct = pc.utf8_trim_whitespace(distinct)
-    parts = _Parts(distinct, notation.form.regex)
+    parts = _Parts(distinct, form.regex)
     month, day = _month(parts, words), parts.values("day", int, 1)
     offset = parts.values("zone", _offset_of, np.timedelta64(0, "m"))
     clock = _time_of_day(parts) - offset
     by_order = {"dayfirst": _days(parts, month, day) + clock}
-    if notation.form.is_ordered:
+    if form.is_ordered:
         by_order["monthfirst"] = _days(parts, day, month) + clock
     rows = np.array(encoded.indices.fill_null(len(distinct)))
     by_order = {
         order: np.append(times, np.datetime64("NaT"))[rows] for order, times in by_order.items()
     }
-    return LocalDates(by_order, np.append(offset, np.timedelta64(0))[rows], notation, words)
+    return LocalDates(by_order, np.append(offset, np.timedelta64(0))[rows], form, words)
 
 
 class _Parts:

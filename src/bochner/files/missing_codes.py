@@ -60,18 +60,15 @@ def missing_codes(columns: Mapping[str, pd.Series], remarks: Remarks) -> dict[st
 def _candidates(values: NDArray[np.generic]) -> list[tuple[float, bool]]:
     """Return numbers at either end that may be codes, and whether they are far from the others."""
     present = values[np.isfinite(values)]
-    if not present.size:
-        return []
     found = []
-    for code, others_of in ((present.min(), np.greater), (present.max(), np.less)):
-        if not _CODE.fullmatch(str(float(code))) and not _CODE.fullmatch(str(code)):
+    for code in (present.min(), present.max()) if present.size else ():
+        if not any(map(_CODE.fullmatch, (str(code), str(float(code))))):
             continue
-        others = present[others_of(present, code)]
-        if others.size in (0, present.size - 1) or present.size - others.size < _FEWEST_TIMES:
+        others = np.unique(present[present != code])
+        if not others.size or np.count_nonzero(present == code) < _FEWEST_TIMES:
             continue
-        low, high = float(others.min()), float(others.max())
-        gap = low - float(code) if code < low else float(code) - high
-        is_far = gap > high - low and len(np.unique(others)) >= _MOST_DISTINCT
+        code, low, high = float(code), float(others[0]), float(others[-1])
+        is_far = max(low - code, code - high) > high - low and others.size >= _MOST_DISTINCT
         if is_far or code < 0.0 <= low:
-            found.append((float(code), is_far))
+            found.append((code, is_far))
     return found

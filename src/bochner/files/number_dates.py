@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.date_forms import DateForm, Notation
+from bochner.files.date_forms import DateForm
 from bochner.files.local_dates import Times, read_texts
 from bochner.files.rules import SAMPLE_SIZE
 
@@ -89,7 +89,7 @@ def number_times(numbers: Numbers, form: str) -> Times:
         regex = regex.replace(part, group, 1)
     texts = pa.array(whole.astype(np.int64), mask=~is_valid).cast(pa.string())
     padded = pc.utf8_lpad(texts, len(digits), "0")
-    return read_texts(padded, Notation(DateForm(form, "", f"^{regex}$"))).times()
+    return read_texts(padded, DateForm(form, "", f"^{regex}$")).times()
 
 
 class NumberDates(NamedTuple):

@@ -13,7 +13,7 @@ from bochner.files.errors import InputError
 from bochner.files.number_dates import FORMS, number_dates
 from bochner.files.plain_numbers import LARGEST_EXACT, all_match, has_mark, plain_numbers
 from bochner.files.read_options import NUMBER_KINDS
-from bochner.files.rules import Conventions, Decision, Notes, Rule, TextColumn, first_present
+from bochner.files.rules import Decision, Notes, Rule, TextColumn, first_present
 from bochner.files.written_amounts import MARKS, PATTERNS, THOUSANDS, WrittenNumbers
 
 if TYPE_CHECKING:
@@ -59,12 +59,14 @@ class NumberRule(Rule):
             notes += [(f"{words}: --types {column.name}=date reads dates", dates.example)]
         return Decision(self.name, settings, {"decimal": decimals} if is_open else {}, notes)
 
-    def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
+    def settle(
+        self, column: TextColumn, decision: Decision, decided: Mapping[str, str], *, is_local: bool
+    ) -> Decision:
         """Return the decision with the decimal mark of most other columns of the file."""
-        counts = Counter(file.decided.values())
+        counts = Counter(decided.values())
         decimal = "," if counts[","] > counts["."] else "."
         decision = replace(decision, settings={**decision.settings, "decimal": decimal}, choices={})
-        if not file.has_semicolons and not counts[","] and not has_mark(column.texts, ","):
+        if not is_local and not counts[","] and not has_mark(column.texts, ","):
             return decision  # Points between fields that are separated by commas
         written = WrittenNumbers(column.texts, decimal)
         mark, row = next(iter(written.marks().items()))

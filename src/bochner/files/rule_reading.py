@@ -19,7 +19,6 @@ from bochner.files.rules import (
     MARKERS,
     MISSING,
     SHARE_READ,
-    Conventions,
     Decision,
     Notes,
     Rule,
@@ -136,8 +135,8 @@ def read_by_rules(
             waiting[name] = texts
         else:
             _finish(found[name], texts)
-    decimal = _settle(found, "decimal", Conventions(has_semicolons, {}))
-    order = _settle(found, "order", Conventions(has_semicolons, {}, decimal or "."))
+    decimal = _settle(found, "decimal", is_local=has_semicolons)
+    order = _settle(found, "order", is_local=has_semicolons or decimal == ",")
     for name, texts in waiting.items():
         _finish(found[name], texts)
     for name, some in found.items():
@@ -216,7 +215,7 @@ def _recorded(column: TextColumn, rule: Rule, record: Mapping[str, Any]) -> Read
     return some
 
 
-def _settle(found: Mapping[str, ReadColumn], setting: str, file: Conventions) -> str | None:
+def _settle(found: Mapping[str, ReadColumn], setting: str, *, is_local: bool) -> str | None:
     """Settle the choices of a setting by the columns that decide it; return the usual value."""
     are_open = [some for some in found.values() if setting in some.decision.choices]
     decided = {
@@ -227,7 +226,7 @@ def _settle(found: Mapping[str, ReadColumn], setting: str, file: Conventions) ->
     values = list(decided.values())
     for some in are_open:
         first = some.decision.choices[setting][0]
-        some.decision = some.rule.settle(some.column, some.decision, replace(file, decided=decided))
+        some.decision = some.rule.settle(some.column, some.decision, decided, is_local=is_local)
         if some.decision.settings[setting] != first:
             some.values = some.rule.read(some.column, some.decision.settings)
         values += [] if decided else [some.decision.settings[setting]]

@@ -115,18 +115,6 @@ class Decision:
     notes: Notes = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Conventions:
-    """What is known of a file when the choices of a column are settled.
-
-    ``decided`` has the values of a setting, by the names of the columns that decide it.
-    """
-
-    has_semicolons: bool
-    decided: Mapping[str, str]
-    decimal: str = "."
-
-
 class Rule(ABC):
     """A transformer of one column of texts, which may decline the column.
 
@@ -144,8 +132,14 @@ class Rule(ABC):
         column is then offered to the next rule if less than `SHARE_READ` is read.
         """
 
-    def settle(self, column: TextColumn, decision: Decision, file: Conventions) -> Decision:
-        """Return a decision without choices, which the rule must override if it has any."""
+    def settle(
+        self, column: TextColumn, decision: Decision, decided: Mapping[str, str], *, is_local: bool
+    ) -> Decision:
+        """Return a decision without choices, which the rule must override if it has any.
+
+        ``decided`` has the values of the setting by the names of other columns. ``is_local`` is
+        True if the file seems to be from a country with decimal commas.
+        """
         return decision
 
     @abstractmethod

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner._base.names import MOST_NAMED, Remarks, nearest, refuse_repeated
+from bochner._base.names import MOST_NAMED, Remarks, nearest
 from bochner.files.delimited_text import RawColumns
 from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, HeadCells, all_named, find_heading
@@ -114,9 +114,8 @@ def _read_book(book: Any, path: Path, options: ReadOptions) -> RawColumns:
         (rows[:LOOKED_AT] + 1).tolist(),
     )
     rows = rows[heading.n_titles + heading.n_names :]
-    names = all_named([name.strip() for name in heading.names])
-    refuse_repeated(names, str(path))
-    notes += heading.notes
+    names, of_names = all_named([name.strip() for name in heading.names])
+    notes += heading.notes + of_names
     if tall := [(first, last) for first, last in ranges if first[0] in rows and last[0] > first[0]]:
         first = ":".join(cell_name(*corner) for corner in min(tall))
         notes += (f"Each row of a merged range has the value of the range ({first} is the first).",)

@@ -127,7 +127,9 @@ def _recognised(content: bytes, expected: str | None = None) -> str:
     """Return the encoding in which words have the letters of a language, or the expected one."""
     from charset_normalizer import from_bytes
 
-    words = b" ".join(dict.fromkeys(_WORD.findall(content)))
+    # A sign by itself, such as that of copyright, is no letter of a language.
+    found = dict.fromkeys(_WORD.findall(content))
+    words = b" ".join([word for word in found if len(word) > 1] or found)
     if expected is not None and _score(words, expected) > 0.0:
         return expected
     scores = {name: round(_score(words, name), 2) for name in _LETTERS}

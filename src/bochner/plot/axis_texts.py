@@ -124,10 +124,7 @@ def name_axis(axis: "Axis", name: str, points: float) -> None:
 def finish(
     axis: "Axes", xlabel: str, ylabel: str, ticks: str = "xy", *, are_dates: bool = False
 ) -> None:
-    """Label the axes of a panel, shortened to the available room, and set ticks.
-
-    ``ticks`` names the numeric axes. With ``are_dates``, the horizontal axis has dates.
-    """
+    """Label the axes of a panel and set ticks on the axes named in ``ticks``, or dates along x."""
     across, up = panel_points(axis)
     name_axis(axis.xaxis, xlabel, across)
     name_axis(axis.yaxis, ylabel, up)
@@ -247,10 +244,7 @@ def dates_of(years: Array) -> NDArray[np.datetime64]:
 
 
 def legend(axes: "Sequence[Axes]", handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """Put a legend above the panels of a figure, or above the first panel of user axes.
-
-    A legend above the panels does not cover data.
-    """
+    """Put a legend above all panels of a figure, or above the first panel, where no data are."""
     figure = axes[0].figure
     # A figure's legend lies above titles, while a panel's legend would hide the panel's title.
     is_whole = len(figure.axes) == len(axes) and (len(axes) > 1 or bool(axes[0].get_title()))

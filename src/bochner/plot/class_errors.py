@@ -63,8 +63,7 @@ class RocDisplay(Display):
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
         """Return one-versus-rest curves of observed classes (n,) and probabilities (n, C).
 
-        For two classes there is one curve, of the second class; for more than six classes, only the
-        most frequent classes have a curve.
+        Two classes have the curve of the second one; of more than six, the most frequent have one.
         """
         labels, names, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
         check_labels(labels, names, len(predicted))
@@ -144,11 +143,7 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_predictions(cls, y: ArrayLike, predicted: ArrayLike) -> Self:
-        """Return the counts of observed and predicted classes, each of shape (n,).
-
-        If there are more than thirty classes, the classes with the most rows are kept, and the
-        remaining classes are merged into one.
-        """
+        """Return counts of observed and predicted classes (n,), rare ones of many merged."""
         observed, predictions = np.asarray(y).astype(str), np.asarray(predicted).astype(str)
         labels = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
         names = [str(name) for name in labels]
@@ -247,9 +242,8 @@ _COUNTS = (0.0, 1.04, 1.0, 0.2)
 class CalibrationDisplay(Display):
     """Observed shares (k,) against predicted shares (k,), from n rows.
 
-    ``lower`` and ``upper`` (k,) are the ends of the central 95 % range of the shares of calibrated
-    predictions. ``counts`` (b,) are numbers of predictions in bins of equal width, drawn in a panel
-    above; ``None`` if the shares are the coverage of intervals.
+    ``lower`` and ``upper`` (k,) are the ends of the 95 % range of calibrated predictions;
+    ``counts`` (b,) are numbers of predictions in equal bins, ``None`` for intervals.
     """
 
     predicted: Array
@@ -273,10 +267,6 @@ class CalibrationDisplay(Display):
         """Return the coverage of observations (n,) by intervals (n, k) of nominal levels (k,).
 
         Observations with equal ``clusters`` (n,) are dependent.
-
-        >>> ends = [[-1.0], [-1.0]], [[1.0], [1.0]]
-        >>> CalibrationDisplay.from_intervals([0.5, 2.0], *ends, levels=[0.6]).observed
-        array([0.5])
         """
         values, nominal = as_array(y)[:, None], as_array(levels)
         covered = (as_array(lower) <= values) & (values <= as_array(upper))
@@ -288,10 +278,9 @@ class CalibrationDisplay(Display):
 
     @classmethod
     def from_probabilities(cls, y: ArrayLike, probability: ArrayLike, classes: ArrayLike) -> Self:
-        """Return the frequency of classes (n,) as a function of predicted probabilities (n, C).
+        """Return frequencies of classes (n,) in bins of their predicted probabilities (n, C).
 
-        With more than two classes, the probabilities of all of them are pooled. Bins with fewer
-        than five predictions are counted, but have no point.
+        Several classes are pooled; bins of fewer than five predictions have no point.
         """
         labels, names, predicted = np.asarray(y), np.asarray(classes), as_array(probability)
         check_labels(labels, names, len(predicted))

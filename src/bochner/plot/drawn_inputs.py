@@ -19,10 +19,7 @@ _MOST_INPUTS = 6
 def input_names(
     model: BaseEstimator, names: Sequence[str] | None, dim: int, X: object = None
 ) -> list[str]:
-    """Return names of inputs: ``names``, or the column names at fit, or x0, x1, ...
-
-    Raises ValueError if the number of names is not the number of inputs.
-    """
+    """Return ``names``, or those of the columns at fit, or x0, x1, ..., or raise ValueError."""
     column_names = names
     if names is None and hasattr(model, "encoder_"):
         # The kernel of a table model acts on encoded columns, which have different names.
@@ -69,10 +66,7 @@ def learned_models(model: BaseEstimator) -> list[LearnedKernelEstimator]:
 
 
 def column_of(model: BaseEstimator, X: Any, column: object) -> Column:
-    """Return a table column by name or index; an array of n values is returned unchanged.
-
-    Raises ValueError if the table has no such column, or there are not n values.
-    """
+    """Return a table column by name or index, or an array of n values, or raise ValueError."""
     X = as_frame("X", X)
     if not isinstance(column, str | int | np.integer):
         values = read_column("value", column)

@@ -37,11 +37,9 @@ _OTHER = {"<unknown>": "other or missing"}
 class EffectDisplay(Display):
     """Averaged predictions along one column, or over two.
 
-    Effects of numbers and dates are lines with a band between the quartiles over rows; effects of
-    levels of text are points with bars between the quartiles. For classes, the curves of the at
-    most six classes that vary most are drawn, without bands. The effect of two columns is drawn as
-    one curve for each level of a column with at most six levels, or else as a map; for classes it
-    shows the class that varies most.
+    Numbers and dates have lines, levels of text points, each with quartiles over rows. Of several
+    classes, the six that vary most are drawn. Two columns are curves by level or a map; of several
+    classes they show the one that varies most.
     """
 
     effect: Effect
@@ -108,10 +106,7 @@ class EffectDisplay(Display):
         return axis_texts.dates_of(values) if self.effect.columns[i] in self.dates else values
 
     def _curves(self) -> tuple[list[str], Array, str]:
-        """Return names and averages (n, c) of curves along the x axis, and the averages' name.
-
-        Curves are those of the classes that vary most, or those of the levels of another column.
-        """
+        """Return names and averages (n, c) of curves of classes or levels, and a label."""
         classes, is_single = self.effect.classes, len(self.effect.columns) == 1
         cells = self.effect.mean.reshape(-1, 1 if classes is None else len(classes))
         order = np.argsort(-np.ptp(cells, axis=0), kind="stable")

@@ -179,10 +179,7 @@ def _functions(
 
 
 def _draws(bank: LearnedKernelEstimator, learned: Learned) -> list[KernelLike]:
-    """Return the kernels of posterior draws, if all of them are stationary.
-
-    Pooled draws are concatenated into one draw.
-    """
+    """Return the kernels of posterior draws, pooled draws apart, if all of them are stationary."""
     draws = learned.draws
     if any(len(draws.waves(index).modulated) for index in range(draws.n_draws)):
         return []

@@ -65,12 +65,7 @@ def _cloud(count: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionsDisplay(Display):
-    """Predictions (n,) against observations (n,), with ends of intervals of a nominal level.
-
-    >>> observed, predicted = np.array([1.0, 2.0]), np.array([1.1, 2.9])
-    >>> PredictionsDisplay(observed, predicted, predicted - 0.5, predicted + 0.5).describe()
-    'Predictions against observations of 2 rows: RMSE 0.6403, 90 % intervals cover 50.0 %.'
-    """
+    """Predictions (n,) against observations (n,), with ends of intervals of a nominal level."""
 
     observed: Array
     predicted: Array

@@ -48,12 +48,7 @@ _TICK_FACTORS = (1.0, 2.0, 5.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpectrumDisplay(Display):
-    r"""Shares of the variance by frequency or period of d inputs, one panel each.
-
-    A real kernel has the same weight at :math:`\omega` and :math:`-\omega`, so :math:`|\omega|` is
-    drawn. Densities over frequencies have an axis of periods above; shares over periods have a
-    logarithmic axis.
-    """
+    """Shares of the variance by absolute frequency or by period of d inputs, one panel each."""
 
     names: Sequence[str]
     frequencies: Array  # (M, d), in radians per unit of the inputs
@@ -245,10 +240,7 @@ def _round_periods(end: float, points: float) -> Array:
 
 
 def _wave_energy(coef: Array, n_frequencies: int) -> Array:
-    """Return the share (S, m) of each frequency in its draw's variance.
-
-    ``coef`` (S, p) holds the weights of cosines and sines in turn, then of other columns.
-    """
+    """Return each wave's share (S, m) of its draw's variance, from weights of cosines and sines."""
     waves = coef[:, : 2 * n_frequencies].reshape(len(coef), n_frequencies, 2)
     energy = np.sum(waves**2, axis=2)
     return as_array(energy / np.maximum(energy.sum(axis=1, keepdims=True), _TINY))

@@ -188,10 +188,7 @@ def _coverage_figure(subject: Subject) -> Figure:
 
 
 def _coverage_caption(display: CalibrationDisplay, at_level: Coverage | None) -> str:
-    """Return a sentence on the levels whose coverage is outside its expected range.
-
-    At the level of the study, the sentence repeats the study's own result.
-    """
+    """Return a sentence on levels with a coverage out of its range, and on the study's level."""
     if not len(display.outside):
         return "Coverage is within the range of calibrated intervals at all levels."
     parts = display.predicted, display.observed, display.lower, display.upper

@@ -45,11 +45,7 @@ def write_forecasts(
     level: float,
     path: str | PathLike[str],
 ) -> None:
-    """Write a report on the forecasts of a fitted model into an HTML file.
-
-    ``scores`` are backtest errors by the name of the series in the model, or None if they were
-    not measured.
-    """
+    """Write a report on forecasts; ``scores`` by series are None if they were not measured."""
     is_single, names, known = len(forecasts) == 1, list(model.series_), scores or {}
     sections = [] if is_single else [_overview(forecasts, names, known, level)]
     for place, (name, one) in enumerate(zip(names[:_MOST_SERIES], forecasts, strict=False)):

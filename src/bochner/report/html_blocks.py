@@ -89,11 +89,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check of the model or the data, with an explanation and advice.
-
-    ``weight`` is ``"check"`` if the reader has to act, ``"note"`` if the result is for information,
-    and ``"fine"`` if nothing is wrong.
-    """
+    """The result of a check: a "check" to act on, a "note" to know, or "fine"."""
 
     weight: str
     title: str
@@ -142,11 +138,7 @@ def _number(sections: Sequence[Section], prefix: str, numbers: Iterator[int]) ->
 
 
 def drawn(display: Display, title: str, caption: str) -> Figure:
-    """Draw a display as a figure, with the caption also as the text for screen readers.
-
-    Curves have colours that the page sets, ``--c0``, ``--c1``, ..., so that one picture suits light
-    and dark pages. Clouds of points are images of the class ``cloud``.
-    """
+    """Draw a display in colours that the page sets, with the caption for screen readers."""
     title = title[:1].upper() + title[1:]
     shown = _plotted(display)
     for artist in (artist for axis in shown.axes_ for artist in (*axis.lines, *axis.collections)):

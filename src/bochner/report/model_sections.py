@@ -138,10 +138,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
 
 
 def _inputs(law: TableLaw, n_standardised: int, n_encoded: int) -> str:
-    """Describe which encoded columns a member of the sum uses; normal quantiles come last.
-
-    Members for rows in time may omit columns with a trend.
-    """
+    """Describe the encoded columns of a member of the sum; normal quantiles come last."""
     if isinstance(law, TreeLaw):
         return "all columns"
     name, width = "both encodings", n_encoded

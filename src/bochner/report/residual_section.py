@@ -35,11 +35,9 @@ _LEAST_REST = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drift:
-    """Mean residuals over bins of a column.
+    """Mean residuals over k bins of a column, with the p-value of equal means.
 
-    ``labels``, ``mean``, ``std_error`` and ``count`` have an entry for each of k bins. ``p_value``
-    is the p-value for equal means, and ``share`` is the share of the squared residuals that the
-    means explain.
+    ``share`` is the share of the squared residuals that the means explain.
     """
 
     column: str
@@ -69,10 +67,7 @@ class Drift:
 def drift(
     column: Column, residuals: Array, clusters: NDArray[np.generic] | None = None
 ) -> Drift | None:
-    """Return means of the residuals (n,) over bins of a column; ``None`` for fewer than two bins.
-
-    Rows with the same label in ``clusters`` (n,) may be dependent.
-    """
+    """Return mean residuals over bins of a column; None for fewer than two bins."""
     codes, names = _bins(column)
     if len(names) < 2:
         return None
@@ -88,11 +83,7 @@ def _tested(
     residuals: Array,
     clusters: NDArray[np.generic] | None,
 ) -> Drift:
-    """Return mean residuals of the bins, with Hotelling's test of equal means.
-
-    The covariance of the sums of centred residuals over bins is estimated from rows or clusters,
-    without assuming equal variances.
-    """
+    """Return mean residuals of bins, with Hotelling's test of equal means."""
     k = len(names)
     centred = residuals - residuals.mean()
     members = np.eye(k)[codes]
@@ -164,10 +155,7 @@ def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
 
 
 def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
-    """Return the bins (k,) of k ordered values with ``sizes`` rows, at least ``least`` per bin.
-
-    A frequent value starts a new bin if the previous bin has enough rows.
-    """
+    """Return the bins (k,) of k ordered values; a frequent value starts a new bin if it can."""
     groups = np.zeros(len(sizes), dtype=np.intp)
     group = filled = 0
     for place, size in enumerate(sizes):

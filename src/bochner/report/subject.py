@@ -79,10 +79,9 @@ class Subject:
 
     @cached_property
     def residuals(self) -> Array:
-        """Residuals (n,): observations minus predictions.
+        """Residuals (n,): observed minus predicted values, or occurrence minus probability.
 
-        For two classes: 1 or 0, whether the second class occurred, minus its probability. For more
-        classes: whether the predicted class occurred, minus its probability.
+        Of two classes, the second one is meant, and of more classes the predicted one.
         """
         outcome = self.study.own
         if outcome.classes is None:

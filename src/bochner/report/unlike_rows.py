@@ -63,10 +63,7 @@ def _table(by_kind: Mapping[str, Outcome]) -> Table:
 
 
 def unlike(subject: Subject) -> Finding | None:
-    """Check calibration and errors of the rows unlike the training rows.
-
-    Their errors are compared with the errors of the remaining rows.
-    """
+    """Check calibration and errors of rows unlike the training rows, next to the other rows."""
     by_kind = dict(subject.by_kind)
     if not by_kind:
         return None
