@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.resources import files
+from itertools import count
 from os import PathLike
 from typing import Any
 
@@ -27,7 +28,7 @@ from bochner.report.accuracy import errors_section, intervals_section, predictio
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
-from bochner.report.html_blocks import Finding, Section, numbered, typeset, without_control
+from bochner.report.html_blocks import Finding, Section, typeset, without_control
 from bochner.report.model_sections import data_section, model_section, reproduction_section
 from bochner.report.name_texts import cut, quoted
 from bochner.report.residual_section import MOST_COLUMNS, Drift, drifts, residuals_section
@@ -147,11 +148,6 @@ class Title:
     source: str
     rows: str
 
-    @property
-    def short_source(self) -> str:
-        """The name of the source, shortened if it is long."""
-        return cut(self.source)
-
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -184,8 +180,8 @@ def html(studies: Sequence[Study]) -> str:
     study = first.study
     rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')} ({scope(study)})"
     names = " and ".join(subject.name for subject in subjects)
-    title_of_page = Title("Report on a model", "Predictions of", names, study.table.source, rows)
-    return rendered(title_of_page, heads, sections)
+    about = "Report on a model", "Predictions of", names, cut(study.table.source)
+    return rendered(Title(*about, rows), heads, sections)
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
@@ -255,12 +251,13 @@ def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["next_figure"] = count(1).__next__
     folder = files("bochner.report") / "template"
     style, script = ((folder / name).read_text("utf-8") for name in ("report.css", "report.js"))
     page = environment.get_template("report.html.jinja").render(
         title=title,
         heads=heads,
-        sections=numbered(sections),
+        sections=sections,
         style=Markup(style),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
