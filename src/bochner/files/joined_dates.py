@@ -49,16 +49,9 @@ _HOURS = 24
 
 
 def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFrame, str]:
-    """Return a table whose parts of dates are joined in a first column, and a note on it.
+    """Return a table whose parts of dates are joined in one column, and a note, empty if none are.
 
-    The parts are a date and a time of day, or a year with a quarter, a month or a week, a day and
-    an hour. Columns in ``named`` have another role. The note is empty if nothing is joined.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"year": [2020, 2021], "month": [12, 1], "sold": [3.0, 4.0]})
-    >>> joined, note = join_dates(frame, ["sold"])
-    >>> list(joined), str(joined["year month"][1])
-    (['year month', 'sold'], '2021-01-01 00:00:00')
+    Columns in ``named`` have another role.
     """
     import pyarrow as pa
 
