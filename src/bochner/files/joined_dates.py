@@ -67,17 +67,15 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
     if not parts or not len(frame):
         return frame, ""
     texts = ["".join(row) for row in zip(*(texts for _, texts in parts.values()), strict=True)]
-    if "month" in parts and "day" not in parts:
-        texts = [f"{text}/1" for text in texts]
     reading = DateRule().read(TextColumn("", pa.array(texts), ReadOptions()), {})
     if reading.isna().any():
         return frame, ""
     names = [name for name, _ in parts.values()]
-    place = min(list(frame.columns).index(name) for name in names)
-    rest, joined = frame.drop(columns=names), " ".join(names)
-    rest.insert(min(place, rest.shape[1]), joined, reading.to_numpy())
-    first = str(rest[joined].iloc[0]).removesuffix(" 00:00:00")
-    listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
+    rest = frame.drop(columns=names)
+    place = min(map(list(frame.columns).index, names))
+    rest.insert(place, " ".join(names), reading.to_numpy())
+    first = str(reading[0]).removesuffix(" 00:00:00")
+    listed = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
     return rest, f"{listed} are joined into times (row 1: {first})."
 
 
