@@ -50,16 +50,9 @@ larger ones have their minutes, such as 1330."""
 
 
 def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFrame, str]:
-    """Return a table whose parts of dates are joined in a first column, and a note on it.
+    """Return a table whose parts of dates are joined in one column, and a note, empty if none are.
 
-    The parts are a date and a time of day, or a year with a quarter, a month or a week, a day and
-    an hour. Columns in ``named`` have another role. The note is empty if nothing is joined.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"year": [2020, 2021], "month": [12, 1], "sold": [3.0, 4.0]})
-    >>> joined, note = join_dates(frame, ["sold"])
-    >>> list(joined), str(joined["year month"][1])
-    (['year month', 'sold'], '2021-01-01 00:00:00')
+    Columns in ``named`` have another role.
     """
     import pyarrow as pa
 
@@ -68,17 +61,15 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
     if not parts or not len(frame):
         return frame, ""
     texts = ["".join(row) for row in zip(*(texts for _, texts in parts.values()), strict=True)]
-    if "month" in parts and "day" not in parts:
-        texts = [f"{text}/1" for text in texts]
     reading = DateRule().read(TextColumn("", pa.array(texts), ReadOptions()), {})
     if reading.isna().any():
         return frame, ""
     names = [name for name, _ in parts.values()]
-    place = min(list(frame.columns).index(name) for name in names)
-    rest, joined = frame.drop(columns=names), " ".join(names)
-    rest.insert(min(place, rest.shape[1]), joined, reading.to_numpy())
-    first = str(rest[joined].iloc[0]).removesuffix(" 00:00:00")
-    listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
+    rest = frame.drop(columns=names)
+    place = min(map(list(frame.columns).index, names))
+    rest.insert(place, " ".join(names), reading.to_numpy())
+    first = str(reading[0]).removesuffix(" 00:00:00")
+    listed = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
     return rest, f"{listed} are joined into times (row 1: {first})."
 
 

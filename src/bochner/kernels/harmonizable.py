@@ -23,7 +23,12 @@ from bochner._base.arrays import (
 from bochner._base.limits import LARGEST_ENTRY
 from bochner.kernels.base import Kernel, Product, Scaled, Sum
 from bochner.kernels.definiteness import Definiteness, definiteness
-from bochner.kernels.kernel_parameters import checked_rows, convert_fields, nested_tuples
+from bochner.kernels.kernel_parameters import (
+    check_count,
+    checked_rows,
+    convert_fields,
+    nested_tuples,
+)
 from bochner.kernels.spectral_mixture import SpectralMixture
 from bochner.kernels.stationary import Anova, Correlation
 
@@ -203,11 +208,7 @@ class Harmonizable(Kernel):
         return diagonal
 
     def check_dim(self, dim: int) -> None:
-        if dim != self.dim:
-            raise ValueError(
-                f"This Harmonizable kernel is defined on {self.dim} inputs (the last axis of "
-                f"frequencies), but the data have {dim}."
-            )
+        check_count(self, "the last axis of frequencies", dim)
 
 
 def _check_windows(n_windows: object, scaled: Array) -> None:

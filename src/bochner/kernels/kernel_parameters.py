@@ -82,6 +82,15 @@ def checked_shape(kernel: object, method: str, values: Array, shape: tuple[int, 
     return values
 
 
+def check_count(kernel: Any, axis: str, dim: int) -> None:
+    """Raise ``ValueError`` unless a kernel on ``kernel.dim`` inputs has as many."""
+    if dim != kernel.dim:
+        raise ValueError(
+            f"This {type(kernel).__name__} is defined on {kernel.dim} inputs ({axis}), but the "
+            f"data have {dim}."
+        )
+
+
 def nested_tuples(value: object) -> Any:
     """Return nested lists as tuples, which are hashable."""
     return tuple(map(nested_tuples, value)) if isinstance(value, list) else value

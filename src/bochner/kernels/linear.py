@@ -17,7 +17,6 @@ from bochner._base.arrays import (
     as_positive,
     as_positive_scalar,
     as_scalar_or_tuple,
-    check_dim,
     column_extremes,
 )
 from bochner._base.warn import warn_user
@@ -65,6 +64,7 @@ class Linear(Kernel):
     centre: LengthScale = 0.0
     reach: LengthScale | None = None
 
+    per_input = ("variance", "centre", "reach")
     parameter_domains = MappingProxyType({"variance": POSITIVE})
 
     farthest: ClassVar[float] = 1e4
@@ -98,11 +98,6 @@ class Linear(Kernel):
                 f"{self.farthest:g} times as far from the centre as reach. Give a larger reach, or "
                 f"fit on data that reach as far."
             )
-
-    def check_dim(self, dim: int) -> None:
-        for name in ("variance", "centre", "reach"):
-            if getattr(self, name) is not None:
-                check_dim(name, getattr(self, name), dim)
 
     def resolved(self, names: Sequence[str] | None, rows: InputRows | None = None) -> Kernel:
         if rows is None or self.reach is not None:
@@ -169,9 +164,6 @@ class Constant(LagKernel):
     def evaluate(self, X: Array, Y: Array) -> Array:
         return np.full((len(X), len(Y)), self.value)
 
-    def check_dim(self, dim: int) -> None:
-        """Accept any number of inputs."""
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class White(Kernel):
@@ -211,6 +203,3 @@ class White(Kernel):
 
     def diag(self, X: ArrayLike) -> Array:
         return np.full(len(checked_rows(X)), self.noise)
-
-    def check_dim(self, dim: int) -> None:
-        """Accept any number of inputs."""

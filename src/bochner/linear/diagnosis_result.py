@@ -61,10 +61,7 @@ class Spectrum:
 
 
 def spectrum_of(gram: Array, tolerance: float = 1e-10) -> Spectrum:
-    """Return the inertia and effective rank of the symmetric part of a finite matrix (n, n).
-
-    ``tolerance`` is relative to the largest absolute eigenvalue.
-    """
+    """Return the inertia and effective rank of the symmetric part of a finite matrix (n, n)."""
     scale = float(np.abs(gram).max(initial=0.0)) or 1.0
     symmetric: Array = (0.5 / scale) * (gram + gram.T)
     values: Array = np.asarray(eigvalsh(symmetric), dtype=np.float64)

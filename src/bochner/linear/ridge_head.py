@@ -60,12 +60,7 @@ LinearSolution = RidgePosterior | KreinSolution | IterativeSolution
 def predictions(
     features: FeatureMap, solution: LinearSolution, X: InputRows, *, with_std: bool
 ) -> tuple[Any, Any]:
-    """Return predicted means and, with ``with_std``, standard deviations, both of shape (n, t).
-
-    With ``with_std``, ``features`` include the check features of the solution's law.
-
-    Raises ValueError if the solution has no standard deviations.
-    """
+    """Return means and, with ``with_std``, standard deviations (n, t), or raise ValueError."""
     law = with_uncertainty(solution).law if with_std else solution
     mean = np.empty((X.shape[0], law.coef.shape[1]))
     std = np.empty_like(mean) if with_std else None
@@ -78,10 +73,7 @@ def predictions(
 
 
 def covariances(features: FeatureMap, solution: LinearSolution, X: InputRows) -> Any:
-    """Return predictive covariances (n, n, t) of rows (n, d).
-
-    Raises ValueError if the solution has no covariances.
-    """
+    """Return predictive covariances (n, n, t) of rows (n, d), or raise ValueError."""
     return with_uncertainty(solution).law.cov(features.features(X, np.float64))
 
 

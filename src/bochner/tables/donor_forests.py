@@ -1,16 +1,10 @@
 r"""Imputation of unknown entries of rows by draws from training rows.
 
 The predictive distribution of a row with known entries :math:`x_k` and unknown entries :math:`x_u`
-is the average over the unknown entries,
-
-.. math:: p(y \mid x_k) = \int p(y \mid x_k, x_u) \, p(x_u \mid x_k) \, dx_u.
-
-A training row that gives its entry to a row with a gap is a *donor* (hot-deck imputation). Donors
-are drawn by a random forest that predicts a column from the other columns: a row of the same leaf
-is a draw from an estimate of the conditional distribution (Meinshausen, "Quantile regression
-forests", 2006), which weighs columns by their information about the unknown entry. Several unknown
-columns are drawn one after another, each given the columns drawn before. Entries must be missing at
-random given the known entries.
+is :math:`p(y \mid x_k) = \int p(y \mid x_k, x_u) \, p(x_u \mid x_k) \, dx_u`. A training row that
+gives its entry to a row with a gap is a *donor*: a row of the same leaf of a random forest, which
+predicts a column from the other columns (Meinshausen, "Quantile regression forests", 2006). Several
+unknown columns are drawn one after another. Entries must be missing at random.
 """
 
 from dataclasses import dataclass

@@ -1,15 +1,12 @@
 r"""Predictions for rows with numbers beyond the range of a fit.
 
-Features of numbers are bounded, so that without a correction a prediction beyond the range equals
-the prediction at its end. The function beyond the range is unknown. With the vector :math:`\delta`
-from the ends of the ranges to the row, slopes at the ends give the extrapolated change of the
-function,
+With the vector :math:`\delta` from the ends of the ranges to the row, slopes over the distances
+:math:`t_k \delta` within the range give the extrapolated change of the function,
 
-.. math:: \Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k,
+.. math:: \Delta_k = (f(x_{end}) - f(x_{end} - t_k \delta)) / t_k.
 
-with the slopes over the distances :math:`t_k \delta` within the range. Predictions take half of the
-mean change by each number, at most the change over half of its range. Their standard deviation
-grows with the distance to the largest extrapolated change.
+Predictions take half of the mean change by each number, at most the change over half of its range.
+Their standard deviation grows with the distance to the largest extrapolated change.
 """
 
 from collections.abc import Callable, Sequence

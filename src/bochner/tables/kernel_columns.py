@@ -70,24 +70,20 @@ class ExponentialProfile(NamedTuple):
 
     factor: float  # u = factor * distance, or its square root
     is_root: bool
-    p0: float
-    p1: float
-    p2: float
+    p0: float = 1.0
+    p1: float = 0.0
+    p2: float = 0.0
 
 
 def profile_of(kernel: Kernel) -> ExponentialProfile | None:
     """Return a kernel as a function of its distance, ``None`` if it has no closed form."""
-    if isinstance(kernel, Laplacian):
-        return ExponentialProfile(1.0, False, 1.0, 0.0, 0.0)
-    if isinstance(kernel, Gaussian):
-        return ExponentialProfile(0.5, False, 1.0, 0.0, 0.0)
+    if isinstance(kernel, Laplacian | Gaussian):
+        return ExponentialProfile(1.0 if isinstance(kernel, Laplacian) else 0.5, is_root=False)
     if isinstance(kernel, Exponential):
-        return ExponentialProfile(1.0, True, 1.0, 0.0, 0.0)
+        return ExponentialProfile(1.0, is_root=True)
     if isinstance(kernel, Matern) and kernel.nu in (0.5, 1.5, 2.5):
-        factor = float(np.sqrt(2.0 * kernel.nu))
-        return ExponentialProfile(
-            factor, True, 1.0, float(kernel.nu > 0.5), (kernel.nu > 1.5) / 3.0
-        )
+        p1, p2 = float(kernel.nu > 0.5), (kernel.nu > 1.5) / 3.0
+        return ExponentialProfile(float(np.sqrt(2.0 * kernel.nu)), True, p1=p1, p2=p2)
     return None
 
 

@@ -1,12 +1,8 @@
-r"""Predictions of later stretches of time, each from the observations before it (rolling origins).
+"""Predictions of later stretches of time, each from the observations before it (rolling origins).
 
-Errors at later rows are estimated by predictions from earlier rows only. Errors in a stretch of
-time are correlated, because a change of level moves all of them. The last stretches are therefore
-predicted one after another by base models of the observations before them. Weights and calibration
-are fitted to these predictions with the effective number of observations.
-
-Probabilities of classes are likewise averages over draws of the scale and the constants of a
-softmax, because few stretches determine these less precisely than as many uncorrelated rows.
+Errors in a stretch of time are correlated, because a change of level moves all of them. Weights and
+calibration are fitted with the effective number of observations. Probabilities of classes are
+averages over draws of the scale and the constants of a softmax, for the same reason.
 """
 
 from collections.abc import Callable, Sequence

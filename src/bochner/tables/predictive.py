@@ -1,10 +1,8 @@
 r"""The predictive distribution of new targets, from which all predictions of numbers are computed.
 
-The standardised errors have one distribution with quantile function :math:`Q` and mean zero.
 A new target of a row is :math:`h(m + s\,Q(U))` with the row's mean :math:`m` and standard deviation
-:math:`s`, the increasing map :math:`h` to the units of the target, and :math:`U` uniform. A row may
-also be a mixture of several such components. Means, standard deviations, quantiles, intervals and
-samples are functionals of this distribution.
+:math:`s`, the quantile function :math:`Q` of standardised errors, the increasing map :math:`h` to
+the units of the target, and :math:`U` uniform; or a mixture of several such components.
 """
 
 from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bochner._base.arrays import Array, steps
 from bochner._base.limits import LARGEST_ENTRY
 from bochner._base.threads import in_order, single_threaded_blas
-from bochner.tables.encoder import TableEncoder, column_blocks
+from bochner.tables.encoder import TableEncoder
 from bochner.tables.encodings import grid, has_codes, is_free_text
 
 _BATCH = 250
@@ -256,18 +256,6 @@ def aligned(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in columns]
     lines = [map(str.rjust, row, widths) for row in (heading, *rows)]
     return "\n".join("  ".join(line) for line in lines)
-
-
-def dependence_of(
-    outputs: Callable[[Array], Array],
-    encoders: Sequence[TableEncoder],
-    background: Array,
-    unit: Any,
-) -> Dependence:
-    """Return predictions over ``unit`` as a function of encoded columns, by the table's columns."""
-    names = [state["name"] for state in encoders[0].columns_]
-    groups = dict(zip(names, column_blocks(encoders), strict=True))
-    return Dependence(lambda X: outputs(X) / unit, background, groups)
 
 
 def grids_of(

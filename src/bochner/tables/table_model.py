@@ -18,7 +18,7 @@ from bochner._base.threads import checked_n_jobs
 from bochner.features.chunks import MEANINGS
 from bochner.files.columns import rows_of
 from bochner.tables.contributions import Contributions, contributions
-from bochner.tables.encoder import TableEncoder, read_rows, side_by_side
+from bochner.tables.encoder import TableEncoder, column_blocks, read_rows, side_by_side
 from bochner.tables.estimator_laws import checked_base_models
 from bochner.tables.fit_plan import EFFORTS
 from bochner.tables.new_rows import NewRows, RowKnowledge
@@ -27,7 +27,6 @@ from bochner.tables.sensitivity import (
     Effect,
     VarianceShares,
     check_background,
-    dependence_of,
     grids_of,
 )
 from bochner.tables.table_fit import FitSettings
@@ -127,23 +126,14 @@ class TableModel(BaseEstimator, ABC):
         return NewRows(encoded, self.background_, self.knowledge_, known, encoders)
 
     def unlike_rows(self, X: MatrixLike) -> dict[str, NDArray[np.bool_]]:
-        """Return masks of rows that differ from the training rows, so that predictions are unsure.
+        """Return masks (n,) of rows of a table that differ from the training rows, by the reason.
 
         Predictions of such rows are averages over possible values of unknown entries, and intervals
-        are wider.
-
-        Parameters
-        ----------
-        X : pandas.DataFrame, polars.DataFrame or array-like of shape (n, d)
-
-        Returns
-        -------
-        masks : dict of arrays of bool of shape (n,)
-            ``"missing"``: an entry is missing in a column that had no, or hardly any, missing
-            entries at the fit. ``"new level"``: text that no training row had. ``"beyond the
-            range"``: a number is greater or smaller than any of the fit, or a date is earlier.
-            ``"later"``: a date is later than any of the fit, or a column that grows with the
-            ``time`` of the fit is greater.
+        are wider. ``"missing"``: an entry is missing in a column that had no, or hardly any,
+        missing entries at the fit. ``"new level"``: text that no training row had. ``"beyond the
+        range"``: a number is greater or smaller than any of the fit, or a date is earlier.
+        ``"later"``: a date is later than any of the fit, or a column that grows with the ``time``
+        of the fit is greater.
 
         Examples
         --------
@@ -213,8 +203,7 @@ class TableModel(BaseEstimator, ABC):
         ImportError
             If jinja2, matplotlib or pandas is missing.
         ValueError
-            If there are no rows, the number of targets differs from the number of rows, or a class
-            is unknown.
+            If there are no rows, not as many targets as rows, or unknown classes.
         """
         check_is_fitted(self, "head_")
         try:
@@ -274,21 +263,10 @@ class TableModel(BaseEstimator, ABC):
 
         Predictions are averaged over the background rows with the column set to each value
         (Friedman, "Greedy function approximation", 2001). The averages have one column per class,
-        or per target if there are several.
-
-        Parameters
-        ----------
-        *columns : str
-            One or two names; columns of an array have the names x0, x1, ...
-        n_values : int, default=24
-            Largest number of values of a column. If the background rows have more different values,
-            numbers at evenly spaced ranks or the most frequent levels are used.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, it had no features at fit, or there are not one or two
-            different columns.
+        or per target if there are several. Columns of an array have the names x0, x1, ... If the
+        background rows have more than ``n_values`` different values, numbers at evenly spaced ranks
+        or the most frequent levels are used. Raises ValueError if there is no such column, it had
+        no features at fit, or there are not one or two different columns.
         """
         dependence, most = self._dependence(), as_count("n_values", n_values)
         states = {state["name"]: state for state in self.encoder_.columns_}
@@ -356,10 +334,13 @@ class TableModel(BaseEstimator, ABC):
         found = contributions(dependence, completed, rng, count, names)
         return found.averaged(len(new), parts).plus(self._changes_by_column(new))
 
-    def _dependence(self, unit: object = 1.0) -> Dependence:
+    def _dependence(self, unit: Any = 1.0) -> Dependence:
         """Return predictions divided by ``unit`` as a function of all encoded columns."""
         check_is_fitted(self, "head_")
-        return dependence_of(self._outputs, self._encoders(), self.background_, unit)
+        encoders = self._encoders()
+        names = [state["name"] for state in self.encoder_.columns_]
+        groups = dict(zip(names, column_blocks(encoders), strict=True))
+        return Dependence(lambda X: self._outputs(X) / unit, self.background_, groups)
 
     def _try_out(self) -> None:
         """Raise ValueError if background rows of a loaded model do not match its columns."""

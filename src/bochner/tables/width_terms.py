@@ -4,13 +4,9 @@ The penalised loss of scores :math:`a_i` is
 
 .. math:: \sum_i f_i + a_i e^{-f_i} + \tfrac12 \sum_j \lambda_j \beta_j^\top S_j \beta_j,
 
-with :math:`f = B \beta`. Each curve and each group of indicators has a penalty :math:`\lambda_j`.
-The generalised Fellner–Schall update sets it to the dispersion of the scores times the effective
-number of coefficients over :math:`\beta_j^\top S_j \beta_j`, which increases the marginal
-likelihood: terms without evidence vanish.
-
-Source: Wood and Fasiolo, "A generalized Fellner-Schall method for smoothing parameter
-optimization", 2017.
+with :math:`f = B \beta`. The penalties :math:`\lambda_j` of curves and groups of indicators are
+updated by Wood and Fasiolo, "A generalized Fellner-Schall method for smoothing parameter
+optimization", 2017: terms without evidence vanish.
 """
 
 from collections.abc import Sequence

@@ -1,24 +1,19 @@
 r"""Widths of intervals as functions of the prediction and of the columns.
 
-Errors of most targets grow with the target, and differ between regions. The variances of laws with
-constant noise do not show this. A factor :math:`g(x)` of the standard deviations is learned from
-the absolute scores :math:`a_i` of left-out observations, with the negative log likelihood of a
-Laplace law,
+A factor :math:`g(x)` of the standard deviations is learned from the absolute scores :math:`a_i` of
+left-out observations, with the negative log likelihood of a Laplace law,
 
 .. math:: \sum_i \log g(x_i) + a_i / g(x_i),
 
 which is less sensitive to large errors than squares. :math:`\log g` is a sum of curves of the
-prediction, of the laws' standard deviation and of their disagreement, of a term for each level of
-text and each indicator of missing entries, of curves of numeric columns, and of boosted trees of
-the columns. Curves and terms are fitted together, so that a curve does not describe what a level
-explains. Each curve, and the terms of each column, are penalised as much as their size suggests
-(:mod:`bochner.tables.width_terms`): without evidence they vanish. The sum and the trees
-are used if they increase the cross-validated likelihood.
+prediction, of the laws' standard deviation and of their disagreement, of terms of levels and
+indicators, of curves of numeric columns, and of boosted trees. Each part is penalised as much as
+its size suggests (:mod:`bochner.tables.width_terms`). The sum and the trees are used if they
+increase the cross-validated likelihood.
 
-A leave-one-out prediction may reveal the left-out target. Among ``k`` equal rows, the prediction
-without a target differs from the mean prediction by a ``k``-th of the target's residual, with the
-opposite sign. Curves must not resolve such differences. Between two knots, the distance times the
-number of observations is therefore at least several residuals.
+Among ``k`` equal rows, the prediction without a target differs from the mean prediction by a
+``k``-th of the target's residual. Curves must not resolve such differences: between two knots, the
+distance times the number of observations is at least several residuals.
 """
 
 from collections.abc import Callable, Iterator
