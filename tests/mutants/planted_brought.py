@@ -54,8 +54,8 @@ plant("codes_are_words", rule_reading.ReadColumn, "is_enough", "if any(any(map(s
       "if False and any(any(map(str.isdigit, word))", "codes among numbers")  # fmt: skip
 plant("words_are_few", rule_reading.ReadColumn, "is_enough", "are_few = are_words and",
       "are_few = False and", "a word among numbers")  # fmt: skip
-plant("words_are_not_recorded", rule_reading, "read_by_rules", "if kept else {}",
-      "if False else {}", "a word among numbers", users=[table_reading])  # fmt: skip
+plant("words_are_not_recorded", rule_reading, "_finish", "if kept else {}",
+      "if False else {}", "a word among numbers")  # fmt: skip
 plant("factors_are_units", written_amounts.WrittenNumbers, "amount", "if some else {}",
       "if False else {}", "two factors")  # fmt: skip
 plant("flags_are_units", written_amounts._End, "scale",

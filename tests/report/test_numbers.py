@@ -224,7 +224,7 @@ def test_coverage_by_level_is_that_of_the_intervals_of_the_model(model, number, 
     y = of_target(model.predict(rows)) + 2.0 * np.random.default_rng(8).normal(size=len(rows))
     ends = map(of_target, model.predict_interval(rows, 0.9))
     own = Outcome(y, of_target(model.predict(rows)), *ends, unit=9.0)
-    checked = replace(study, model=model, outcomes={"bochner": own})
+    checked = replace(study, model=model, outcomes={"bochner": own}, number=number or 0)
     accuracy.intervals_section(Subject(checked, 1 if number is None else 2))
     ((display, _),) = pictures.values()
     for level, observed in zip(display.predicted, display.observed, strict=True):

@@ -80,6 +80,7 @@ class Study:
     record: Mapping[str, Any] = field(default_factory=dict)
     row_names: Sequence[str] = ()
     leaks: Sequence[Leak] = ()
+    number: int = 0  # Index of the target among those of the model
 
     @property
     def own(self) -> Outcome:
@@ -237,7 +238,8 @@ def studies_of(
     for number, (name, of_target) in enumerate(zip(targets, outcomes, strict=True)):
         part = split.of_target(number)
         suspects = leaks(columns, part.y, split.task == "classification", time)
-        studies.append(Study(model, name, table, part, of_target, leaks=suspects, **shared))
+        own = {"leaks": suspects, "number": number, **shared}
+        studies.append(Study(model, name, table, part, of_target, **own))
     return studies
 
 

@@ -76,10 +76,7 @@ _EXCEL_HINT = re.compile(rb"\s*\"?sep=(.)\"?\r?\n")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawColumns:
-    """Columns (n,) by name before conversion, those of a text file as texts of Arrow.
-
-    ``delimiter`` is that of a text file, and ``n_names`` the number of lines of names.
-    """
+    """Columns (n,) by name before conversion, the delimiter of a text file, and lines of names."""
 
     columns: dict[str, pd.Series]
     notes: tuple[str, ...] = ()
@@ -89,12 +86,7 @@ class RawColumns:
 
 
 def read_texts(path: Path, preferred: str, options: ReadOptions) -> RawColumns:
-    """Return the texts of the columns of a file, null where missing.
-
-    The ``preferred`` delimiter wins unless another fits better. Empty names become "Unnamed: 0" and
-    so on by position, as in pandas. Raises InputError for a file without rows, for rows of another
-    length than the names, unless they are dropped, and for an open quotation mark.
-    """
+    """Return the columns of a file as texts; the ``preferred`` delimiter wins if it fits."""
     source = place(path)
     text, encoding, notes = to_utf8(
         source, content_of(path), options.encoding, is_recorded=options.recorded
@@ -165,10 +157,7 @@ def _sample(text: bytes, start: int) -> str:
 
 
 def records(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the first records of stripped fields, and the number of lines up to each one's end.
-
-    Blank lines are empty records.
-    """
+    """Return the first records of stripped fields, and the number of lines up to each one's end."""
     text, delimiter = _tabbed(text, delimiter), delimiter.replace(" ", "\t")[0]
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -184,8 +173,7 @@ def records(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 def delimiter_of(sample: str, preferred: str) -> str:
     """Return the delimiter by which most lines have the same number of fields of known types.
 
-    If several do, it is the preferred one, or the one with more fields. Columns of spaces are
-    " ", or " " and the places where they begin.
+    Columns of spaces are " ", or " " and the places where they begin.
     """
     best, best_score = preferred, (0.0, False, 0)
     places = " " + ",".join(map(str, _places(sample.splitlines()[:LOOKED_AT])))
@@ -199,11 +187,7 @@ def delimiter_of(sample: str, preferred: str) -> str:
 
 
 def _agreement(rows: Rows, needs_no_names: bool) -> tuple[float, int]:
-    """Return the share of records that have the most frequent number of fields, and that number.
-
-    Fields that are no numbers or dates count as three quarters. The first of the records must have
-    names, text or years, unless ``needs_no_names``.
-    """
+    """Return the share of records with the most frequent number of fields, and that number."""
     counts = Counter(len(row) for row in rows if len(row) > 1)
     if not counts:
         return 0.0, 0
@@ -281,10 +265,7 @@ class _Body:
     left: list[str] = field(default_factory=list)
 
     def takes(self, row: Sequence[str]) -> bool:
-        """Return whether a row of another length than the names is left out, and record it.
-
-        Comments begin with # or %, and remarks have fewer fields than rows, all of them text.
-        """
+        """Return whether a row of another length is left out, such as a remark, and record it."""
         line = self.delimiter.join(row).strip().strip(self.delimiter)
         fields = row[: max((i for i, cell in enumerate(row, 1) if cell.strip()), default=0)]
         is_remark = 2 * len(fields) <= len(self.names) and all(

@@ -69,10 +69,7 @@ def _at_rows(columns: Columns, rows: Any) -> Columns:
 
 
 def _count_below(rows: Rows) -> int:
-    """Return the number of last records that are remarks, or sums and means.
-
-    The label of a sum occurs nowhere above.
-    """
+    """Return the number of last records that are remarks, or sums with a label of their own."""
     count = n_summaries = 0
     for i in range(len(rows) - 1, _FEWEST_ABOVE - 1, -1):
         filled = [(j, cell) for j, cell in enumerate(rows[i]) if cell]
@@ -86,11 +83,7 @@ def _count_below(rows: Rows) -> int:
 
 
 def _is_remark(filled: Sequence[tuple[int, str]], above: Rows) -> bool:
-    """Return whether the cells of a record that are filled are a remark, given records above.
-
-    A remark is text, with fewer cells than rows have: text in columns of numbers or dates, or with
-    a word such as "Source".
-    """
+    """Return whether the filled cells of a record are a remark: text, and fewer than rows have."""
     typical = sum(sum(map(bool, row)) for row in above) / len(above)
     if typical <= max(1.5, len(filled)) or {kind(cell) for _, cell in filled} != {TEXT}:
         return False
@@ -119,10 +112,7 @@ def _without_repeated_names(columns: Columns) -> tuple[Columns, str]:
 
 
 def fill_down(columns: Columns, options: ReadOptions) -> tuple[Columns, tuple[str, ...]]:
-    """Return columns whose gaps have the entry above, if that is requested, and notes on others.
-
-    Raises InputError for an unknown column, unless an earlier file had it.
-    """
+    """Return columns with the entry above in gaps, if that is requested, and a note on others."""
     for name in options.fill_down:
         if name not in columns and not options.recorded:
             near = nearest(name, columns)

@@ -63,10 +63,7 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Numbers of title and name records above the first row, with column names and notes.
-
-    ``end`` is the record with which another table begins, None if none was found.
-    """
+    """What is above the rows; another table begins with the record ``end``, if there is one."""
 
     n_titles: int
     n_names: int
@@ -78,11 +75,7 @@ class Heading:
 def find_heading(
     rows: Rows, options: ReadOptions = _AUTOMATIC, lines: Sequence[int] = ()
 ) -> Heading:
-    """Return the heading of the first records of a file; entries are texts, empty where missing.
-
-    If options are those of an earlier file, the lines of names are as many unless the file shows
-    that they are not. ``lines`` are the numbers of lines up to each record, for messages.
-    """
+    """Return the heading of the first records of a file, whose line numbers are ``lines``."""
     is_free, n_names = options.skip is None, options.header
     end, notes = _end_of_table(rows) if is_free else None, []
     first, below, last = HeadCells(rows[:end]).names_block(is_free)
@@ -150,10 +143,7 @@ def all_named(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
 
 
 def kind(cell: str) -> int:
-    """Return the kind of a cell: empty or a sign of missing entries, number, date, or text.
-
-    Dates, and codes with as many digits as letters, are of one kind.
-    """
+    """Return the kind of a cell: a sign of missing entries, a number, a date or a code, or text."""
     cell = cell.strip()
     if _ABSENT.fullmatch(cell):
         return EMPTY
@@ -183,11 +173,7 @@ class HeadCells:
         self._typed = np.zeros(self.width, dtype=np.int8)  # Kinds of columns of numbers or dates
 
     def n_above(self) -> int:
-        """Return the number of records above the rows: those after it have steady kinds.
-
-        Each record above costs `_COST_ABOVE`, and each row the share of its cells whose kind is not
-        the most frequent one of the column.
-        """
+        """Return the number of records above the rows, after which cells have steady kinds."""
         one_hot = self.kinds[:, :, None] == np.arange(NUMBER, TEXT + 1)  # (n, width, 3)
         counts = one_hot[::-1].cumsum(axis=0)[::-1]
         costs = (counts.sum(axis=2) - counts.max(axis=2)).sum(axis=1) / max(self.width, 1)
@@ -200,11 +186,7 @@ class HeadCells:
         return next(reversed(self._candidates(self.n_above())), None)
 
     def names_block(self, is_free: bool) -> tuple[int, int, int]:
-        """Return the first record of names, the first one below them, and the first row.
-
-        Unless they are free, names begin with the first record. Records between names and rows
-        describe the columns.
-        """
+        """Return the first record of names, record 0 unless free, the next, and the first row."""
         n_above = self.n_above()
         found = self._candidates(n_above)
         if not is_free and 0 not in found:
@@ -282,10 +264,7 @@ class HeadCells:
         return found if not found or len(self.rows) - found[-1] > _FEWEST_BELOW else found[:1]
 
     def _is_above(self, first: int, last: int) -> bool:
-        """Return whether the record above some names is a part of them.
-
-        It is if it has names of groups, for names that are empty or repeated, or all names.
-        """
+        """Return whether the record above some names has names of groups, or names as well."""
         above, below = self.rows[first - 1], self.rows[first][: self.width]
         filled = [j for j, cell in enumerate(above) if cell.strip()]
         names = [cell.strip() for j, cell in enumerate(below) if self.texts[last:, j].any()]
@@ -299,10 +278,7 @@ class HeadCells:
 
 
 def _end_of_table(rows: Rows) -> int | None:
-    """Return the record with which a table of another width begins, after a blank one, or None.
-
-    A table has rows of one width with a number or a date; pairs of a name and a value are none.
-    """
+    """Return the record after a blank one with which another table begins, or None."""
     runs = [list(run) for _, run in groupby(range(len(rows)), key=lambda i: any(rows[i]))]
     tables = [
         run

@@ -91,8 +91,7 @@ def leave_out(
 ) -> list[str]:
     """Return the names of columns to drop, and add remarks on these and on constant columns.
 
-    Constant columns stay, because a part of a table may have some: the encoder leaves them out.
-    With ``only_index``, only a saved index and unnamed columns without entries are left out.
+    Constant columns stay, because a part of a table may have some.
     """
     left: list[str] = []
     constant = set() if only_index else {n for n, s in columns.items() if _is_constant(s)}
@@ -169,10 +168,7 @@ def _words(name: str) -> list[str]:
 
 
 def has_words(texts: Sequence[str]) -> bool:
-    """Return whether distinct texts consist of words that other texts have, so that parts may tell.
-
-    Addresses of mail do not count, because their common words are names of providers.
-    """
+    """Return whether distinct texts, other than addresses of mail, share words with others."""
     some = [texts[i] for i in range(0, len(texts), -(-len(texts) // _SAMPLE_SIZE))] if texts else []
     words = [set(_WORD.findall(text.lower())) for text in some if "@" not in text]
     counts = Counter(chain.from_iterable(words))

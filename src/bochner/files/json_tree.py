@@ -72,12 +72,7 @@ class Encoder:
     tensors: Tensors = field(default_factory=dict)
 
     def encode(self, value: Any, path: Path = ()) -> Any:
-        """Return the JSON of the value at ``path`` in the model.
-
-        Raises ``TypeError`` if the value, or a value inside it, is of a type that model files do
-        not hold, and ``ModelFileError`` if it holds a function. Raises ``ValueError`` if an array
-        is not finite, an estimator is only partly fitted, or values are nested too deeply.
-        """
+        """Return the JSON of a value; refuse types that model files do not hold."""
         check_depth(path)
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and math.isfinite(value)):
@@ -196,10 +191,7 @@ _ENCODERS: Mapping[type, Callable[[Encoder, Any, Path], Any]] = {
 
 
 def decode(tree: object, tensors: Tensors) -> Any:
-    """Return the value of a tree from ``json.loads``; every tensor must be used.
-
-    ``ValueError``, ``TypeError`` or ``OverflowError`` if it is not as the encoder makes it.
-    """
+    """Return the value of a tree from ``json.loads``; every tensor must be used."""
     decoder = _Decoder(tensors)
     value = decoder.decode(tree)
     unused = sorted(tensors.keys() - decoder.used)

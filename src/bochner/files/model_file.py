@@ -115,11 +115,7 @@ _WARNINGS = Lock()
 
 
 def try_out(model: object, n_bytes: int) -> None:
-    """Raise ``ValueError`` unless a fitted estimator of bochner can process one row.
-
-    The method ``_try_out()`` of a class checks what a row does not need. ``n_bytes`` is the size of
-    the file, which bounds the memory of the row.
-    """
+    """Raise ``ValueError`` unless a fitted estimator of bochner can process one row in memory."""
     if not isinstance(model, BaseEstimator) or not type(model).__module__.startswith("bochner."):
         return  # Valid rows of a user's class are unknown
     with _WARNINGS, warnings.catch_warnings(), np.errstate(all="ignore"):

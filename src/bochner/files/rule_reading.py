@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from bochner.files.rules import (
     TextRule,
     TruthRule,
 )
+from bochner.files.time_rule import TIMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ _FEWEST_DISTINCT = 20
 _MOST_LISTED, _MOST_RECORDED = 3, 20
 """Words that a note lists, so that it stays within a few lines, and that a decision keeps."""
 
-RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TruthRule(), TextRule())
+RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TIMES, TruthRule(), TextRule())
 """The rules by which columns are read, in their order; the rule for text reads any column."""
 
 
@@ -100,7 +101,7 @@ class ReadColumn:
 
 
 def read_by_rules(
-    columns: Mapping[str, pa.Array],
+    columns: dict[str, pa.Array],
     options: ReadOptions,
     rules: Sequence[Rule],
     remarks: Remarks,
@@ -109,7 +110,7 @@ def read_by_rules(
     optional: Collection[str] = (),
     has_semicolons: bool,
 ) -> tuple[dict[str, ReadColumn], str | None, str | None]:
-    """Read columns of texts (n,) by the first rule that does not decline.
+    """Read columns of texts (n,) by the first rule that does not decline, and drop the texts.
 
     Returns the columns, and the decimal mark and the order of dates of the file, None if no column
     shows them. ``requested`` are kinds of some columns. ``has_semicolons`` is True if semicolons
@@ -117,9 +118,13 @@ def read_by_rules(
     do not have the recorded kind are read as text. Raises InputError if a column does not have the
     requested kind, or not the kind that was recorded for it.
     """
+    import pyarrow as pa
+
     by_name = {rule.name: rule for rule in rules}
-    found = {}
-    for name, texts in columns.items():
+    found, waiting = dict[str, ReadColumn](), dict[str, Any]()
+    for name in list(columns):
+        texts = columns.pop(name)
+        pa.default_memory_pool().release_unused()  # Of the columns before
         column = TextColumn(name, texts, options, requested.get(name)).without(options.missing)
         try:
             found[name] = _read(column, by_name)
@@ -127,16 +132,27 @@ def read_by_rules(
             if name not in optional:
                 raise
             found[name] = _read(replace(column, requested="text"), by_name)
+        if found[name].decision.choices:
+            waiting[name] = texts
+        else:
+            _finish(found[name], texts)
     decimal = _settle(found, "decimal", is_local=has_semicolons)
     order = _settle(found, "order", is_local=has_semicolons or decimal == ",")
+    for name, texts in waiting.items():
+        _finish(found[name], texts)
     for name, some in found.items():
         for note in some.decision.notes:
             remarks.add(name, *note)
-        _remark_on_missing(some, columns[name], remarks)
-        kept = [*some.decision.settings.get("words", ()), *some.unread_words()[:_MOST_RECORDED]]
-        settings = {**some.decision.settings, **({"words": kept} if kept else {})}
-        some.decision = Decision(some.decision.rule, settings)
     return found, decimal, order
+
+
+def _finish(some: ReadColumn, texts: pa.Array) -> None:
+    """Complete the decision on a column by words and notes on missing entries; drop its texts."""
+    kept = [*some.decision.settings.get("words", ()), *some.unread_words()[:_MOST_RECORDED]]
+    settings = {**some.decision.settings, **({"words": kept} if kept else {})}
+    notes = (*some.decision.notes, *_notes_on_missing(some, texts))
+    some.decision = Decision(some.decision.rule, settings, notes=notes)
+    some.column = replace(some.column, texts=None)
 
 
 def _read(column: TextColumn, rules: Mapping[str, Rule]) -> ReadColumn:
@@ -241,24 +257,24 @@ def _why_text(
     return [], False
 
 
-def _remark_on_missing(some: ReadColumn, texts: pa.Array, remarks: Remarks) -> None:
-    """Add remarks on entries that count as missing: unusual markers, and words among values."""
+def _notes_on_missing(some: ReadColumn, texts: pa.Array) -> Iterator[tuple[str, str]]:
+    """Yield notes on entries that count as missing: unusual markers, and words among values."""
     import pyarrow.compute as pc
 
-    name, length = some.column.name, len(texts)
+    length = len(texts)
     absent = pc.and_(texts.is_valid(), some.column.texts.is_null())
     usual = ("", *MISSING, *some.column.options.missing)
     for each in pc.value_counts(pc.utf8_trim_whitespace(texts.filter(absent))).to_pylist():
         marker, count = str(each["values"]), f"{each['counts']} of {length}"
         if marker.lower() in MARKERS and marker not in usual:
-            remarks.add(name, f"has entries {marker!r}, which count as missing", count)
+            yield f"has entries {marker!r}, which count as missing", count
     if words := some.unread_words():
         listed = ", ".join(repr(shown(word)) for word in words[:_MOST_LISTED])
         listed += ", ..." if len(words) > _MOST_LISTED else ""
         reason = f"which count as missing because the other entries are {some.rule.noun}"
         count = f"{some.unread.sum()} of {length}"
         advice = "a type text, types=, --types, keeps them"
-        remarks.add(name, f"has entries {listed}, {reason}", f"{count}; {advice}")
+        yield f"has entries {listed}, {reason}", f"{count}; {advice}"
 
 
 def _refusal(

@@ -39,12 +39,7 @@ class ModelFileError(ValueError):
 
 
 def write(path: Path, tree: object, tensors: Tensors) -> None:
-    """Write a model file atomically: to a temporary file, flushed to disk and then renamed.
-
-    ``tree`` is what ``json.dumps`` takes, ``tensors`` are contiguous arrays. An existing file is
-    left unchanged after an ``OSError``; a link is followed. Raises ``ModelFileError`` if ``path``
-    cannot be a file, and ``ValueError`` if the tree takes more than 40 MB.
-    """
+    """Write a model file atomically; an ``OSError`` leaves an existing file unchanged."""
     if path.is_dir():
         raise ModelFileError(f"{path} is a directory; give the name of a file in it.")
     if not path.parent.is_dir():

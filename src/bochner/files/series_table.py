@@ -38,12 +38,7 @@ _ROLES: Mapping[str, tuple[Collection[str], str]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableSeries:
-    """One time series of a table, sorted by time.
-
-    ``values`` (n,) end with the last known value, and have NaN for unknown ones; their index has
-    the times. ``inputs`` (n + h, d) are known at the h rows after the last known value, too, whose
-    times are ``later``.
-    """
+    """One time series with values (n,) up to the last known one, inputs (n + h, d), later times."""
 
     name: str
     values: pd.Series
@@ -64,11 +59,7 @@ class SeriesColumns:
 def series_columns(
     frame: pd.DataFrame, target: str, time: str | None, series: str | None, inputs: Sequence[str]
 ) -> SeriesColumns:
-    """Validate and return the columns of a table that hold its time series.
-
-    Without the name of a column of times it is the only column of dates. Raises InputError if the
-    table lacks a column, or a column has two roles.
-    """
+    """Return the columns of a table that hold its time series, after a check of their names."""
     named = [target, *inputs, *(name for name in (time, series) if name is not None)]
     _check_names(frame, named)
     if time is not None:
@@ -124,12 +115,7 @@ def stacked(
     columns: SeriesColumns,
     later: pd.DataFrame | None = None,
 ) -> tuple[pd.DataFrame, SeriesColumns]:
-    """Stack several value columns of a table as separate series; return the table and its columns.
-
-    Times and known inputs are those of all series. ``later`` is a table of rows to forecast, which
-    are added. Raises InputError for a target that the table lacks, that is named twice, that has
-    another role, or that does not hold numbers.
-    """
+    """Return a table with several value columns as separate series, and its columns."""
     import pandas as pd
 
     kept = [columns.time, *columns.inputs]
@@ -149,13 +135,7 @@ def stacked(
 def table_series(
     frame: pd.DataFrame, columns: SeriesColumns, later: pd.DataFrame | None = None
 ) -> tuple[list[TableSeries], dict[str, str]]:
-    """Return the series of a table by first row, and the reasons to refuse each other series.
-
-    Series with a time that occurs twice, or without known values, are refused if there are others.
-    ``later`` is a table of rows to forecast with the times, the known inputs and, for several
-    series, their names. Raises InputError for entries that are missing or of another kind, and if
-    every series is refused.
-    """
+    """Return the series of a table, by first row, and the reasons to refuse each other series."""
     import pandas as pd
 
     if later is not None:
@@ -193,6 +173,8 @@ def _one_series(
     """Return the series in some rows; InputError if a time repeats or no value is present."""
     import pandas as pd
 
+    # Sensors write rows of events beside those of values.
+    rows = rows[np.isfinite(values[rows]) | ~times[rows].duplicated(keep=False)]
     times, values = times[rows], values[rows]
     of = f" of the series {name!r}" if columns.series else ""
     if len(twice := np.flatnonzero(times[1:] == times[:-1])):

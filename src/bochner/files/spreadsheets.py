@@ -77,10 +77,7 @@ def chosen(names: Sequence[str], path: Path, noun: str, options: ReadOptions) ->
 
 
 def read_spreadsheet(path: Path, options: ReadOptions) -> RawColumns:
-    """Return the requested table, or the largest table of the first sheet that has one.
-
-    The ending of the file may be that of another kind of spreadsheet.
-    """
+    """Return the requested table, or the largest table of the first sheet that has one."""
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
@@ -276,10 +273,7 @@ def _merged_ranges(path: Path, sheet: Any) -> list[Any]:
 
 
 def _with_merged(cells: Cells, table: Table, ranges: Sequence[Any]) -> Cells:
-    """Return cells with the value of each merged range of a table in all of its cells.
-
-    A range that is alone in its rows is a title or a remark, and stays in its first cell.
-    """
+    """Return cells with the value of each merged range in all its cells, unless it is a title."""
     values, filled = cells.copy(), np.zeros(cells.shape, dtype=bool)
     filled[table] = cells[table] != ""
     for (top, left), (bottom, right) in ranges:
@@ -292,11 +286,7 @@ def _with_merged(cells: Cells, table: Table, ranges: Sequence[Any]) -> Cells:
 def _failures(
     path: Path, sheet: str, cells: Cells, rows: NDArray[np.intp], places: dict[str, int]
 ) -> tuple[str, ...]:
-    """Return notes on errors and on formulas without results, for which calamine returns "".
-
-    Raises InputError for columns whose formulas all lack results, as programs write them that do
-    not compute.
-    """
+    """Return notes on errors of Excel; refuse formulas without results, as programs write them."""
     failed = {match[1]: match[2] for match in _FAILED.finditer(_excel_sheet(path, sheet))}
     remarks, lost = Remarks(), []
     for name, column in places.items() if failed else ():

@@ -87,11 +87,7 @@ def check_texts(items: list[Any], width: int, name: str) -> None:
 
 
 def conforms(value: object, hint: Any) -> bool:
-    """Return whether a value and its elements conform to an annotated type.
-
-    A ``float`` is a finite number, an ``int`` is no ``bool``, and an ``NDArray`` has a dtype
-    derived from the one in the annotation. No value is a ``Callable``: functions are code.
-    """
+    """Return whether a value and its elements conform to an annotated type; functions never do."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType, NotRequired):
         return any(conforms(value, each) for each in inside)
@@ -184,10 +180,7 @@ def check_value(cls: type, values: Mapping[str, Any]) -> None:
 
 
 def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, object]) -> None:
-    """Raise ``ValueError`` unless attributes match a fitted or unfitted estimator of a class.
-
-    Attributes that ``fit`` sets have no value in the class body, or end in an underscore.
-    """
+    """Raise ``ValueError`` unless attributes match a fitted or unfitted estimator of a class."""
     hints = {
         name: hint
         for name, hint in get_type_hints(cls).items()

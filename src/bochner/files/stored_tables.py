@@ -32,11 +32,7 @@ WITH_TABLES = (*SPREADSHEETS, ".sqlite", ".sqlite3", ".db")
 
 
 def read_frame(path: Path, ending: str, options: ReadOptions) -> RawColumns:
-    """Return the unconverted columns of a file.
-
-    With recorded options, a missing table is replaced by the default choice. Raises InputError for
-    a damaged file, a missing table, and an SQLite file with several tables of which none is chosen.
-    """
+    """Return the unconverted columns of a file that is no text."""
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty: expected a table.")
     if ending in SPREADSHEETS:

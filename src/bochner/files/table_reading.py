@@ -36,10 +36,7 @@ _WRITTEN = (*TEXT_ENDINGS, *SPREADSHEETS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableRead:
-    """A table read from a file, notes on guesses, and the layout for reading later files.
-
-    ``left_out`` has the columns that seem to be identifiers and are not in the frame.
-    """
+    """A table, notes on guesses, the layout for later files, and what seem to be identifiers."""
 
     frame: pd.DataFrame
     notes: tuple[str, ...]
@@ -92,7 +89,6 @@ def read(
         notes += extra
     columns, gaps = fill_down(columns, options)
     series, kept, found = _by_rules(columns, options, text, rules, remarks, optional, raw.delimiter)
-    columns.clear()  # Texts take more memory than what is read from them
     pyarrow.default_memory_pool().release_unused()
     left = leave_out(series, {*text, *options.types, *keep, *kept}, remarks, options.recorded)
     frame = pd.DataFrame({name: each for name, each in series.items() if name not in left})
@@ -228,7 +224,7 @@ def _columns_of(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _by_rules(
-    columns: Mapping[str, Any],
+    columns: dict[str, Any],
     options: ReadOptions,
     text: Collection[str],
     rules: Sequence[Rule],
@@ -236,19 +232,19 @@ def _by_rules(
     optional: Collection[str],
     delimiter: str,
 ) -> tuple[dict[str, pd.Series], set[str], dict[str, Any]]:
-    """Read the columns of a file by rules; typed columns keep their types.
-
-    Returns the columns, the names of those that are no identifiers, and what the layout records.
-    """
+    """Return columns read by rules, names that are no identifiers, and a part of the layout."""
     if options.recorded and delimiter in {options.decimal, ";"} - {options.delimiter}:
         # Commas between fields exclude decimal commas; semicolons often accompany decimal commas.
         options = replace(options, decimal="auto")
     requested = {**dict.fromkeys(text, "text"), **options.types}
     kinds = {name: record["rule"] for name, record in options.decisions.items()} | requested
-    series, texts = {n: x for n, x in columns.items() if kinds.get(n) != "ignore"}, {}
-    for name, column in series.items():
+    series, texts = dict[str, Any](), dict[str, Any]()
+    for name in [name for name in columns if kinds.get(name) != "ignore"]:
+        column = columns.pop(name)  # Texts take more memory than what is read from them
         if delimiter or _is_mixed(name, column, kinds.get(name)):
             texts[name] = _arrow_texts(name, column)
+        series[name] = None if delimiter else column
+    del column
     found, decimal, order = read_by_rules(
         texts, options, rules, remarks, requested=requested, optional=optional,
         has_semicolons=delimiter == ";",
@@ -305,10 +301,7 @@ def _remark_on_stored_text(cells: pd.Series, some: ReadColumn, remarks: Remarks)
 
 
 def _is_mixed(name: str, column: pd.Series, kind: str | None) -> bool:
-    """Return whether a typed column has not the requested kind, or numbers or dates among text.
-
-    Numbers that are dates for certain have not the kind of dates.
-    """
+    """Return whether a typed column lacks the kind that is asked for, or has several kinds."""
     is_date, is_number = column.dtype.kind == "M", column.dtype.kind in "iuf"
     if (kind in NUMBER_KINDS and is_number) or (kind in DATE_KINDS and is_date):
         return False

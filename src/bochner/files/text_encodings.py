@@ -58,11 +58,7 @@ _ASCII, _BROKEN = bytes(range(128)), "\ufffd".encode()
 def to_utf8(
     path: Path, content: bytes, requested: str | None, *, is_recorded: bool
 ) -> tuple[bytes, str, tuple[str, ...]]:
-    """Return the content of a file as UTF-8 without a mark, its encoding, and notes on it.
-
-    ``requested`` is the encoding that a user names, or that an earlier file had if it is recorded.
-    Raises InputError for an unknown encoding, and for a content that is not text.
-    """
+    """Return the content of a file as UTF-8 without a mark, its encoding, and notes on it."""
     requested, is_asked = requested and _checked(requested), bool(requested) and not is_recorded
     encoding = requested if is_asked else _marked(content)
     if encoding is None and (zero := content.find(b"\0")) >= 0:
@@ -128,10 +124,7 @@ def _converted(content: bytes, encoding: str, errors: str) -> bytes:
 
 
 def _recognised(content: bytes, expected: str | None = None) -> str:
-    """Return the encoding in which the words of a content have the letters of a language.
-
-    The ``expected`` encoding is taken if it reads the content.
-    """
+    """Return the encoding in which words have the letters of a language, or the expected one."""
     from charset_normalizer import from_bytes
 
     # A sign by itself, such as that of copyright, is no letter of a language.

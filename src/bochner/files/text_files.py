@@ -45,10 +45,7 @@ _STORED = {
 
 
 def find(path: str | os.PathLike[str]) -> tuple[Path, str]:
-    """Return the path of a file and the ending of its format, ".csv" for standard input.
-
-    Raises FileNotFoundError, IsADirectoryError, and InputError for an unknown ending.
-    """
+    """Return the path of a file and the ending of its format, ".csv" for standard input."""
     path = Path(path)
     if str(path) == _STANDARD_INPUT:
         return path, ".csv"
@@ -84,11 +81,7 @@ def place(path: Path) -> Path:
 
 
 def content_of(path: Path) -> bytes:
-    """Return the decompressed content of a text file, or of standard input.
-
-    Raises InputError if the content has another format, or if an archive is damaged, encrypted, or
-    has several files.
-    """
+    """Return the decompressed content of a text file, or of standard input."""
     suffix = path.suffix.lower()
     try:
         if str(path) != _STANDARD_INPUT:

@@ -181,7 +181,7 @@ def intervals_section(subject: Subject) -> Section:
 
 def _coverage_figure(subject: Subject) -> Figure:
     study, outcome, levels = subject.study, subject.study.own, as_array(LEVELS)
-    ends = central_intervals(study.model, study.split.X_test, levels, subject.number)
+    ends = central_intervals(study.model, study.split.X_test, levels, subject.study.number)
     display = CalibrationDisplay.from_intervals(outcome.y, *ends, levels, outcome.clusters)
     text = _coverage_caption(display, outcome_coverage(outcome))
     return drawn(display, subject.titled("Coverage of intervals by level"), text)

@@ -150,7 +150,7 @@ def _above(shares: VarianceShares, most: int) -> list[Any]:
 
 def _figure(subject: Subject, effect: Effect) -> Figure:
     if effect.mean.ndim > len(effect.columns) and not subject.study.is_classification:
-        k = subject.number  # The target index, if the model has several targets
+        k = subject.study.number  # The target index, if the model has several targets
         parts = (getattr(effect, part)[..., k] for part in ("mean", "lower", "upper"))
         effect = Effect(effect.columns, effect.values, *parts)
     dates = [name for name in effect.columns

@@ -54,7 +54,7 @@ def expectation(subject: Subject) -> Finding | None:
     metric = study.own.metrics[0]
     if study.model.score_ is None or metric == "error":
         return None
-    expected = float(np.atleast_1d(study.model.score_)[subject.number])
+    expected = float(np.atleast_1d(study.model.score_)[subject.study.number])
     name, score = METRICS[metric], study.own.scores()[metric]
     # The expected error has about the standard error of the test error, or a smaller one.
     chance = _CERTAIN * np.sqrt(2.0) * np.nan_to_num(score.std_error)

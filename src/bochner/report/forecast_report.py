@@ -61,7 +61,7 @@ def write_forecasts(
     what = f"{len(forecasts)} series"
     if is_single:
         what = f"{counted(len(forecasts[0].values), 'value')}, {forecasts[0].span()}"
-    title = Title("Report on a forecast", "Forecast of", target, source, what)
+    title = Title("Report on a forecast", "Forecast of", target, cut(source), what)
     head = Head(target, verdict, coverage, _figures(known), [], "")
     write_page(rendered(title, [head], sections), path)
 

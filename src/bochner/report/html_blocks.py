@@ -1,9 +1,8 @@
 """Blocks of a report: sections, tables, figures and findings; conversion of displays to figures."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any, ClassVar
 
 from bochner._base.number_texts import number, percent
@@ -76,14 +75,13 @@ class Table:
         return [any(cell.value is not None for cell in column) for column in columns]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A picture with a caption."""
 
     title: str
     svg: str
     caption: str
-    number: int = 0
     kind: ClassVar[str] = "figure"
 
 
@@ -110,7 +108,7 @@ Block = (
 table, a figure, a row of small figures, or findings."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the report with a title, blocks and optional subsections."""
 
@@ -118,23 +116,6 @@ class Section:
     title: str
     blocks: Sequence[Block] = ()
     parts: Sequence["Section"] = ()
-    number: str = ""
-
-
-def numbered(sections: Sequence[Section]) -> Sequence[Section]:
-    """Return sections with section numbers, and with figures numbered across sections."""
-    _number(sections, "", count(1))
-    return sections
-
-
-def _number(sections: Sequence[Section], prefix: str, numbers: Iterator[int]) -> None:
-    for place, section in enumerate(sections, 1):
-        section.number = f"{prefix}{place}"
-        for block in section.blocks:
-            for part in block if isinstance(block, list) else [block]:
-                if isinstance(part, Figure):
-                    part.number = next(numbers)
-        _number(section.parts, f"{section.number}.", numbers)
 
 
 def drawn(display: Display, title: str, caption: str) -> Figure:

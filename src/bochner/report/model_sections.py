@@ -112,7 +112,7 @@ def _expected(subjects: Sequence[Subject]) -> str:
     if study.model.score_ is None:
         return ""
     scores = np.atleast_1d(study.model.score_)
-    each = [number(float(scores[subject.number])) for subject in subjects]
+    each = [number(float(scores[subject.study.number])) for subject in subjects]
     if len(subjects) > 1:
         each = [f"{n} for {quoted(s.study.target)}" for n, s in zip(each, subjects, strict=True)]
     name = "log loss" if study.is_classification else "RMSE"
@@ -132,7 +132,7 @@ def _laws_table(head: SumOfLaws | SoftmaxOfLaws, subjects: Sequence[Subject]) ->
     for law, member_weights in zip(head.laws.members, weights, strict=True):
         inputs = _inputs(law, widths[0], sum(widths))
         cells = [Cell(text) for text in (FUNCTIONS.get(law.name, law.name), inputs, law.kind)]
-        values = (float(member_weights[s.number if sums else 0]) for s in subjects)
+        values = (float(member_weights[s.study.number if sums else 0]) for s in subjects)
         rows.append([*cells, *map(cell, values)])
     return Table("Parts of the sum", ("functions", "inputs", "kernel", *names), rows)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from importlib.resources import files
+from itertools import count
 from os import PathLike
 from typing import Any
 
@@ -22,12 +23,13 @@ from bochner._base.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, measured_studies, table_facts
 from bochner.comparison.verdict import calibration, metric_text, scope, verdict
+from bochner.plot.class_errors import check_labels
 from bochner.plot.drawn_inputs import series_of
 from bochner.report.accuracy import errors_section, intervals_section, predictions_section
 from bochner.report.class_sections import probabilities_section, recognition_section
 from bochner.report.column_sections import effects_section, importance_section
 from bochner.report.diagnostics import diagnostics_section, findings
-from bochner.report.html_blocks import Finding, Section, numbered, typeset, without_control
+from bochner.report.html_blocks import Finding, Section, typeset, without_control
 from bochner.report.model_sections import data_section, model_section, reproduction_section
 from bochner.report.name_texts import cut, quoted
 from bochner.report.residual_section import MOST_COLUMNS, Drift, drifts, residuals_section
@@ -84,11 +86,11 @@ def report_of(model: Model, X: Any, y: object) -> Report:
             f"y must have one entry for each of the {len(X)} rows of X, at least one, got shape "
             f"{targets.shape}."
         )
-    if is_class and (unknown := np.setdiff1d(targets, model.classes_)).size:
-        raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
-    if not is_class:
-        if not np.isfinite(targets).all():
-            raise ValueError("y must be finite; some entries are infinite. Drop their rows.")
+    if is_class:
+        check_labels(targets, model.classes_, len(X))
+    elif not np.isfinite(targets).all():
+        raise ValueError("y must be finite; some entries are infinite. Drop their rows.")
+    else:
         check_targets(targets)
     task = "classification" if is_class else "regression"
     reason = f"Predictions are compared with known targets of {counted(len(targets), 'row')}."
@@ -147,11 +149,6 @@ class Title:
     source: str
     rows: str
 
-    @property
-    def short_source(self) -> str:
-        """The name of the source, shortened if it is long."""
-        return cut(self.source)
-
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -184,8 +181,8 @@ def html(studies: Sequence[Study]) -> str:
     study = first.study
     rows = f"{first.n_fit:,} rows to fit, {counted(len(study.own.y), 'test row')} ({scope(study)})"
     names = " and ".join(subject.name for subject in subjects)
-    title_of_page = Title("Report on a model", "Predictions of", names, study.table.source, rows)
-    return rendered(title_of_page, heads, sections)
+    about = "Report on a model", "Predictions of", names, cut(study.table.source)
+    return rendered(Title(*about, rows), heads, sections)
 
 
 def write(studies: Sequence[Study], path: str | PathLike[str]) -> None:
@@ -255,12 +252,13 @@ def rendered(title: Title, heads: Sequence[Head], sections: Sequence[Section]) -
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["next_figure"] = count(1).__next__
     folder = files("bochner.report") / "template"
     style, script = ((folder / name).read_text("utf-8") for name in ("report.css", "report.js"))
     page = environment.get_template("report.html.jinja").render(
         title=title,
         heads=heads,
-        sections=numbered(sections),
+        sections=sections,
         style=Markup(style),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

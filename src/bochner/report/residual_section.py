@@ -84,20 +84,23 @@ def _tested(
     clusters: NDArray[np.generic] | None,
 ) -> Drift:
     """Return mean residuals of bins, with Hotelling's test of equal means."""
-    k = len(names)
+    q = len(names) - 1
     centred = residuals - residuals.mean()
-    members = np.eye(k)[codes]
-    shares = members.mean(axis=0)
-    terms = (members - shares) * centred[:, None]
-    within_bins = members * (residuals - (members @ _means(members, residuals)))[:, None]
+    members = np.eye(len(names))[codes]
+    counts = members.sum(axis=0)
+    mean = as_array(members.T @ residuals / counts)
+    terms = (members - members.mean(axis=0)) * centred[:, None]
+    within_bins = members * (residuals - members @ mean)[:, None]
     if clusters is not None:
         numbers = np.unique(clusters, return_inverse=True)[1]
-        terms, within_bins = (_summed(part, numbers) for part in (terms, within_bins))
+        terms, within_bins = (
+            as_array([np.bincount(numbers, column) for column in part.T]).T
+            for part in (terms, within_bins)
+        )
     sums, n_parts = members.T @ centred, len(terms)
     products = terms.T @ terms
     # The sums over bins add up to zero, so the covariance matrix is singular.
     about_zero = float(sums @ np.linalg.pinv(products, hermitian=True) @ sums)
-    q = k - 1
     p_value = 1.0
     if n_parts > q + 1:
         # Convert to the covariance about the mean (Sherman-Morrison): with the covariance about
@@ -105,28 +108,17 @@ def _tested(
         statistic = about_zero / max(1.0 - about_zero / n_parts, _LEAST_REST)
         scaled = statistic * (n_parts - q) / (q * n_parts)
         p_value = float(f_law.sf(scaled, q, n_parts - q))
-    counts = members.sum(axis=0)
     explained = float(np.sum(sums**2 / counts)) / max(float(centred @ centred), 1e-300)
-    errors = np.sqrt(np.sum(within_bins**2, axis=0) * n_parts / max(n_parts - 1, 1)) / counts
-    mean = _means(members, residuals)
-    return Drift(name, names, mean, as_array(errors), counts.astype(int), p_value, explained)
-
-
-def _means(members: Array, values: Array) -> Array:
-    return as_array(members.T @ values / members.sum(axis=0))
-
-
-def _summed(terms: Array, numbers: NDArray[np.intp]) -> Array:
-    return np.stack([np.bincount(numbers, column) for column in terms.T], axis=1)
+    squares = np.sum(within_bins**2, axis=0) * n_parts / max(n_parts - 1, 1)
+    errors = as_array(np.sqrt(squares) / counts)
+    return Drift(name, names, mean, errors, counts.astype(int), p_value, explained)
 
 
 def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
     """Return the bin index of each row, -1 without a bin, and the names of the bins."""
-    if column.kind in ("numeric", "date"):
-        codes, names = _number_bins(column)
-    else:
-        codes, names = _level_bins(column)
-    missing = ~column.present
+    codes, missing = np.full(len(column.raw), -1, dtype=np.intp), ~column.present
+    bins = _number_bins if column.kind in ("numeric", "date") else _level_bins
+    codes[column.present], names = bins(column)
     if missing.sum() >= _FEWEST_ROWS:
         codes[missing] = len(names)
         names.append("missing")
@@ -134,8 +126,7 @@ def _bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
 
 
 def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return bin indices and names for a numeric column, with about equally many rows per bin."""
-    codes = np.full(len(column.raw), -1, dtype=np.intp)
+    """Return bins of the present rows of numbers, of about equal size, and their names."""
     values = column.values[column.present].astype(np.float64)
     least = max(_FEWEST_ROWS, len(values) // _MOST_BINS)
     distinct, first, numbers, sizes = np.unique(
@@ -143,15 +134,13 @@ def _number_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
     )
     groups = _groups(sizes, least)
     if not len(groups) or groups[-1] < 1:
-        return codes, []
-    codes[column.present] = groups[numbers]
+        return np.full(len(values), -1), []
     if column.kind == "date":
         texts = [str(time.astype("M8[D]")) for time in column.wall_times()[first]]
     else:
         texts = entries(distinct.tolist())
     ends = [np.flatnonzero(groups == group)[[0, -1]] for group in range(groups[-1] + 1)]
-    names = [texts[a] if a == b else f"{texts[a]} to {texts[b]}" for a, b in ends]
-    return codes, names
+    return groups[numbers], [texts[a] if a == b else f"{texts[a]} to {texts[b]}" for a, b in ends]
 
 
 def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
@@ -169,8 +158,7 @@ def _groups(sizes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
 
 
 def _level_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return bin indices and names: the most frequent levels, and one bin for all other levels."""
-    codes = np.full(len(column.raw), -1, dtype=np.intp)
+    """Return bins of the present rows, the most frequent levels and others, and their names."""
     texts = labels(column.raw, column.present)[column.present].astype(str)
     levels, numbers, sizes = np.unique(texts, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")[: _MOST_BINS - 1]
@@ -183,8 +171,7 @@ def _level_bins(column: Column) -> tuple[NDArray[np.intp], list[str]]:
         names.append("other levels")
     else:
         bins[bins == len(frequent)] = -1
-    codes[column.present] = bins
-    return codes, names
+    return bins, names
 
 
 MOST_COLUMNS = 8

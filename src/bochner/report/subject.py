@@ -16,9 +16,6 @@ from bochner.plot.drawn_inputs import drawn_values, series_of
 from bochner.report.name_texts import short
 from bochner.tables.encodings import output_names
 
-_MATCHED = 20
-"""Number of rows whose predictions identify the target of a study among several targets."""
-
 _FEW_VALUES = 6
 """Largest number of distinct numbers that are drawn as levels instead of a continuous axis."""
 
@@ -55,17 +52,6 @@ class Subject:
         """Return the name of a test row."""
         names = self.study.row_names
         return short(names[place]) if len(names) else f"row {place + 1:,} of the test rows"
-
-    @cached_property
-    def number(self) -> int:
-        """Index of the target among the targets of the model."""
-        if self.n_targets == 1:
-            return 0
-        some = self.study.split.X_test
-        rows = some.iloc[:_MATCHED] if hasattr(some, "iloc") else some[:_MATCHED]
-        predicted = as_array(self.study.model.predict(rows))
-        apart = np.abs(predicted - self.study.own.prediction[:_MATCHED, None]).sum(axis=0)
-        return int(np.argmin(apart))
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
