@@ -9,7 +9,6 @@ from bochner.cli.json_documents import evaluation_record
 from bochner.cli.model_files import (
     Fresh,
     fitted_rows,
-    interval_level,
     load_model,
     read_for,
     target_names,
@@ -25,7 +24,7 @@ from bochner.cli.screen import (
     print_errors,
     scores_table,
 )
-from bochner.comparison.outcomes import Outcome, by_group
+from bochner.comparison.outcomes import LEVEL, Outcome, by_group
 from bochner.comparison.study import Study, measured_studies, row_names, table_facts, versions
 from bochner.files.errors import InputError
 from bochner.tables.table_checks import side_column
@@ -58,7 +57,7 @@ def evaluate_table(options: SimpleNamespace) -> None:
             split,
             target_names(model),
             table_facts(fresh.features, str(path), fresh.notes),
-            level=interval_level(model),
+            level=float(model.record_.get("interval", LEVEL)),
             is_analysed=options.report is not None,  # Shown only in reports
             record={"command": f"bochner evaluate MODEL {path}", **versions()},
             row_names=row_names(split.X_test, fresh.frame.get(model.record_.get("id"))),

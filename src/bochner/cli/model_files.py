@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from bochner._base.limits import LARGEST_TARGET
 from bochner._base.names import naming, shown
 from bochner._base.number_texts import counted
-from bochner.comparison.outcomes import LEVEL
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model
 from bochner.files.columns import KIND_NAMES, Column, read_column
@@ -123,11 +122,6 @@ def target_names(model: Model) -> list[str]:
     """Return the names of the targets of a model."""
     named = model.record_.get("target", "target")
     return [named] if isinstance(named, str) else list(named)
-
-
-def interval_level(model: Model) -> float:
-    """Return the interval level that was chosen at the fit of a model."""
-    return float(model.record_.get("interval", LEVEL))
 
 
 def read_for(model: Model, options: SimpleNamespace) -> Fresh:

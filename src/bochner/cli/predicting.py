@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 from sklearn.base import BaseEstimator
 
-from bochner._base.number_texts import counted, number, percent
+from bochner._base.number_texts import counted
 from bochner.cli.model_files import Fresh, fitted_rows, load_model, read_for, target_names
 from bochner.cli.options import fraction, fraction_option
 from bochner.cli.output import check_csv_output, is_standard_output, plain_text, write_csv
-from bochner.comparison.outcomes import METRICS, SHARES, Outcome
+from bochner.comparison.outcomes import METRICS, Outcome
 from bochner.comparison.study import Model, own_outcomes
+from bochner.comparison.verdict import metric_text
 from bochner.files.errors import InputError
 from bochner.tables.table_classifier import TableClassifier
 from bochner.tables.table_regressor import TableRegressor
@@ -78,14 +79,8 @@ def of_new_rows(
 
 
 def _errors(outcome: Outcome) -> str:
-    """Return the metrics of predictions as text."""
     scores = outcome.scores()
-    shown = ("log_loss", "error") if outcome.classes is not None else ("rmse", "mae", "coverage")
-    return ", ".join(
-        f"{METRICS[key]} "
-        + (percent(scores[key].value, digits=1) if key in SHARES else number(scores[key].value))
-        for key in shown
-    )
+    return ", ".join(f"{METRICS[n]} {metric_text(n, scores[n])}" for n in outcome.metrics)
 
 
 def _predictions(

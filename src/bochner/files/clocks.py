@@ -17,10 +17,7 @@ Stamps = NDArray[np.datetime64]
 
 
 def zone_name(zone: tzinfo | str | None) -> str | None:
-    """Return the name of a zone: "Europe/Berlin", or "UTC+01:00" for a fixed offset.
-
-    The name of a zone that is neither in the database nor fixed is its text.
-    """
+    """Return the name of a zone: "Europe/Berlin", "UTC+01:00" for an offset, else its text."""
     if zone is None or isinstance(zone, str):
         return zone
     # zoneinfo stores the name as ``key``, pytz as ``zone``.
@@ -48,10 +45,7 @@ def zone_of(name: str) -> tzinfo | None:
 
 
 def clock_times(utc: Stamps, name: str) -> Stamps:
-    """Convert times (n,) in UTC to local times of a zone; NaT stays NaT.
-
-    Times are left in UTC if the zone is not in the database.
-    """
+    """Convert times (n,), some NaT, from UTC to a zone; in UTC if the zone is not known here."""
     shown = utc.astype("M8[us]")
     present = ~np.isnat(shown)
     zone = zone_of(name)

@@ -169,10 +169,7 @@ def _rises(times: NDArray[np.datetime64]) -> bool:
 
 
 def _zoned(utc: NDArray[np.datetime64], offset: NDArray[np.timedelta64]) -> Any:
-    """Return times (n,) in UTC as a series of local times, with one zone or objects with several.
-
-    Without offsets, dates have no zone.
-    """
+    """Return times (n,) in UTC as a series of local times, of objects if offsets differ."""
     import pandas as pd
 
     distinct = np.unique(offset[~np.isnat(utc)])

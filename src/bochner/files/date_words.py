@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from calendar import day_name, month_name
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -87,15 +87,13 @@ def _of_language(code: str) -> DateWords:
     return DateWords(str(locale.english_name), months, numbers(locale.days, 1))
 
 
-def _codes() -> Iterator[str]:
-    """Yield the codes of languages, with scripts and without countries."""
+def _codes() -> Iterable[str]:
+    """Return the codes of languages, with scripts and without countries."""
     from babel.localedata import locale_identifiers
 
-    yield from _FIRST_LANGUAGES
-    for code in sorted(locale_identifiers()):
-        rest = code.split("_")[1:]
-        if code not in _FIRST_LANGUAGES and all(map(str.istitle, rest)):
-            yield code
+    codes = sorted(locale_identifiers())
+    others = (code for code in codes if all(map(str.istitle, code.split("_")[1:])))
+    return dict.fromkeys((*_FIRST_LANGUAGES, *others))
 
 
 def find_words(names: Collection[str], days: Collection[str]) -> DateWords | None:

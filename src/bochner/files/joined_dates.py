@@ -44,21 +44,15 @@ _OF_YEARS = (
 )  # fmt: skip
 """Parts that make a time, the longer ones first."""
 
-_HOURS = 24
-"""Hours of a day. Hours from 1 to 24 are numbered, and begin at midnight."""
+_HOURS, _MINUTES = 24, 60
+"""Hours of a day, and minutes of an hour. Hours from 1 to 24 are numbered, and begin at midnight;
+larger ones have their minutes, such as 1330."""
 
 
 def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFrame, str]:
-    """Return a table whose parts of dates are joined in a first column, and a note on it.
+    """Return a table whose parts of dates are joined in one column, and a note, empty if none are.
 
-    The parts are a date and a time of day, or a year with a quarter, a month or a week, a day and
-    an hour. Columns in ``named`` have another role. The note is empty if nothing is joined.
-
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"year": [2020, 2021], "month": [12, 1], "sold": [3.0, 4.0]})
-    >>> joined, note = join_dates(frame, ["sold"])
-    >>> list(joined), str(joined["year month"][1])
-    (['year month', 'sold'], '2021-01-01 00:00:00')
+    Columns in ``named`` have another role.
     """
     import pyarrow as pa
 
@@ -67,17 +61,15 @@ def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFram
     if not parts or not len(frame):
         return frame, ""
     texts = ["".join(row) for row in zip(*(texts for _, texts in parts.values()), strict=True)]
-    if "month" in parts and "day" not in parts:
-        texts = [f"{text}/1" for text in texts]
     reading = DateRule().read(TextColumn("", pa.array(texts), ReadOptions()), {})
     if reading.isna().any():
         return frame, ""
     names = [name for name, _ in parts.values()]
-    place = min(list(frame.columns).index(name) for name in names)
-    rest, joined = frame.drop(columns=names), " ".join(names)
-    rest.insert(min(place, rest.shape[1]), joined, reading.to_numpy())
-    first = str(rest[joined].iloc[0]).removesuffix(" 00:00:00")
-    listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
+    rest = frame.drop(columns=names)
+    place = min(map(list(frame.columns).index, names))
+    rest.insert(place, " ".join(names), reading.to_numpy())
+    first = str(reading[0]).removesuffix(" 00:00:00")
+    listed = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
     return rest, f"{listed} are joined into times (row 1: {first})."
 
 
@@ -103,15 +95,18 @@ def _named_parts(columns: Collection[Column]) -> dict[str, tuple[str, list[str]]
     for column in columns:
         words = set(re.split(r"[\W_0-9]+", column.name.casefold()))
         for part, (known, sign, regex) in _PARTS.items():
-            is_named = not known or words & set(known.split())
+            is_named = not known or words & {*known.split(), "unnamed"}
             match = re.compile(regex).fullmatch
             if part in parts or not is_named or not all(map(match, _texts(column))):
                 continue
             texts = [text.lstrip("Q") for text in _texts(column)]
             hours = set(map(int, texts)) if part == "hour" else {0}
-            if min(hours) >= 1 and max(hours) == _HOURS:
+            if max(hours) > _HOURS and all(hour % 100 < _MINUTES for hour in hours):
+                texts = [f"{int(text) // 100}:{int(text) % 100:02}" for text in texts]
+            elif min(hours) >= 1 and max(hours) == _HOURS:
                 texts = [str(int(text) - 1) for text in texts]
             parts[part] = column.name, [sign + text for text in texts]
+            break
     return parts
 
 

@@ -115,10 +115,7 @@ def _words(form: DateForm) -> DateWords | None:
 
 
 def read_texts(texts: pa.Array, form: DateForm, words: DateWords = ENGLISH) -> LocalDates:
-    """Return the dates of texts (n,), some null, in a form, NaT for other texts.
-
-    Spans of several days are read as their first day.
-    """
+    """Return the dates, or first days, of texts (n,) in a form, NaT for other texts and null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -79,10 +79,7 @@ class NumberRule(Rule):
         return replace(decision, notes=[note, *decision.notes])
 
     def read(self, column: TextColumn, settings: Mapping[str, Any]) -> pd.Series:
-        """Return the numbers.
-
-        Raises InputError if all entries have another unit than that of the settings.
-        """
+        """Return the numbers; InputError if all entries have another unit than the settings."""
         import pandas as pd
         import pyarrow.compute as pc
 

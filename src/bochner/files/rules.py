@@ -126,19 +126,14 @@ class Rule(ABC):
 
     @abstractmethod
     def decide(self, column: TextColumn) -> Decision | None:
-        """Return how the column is read, or None if the rule declines it.
-
-        A rule declines a column of which it reads less than half, unless it is asked for. The
-        column is then offered to the next rule if less than `SHARE_READ` is read.
-        """
+        """Return how the column is read, or None if less than half can be and none is asked for."""
 
     def settle(
         self, column: TextColumn, decision: Decision, decided: Mapping[str, str], *, is_local: bool
     ) -> Decision:
-        """Return a decision without choices, which the rule must override if it has any.
+        """Return a decision without choices, settled by what other columns have ``decided``.
 
-        ``decided`` has the values of the setting by the names of other columns. ``is_local`` is
-        True if the file seems to be from a country with decimal commas.
+        ``is_local`` is True if the file seems to be from a country with decimal commas.
         """
         return decision
 
@@ -198,14 +193,10 @@ class TextRule(Rule):
 
 
 class FunctionRule(Rule):
-    """Reads a column by a function of the user, where it reads nearly all entries.
+    """Reads a column by a function of the user, as `bochner.read_table` describes it."""
 
-    The function takes the texts as a pandas Series, and returns a Series of values, missing where
-    it cannot read an entry, or None to decline the column.
-    """
-
-    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
-        self.name = self.noun = name
+    def __init__(self, name: str, function: Callable[[Any], Any], noun: str = "") -> None:
+        self.name, self.noun = name, noun or name
         self.function = function
 
     def decide(self, column: TextColumn) -> Decision | None:

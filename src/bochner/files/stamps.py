@@ -39,11 +39,7 @@ class Dates(NamedTuple):
 
 
 def read_dates(times: Any) -> Dates:
-    """Convert times (n,), such as a pandas index, a series, texts or ``datetime64``, to `Dates`.
-
-    Raises TypeError if the entries are not dates, and ValueError if they are out of range in
-    nanoseconds.
-    """
+    """Convert times (n,) of any type to `Dates`; TypeError or ValueError if they are no dates."""
     times = times.array if hasattr(times, "iloc") else times
     if hasattr(getattr(times, "dtype", None), "categories"):
         times = np.asarray(times)  # Category codes are not times
@@ -102,10 +98,7 @@ def sortable_times(name: str, times: Any) -> NDArray[np.generic]:
 
 
 def on_clock_of(dates: Dates, zone: str | None) -> Dates:
-    """Convert dates to the local time of a zone, unless it is None or a fixed offset from UTC.
-
-    Offsets do not determine the zone, so dates with offsets keep their local times.
-    """
+    """Convert dates to the local time of a zone; an offset from UTC does not tell the zone."""
     if zone is None or is_fixed(zone) or zone == dates.zone:
         return dates
     return Dates(dates.utc, _nanoseconds(clock_times(dates.utc, zone)), zone)
@@ -159,10 +152,7 @@ def months_of(stamps: Stamps, offset: float) -> Array:
 
 
 def as_text(offset: Any) -> str | None:
-    """Return the text of an offset that `from_text` reads, or None if there is no such text.
-
-    The text is the pandas alias, such as "ME", or JSON for offsets with holidays or other hours.
-    """
+    """Return the text of an offset for `from_text`, an alias such as ME or JSON, or None."""
     import pandas as pd
     from pandas.tseries.frequencies import to_offset
 
@@ -225,10 +215,7 @@ def weekly(days: Container[int]) -> str:
 
 
 def opening_hours(first: int, end: int, after: np.timedelta64, days: Container[int]) -> str:
-    """Return the text of an offset to the next hour from ``first`` to ``end`` on some weekdays.
-
-    Hours begin ``after`` the full ones.
-    """
+    """Return the text of an offset to the next of some hours, ``after`` full ones, on weekdays."""
     import pandas as pd
 
     minutes = int(after / np.timedelta64(1, "m"))
@@ -242,10 +229,7 @@ def _mask(days: Container[int]) -> str:
 
 
 def is_clockwork(offset: object) -> bool:
-    """Return whether an offset is a fixed duration, such as an hour, not a calendar step.
-
-    A day of a zone has 23 to 25 hours.
-    """
+    """Return whether an offset is a fixed duration; days of a zone have 23 to 25 hours."""
     import pandas as pd
 
     return isinstance(offset, pd.offsets.Tick) and not isinstance(offset, pd.offsets.Day)
@@ -285,10 +269,7 @@ def next_dates(last: pd.Timestamp, offset: object, count: int) -> pd.DatetimeInd
 
 
 def monthly_offset(frequency: str | None) -> Any:
-    """Return the offset to the same kind of day in the next month, if its number varies.
-
-    This holds for the last business day of a month or a quarter. Returns None for all other dates.
-    """
+    """Return the offset to the same kind of day in the next month, None if its number is fixed."""
     if frequency is None or frequency.startswith("<"):  # Text that pandas writes but cannot parse
         return None
     offset = from_text(frequency)

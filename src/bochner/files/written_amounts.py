@@ -152,10 +152,7 @@ class WrittenNumbers:
         return f"{shown(self.levels[row])} is read as {self.values(settings)[row]:.15g}"
 
     def amount(self) -> dict[str, str] | None:
-        """Return the unit and the factor that most numbers have, None if they share no unit.
-
-        The factor is empty for factors that differ, such as k and M.
-        """
+        """Return the unit and the factor, empty for several, of most numbers; None for no unit."""
         units: Counter[str] = Counter()
         factors: Counter[str] = Counter()
         spaced: Counter[str] = Counter()

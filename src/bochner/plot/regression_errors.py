@@ -38,15 +38,13 @@ _MOST_LEVELS = 20
 def observed_target(y: ArrayLike, target: int | None) -> Array:
     """Return a single target (n,) as numbers, or raise ValueError."""
     values = np.asarray(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
     if values.ndim == 2:
-        if target is None or not -values.shape[1] <= target < values.shape[1]:
+        count = values.shape[1]
+        if count > 1 and (target is None or not -count <= target < count):
             raise ValueError(
-                f"y has {values.shape[1]} targets: choose one of them with target=0, 1, ..., got "
-                f"target={target!r}."
+                f"y has {count} targets: choose one of them with target=0, 1, ..., got {target!r}."
             )
-        values = values[:, target]
+        values = values[:, 0 if count == 1 else target]
     if values.ndim != 1 or not len(values):
         raise ValueError(f"y must have shape (n,) or (n, t), with n > 0, got {values.shape}.")
     return as_array(values)

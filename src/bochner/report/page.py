@@ -23,6 +23,7 @@ from bochner._base.number_texts import counted
 from bochner.comparison.split import Split
 from bochner.comparison.study import Model, Study, measured_studies, table_facts
 from bochner.comparison.verdict import calibration, metric_text, scope, verdict
+from bochner.plot.class_errors import check_labels
 from bochner.plot.drawn_inputs import series_of
 from bochner.report.accuracy import errors_section, intervals_section, predictions_section
 from bochner.report.class_sections import probabilities_section, recognition_section
@@ -85,11 +86,11 @@ def report_of(model: Model, X: Any, y: object) -> Report:
             f"y must have one entry for each of the {len(X)} rows of X, at least one, got shape "
             f"{targets.shape}."
         )
-    if is_class and (unknown := np.setdiff1d(targets, model.classes_)).size:
-        raise ValueError(f"y has the class {unknown[0]!r}, which the model does not know.")
-    if not is_class:
-        if not np.isfinite(targets).all():
-            raise ValueError("y must be finite; some entries are infinite. Drop their rows.")
+    if is_class:
+        check_labels(targets, model.classes_, len(X))
+    elif not np.isfinite(targets).all():
+        raise ValueError("y must be finite; some entries are infinite. Drop their rows.")
+    else:
         check_targets(targets)
     task = "classification" if is_class else "regression"
     reason = f"Predictions are compared with known targets of {counted(len(targets), 'row')}."
