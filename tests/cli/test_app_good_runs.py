@@ -297,3 +297,16 @@ def test_the_command_that_the_screen_advises_works(frame, tmp_path):
     advised = bochner(*advice.replace("FILE", str(path)).split())
     assert advised.exit_code == 0, advised.stderr
     assert len(pd.read_csv(io.StringIO(advised.stdout))) == 80
+
+
+def test_durations_are_a_target_in_hours(tmp_path):
+    frame = table(60).drop(columns="y")
+    seconds = 1800 + (300 * frame["a"]).round().astype(int)
+    durations = [f"0:{second // 60:02}:{second % 60:02}" for second in seconds]
+    found = predict(fit(tmp_path, frame.assign(y=durations)), frame)
+    np.testing.assert_allclose(3600 * found["prediction"], seconds, atol=60)
+
+
+def test_codes_with_zeros_are_levels(tmp_path):
+    codes = [f"{i % 12:02}" if i else "0A" for i in range(60)]
+    fit(tmp_path, table(60).assign(code=codes))

@@ -98,6 +98,14 @@ JOINED = {
         },
         "2021-03-16 08:00:00",
     ),
+    "hours with minutes": (
+        {"Data": TWO_HOURS.strftime("%Y/%m/%d"), "Hora UTC": TWO_HOURS.strftime("%H00 UTC")},
+        "2021-03-16 08:00:00",
+    ),
+    "parts without names": (
+        {"Unnamed: 0": MONTHS.year, "Unnamed: 1": MONTHS.strftime("%B")},
+        "2020-01-01",
+    ),
     "parts": (
         {name: getattr(TWO_HOURS, name) for name in ("year", "month", "day", "hour")},
         "2021-03-16 08:00:00",
@@ -115,6 +123,13 @@ def test_dates_in_several_columns_are_joined(case, tmp_path):
     table, said = times_forecast(tmp_path, frame.assign(v=values))
     assert table.iloc[0, 0] == first
     assert "are joined into times" in said
+
+
+def test_rows_of_events_at_one_time_are_no_values(tmp_path):
+    frame = pd.DataFrame({"t": MONTHS, "v": np.round(10 + np.sin(np.arange(48)), 3)})
+    events = pd.DataFrame({"t": MONTHS[[47, 47]] + pd.Timedelta(days=3)})
+    table, _ = times_forecast(tmp_path, pd.concat([frame, events]))
+    assert table["t"].tolist() == ["2020-01-01", "2020-02-01"]
 
 
 def test_months_as_numbers_go_on_after_the_end_of_a_year(tmp_path):

@@ -191,6 +191,16 @@ DATES = [
              "years of two digits"),
 ]  # fmt: skip
 
+TIMES = [
+    quantity("times of day", ["00:00", "9:30", "23:05:07.5"],
+             [time(0), time(9, 30), time(23, 5, 7, 500000)], later={lines("7:15"): [time(7, 15)]}),
+    quantity("times of half days", ["12:05 am", "1:30 PM", "12:00 pm"],
+             [time(0, 5), time(13, 30), time(12)]),
+    quantity("times and a word", [*(f"{i % 24}:{i:02}" for i in range(30)), "closed"],
+             [*(time(i % 24, i) for i in range(30)), NAN], "entries 'closed', which count"),
+    quantity("scores", ["3:2", "1:10", "0:0"], ["3:2", "1:10", "0:0"]),
+]  # fmt: skip
+
 LINES = [
     Brought("a first line of data", table(names=""), {"column 1": X, "column 3": Z},
             ["The first line holds data (0.5, 0.25, 0.125)"],
@@ -251,4 +261,4 @@ MARKS = [
             later={"a;b\n5,5;t0\n": [5.5]}),
 ]  # fmt: skip
 
-BROUGHT = [*UNITS, *NUMBERS, *CODES, *WORDS, *MISSING_CODES, *DATES, *LINES, *MARKS]
+BROUGHT = [*UNITS, *NUMBERS, *CODES, *WORDS, *MISSING_CODES, *DATES, *TIMES, *LINES, *MARKS]

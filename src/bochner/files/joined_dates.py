@@ -44,8 +44,9 @@ _OF_YEARS = (
 )  # fmt: skip
 """Parts that make a time, the longer ones first."""
 
-_HOURS = 24
-"""Hours of a day. Hours from 1 to 24 are numbered, and begin at midnight."""
+_HOURS, _MINUTES = 24, 60
+"""Hours of a day, and minutes of an hour. Hours from 1 to 24 are numbered, and begin at midnight;
+larger ones have their minutes, such as 1330."""
 
 
 def join_dates(frame: pd.DataFrame, named: Collection[str]) -> tuple[pd.DataFrame, str]:
@@ -94,15 +95,18 @@ def _named_parts(columns: Collection[Column]) -> dict[str, tuple[str, list[str]]
     for column in columns:
         words = set(re.split(r"[\W_0-9]+", column.name.casefold()))
         for part, (known, sign, regex) in _PARTS.items():
-            is_named = not known or words & set(known.split())
+            is_named = not known or words & {*known.split(), "unnamed"}
             match = re.compile(regex).fullmatch
             if part in parts or not is_named or not all(map(match, _texts(column))):
                 continue
             texts = [text.lstrip("Q") for text in _texts(column)]
             hours = set(map(int, texts)) if part == "hour" else {0}
-            if min(hours) >= 1 and max(hours) == _HOURS:
+            if max(hours) > _HOURS and all(hour % 100 < _MINUTES for hour in hours):
+                texts = [f"{int(text) // 100}:{int(text) % 100:02}" for text in texts]
+            elif min(hours) >= 1 and max(hours) == _HOURS:
                 texts = [str(int(text) - 1) for text in texts]
             parts[part] = column.name, [sign + text for text in texts]
+            break
     return parts
 
 

@@ -26,6 +26,7 @@ from bochner.files.rules import (
     TextRule,
     TruthRule,
 )
+from bochner.files.time_rule import TIMES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ _FEWEST_DISTINCT = 20
 _MOST_LISTED, _MOST_RECORDED = 3, 20
 """Words that a note lists, so that it stays within a few lines, and that a decision keeps."""
 
-RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TruthRule(), TextRule())
+RULES: tuple[Rule, ...] = (DateRule(), NumberRule(), TIMES, TruthRule(), TextRule())
 """The rules by which columns are read, in their order; the rule for text reads any column."""
 
 

@@ -195,8 +195,8 @@ class TextRule(Rule):
 class FunctionRule(Rule):
     """Reads a column by a function of the user, as `bochner.read_table` describes it."""
 
-    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
-        self.name = self.noun = name
+    def __init__(self, name: str, function: Callable[[Any], Any], noun: str = "") -> None:
+        self.name, self.noun = name, noun or name
         self.function = function
 
     def decide(self, column: TextColumn) -> Decision | None:

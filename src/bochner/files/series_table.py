@@ -173,6 +173,8 @@ def _one_series(
     """Return the series in some rows; InputError if a time repeats or no value is present."""
     import pandas as pd
 
+    # Sensors write rows of events beside those of values.
+    rows = rows[np.isfinite(values[rows]) | ~times[rows].duplicated(keep=False)]
     times, values = times[rows], values[rows]
     of = f" of the series {name!r}" if columns.series else ""
     if len(twice := np.flatnonzero(times[1:] == times[:-1])):

@@ -254,11 +254,7 @@ class Learner:
         is_last: NDArray[np.bool_],
         seconds: float,
     ) -> tuple[Chosen, list[LeaveOneOutPredictions]] | None:
-        """Return the observations of ``is_last``, and predictions by fits to the rest of ``used``.
-
-        The result is ``None`` if the expected ``seconds`` would exceed the time limit, or if a law
-        has no predictions.
-        """
+        """Return observations of ``is_last``, predicted from the rest of ``used``, if in time."""
         if self._is_late(1.0, seconds):
             return None
         self.progress("predicting an earlier stretch of time")

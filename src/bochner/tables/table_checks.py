@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import warnings
 from base64 import b64decode, b64encode
@@ -87,7 +88,9 @@ def split_target(
     if len(frame) == 1:
         raise InputError("The table has one row: expected at least two to fit and one to test.")
     _check_complete("target", read_column(target, frame[target]))
-    return frame.drop(columns=[target]), frame[target]
+    column = read_column(target, frame[target])
+    hours = {target: column.values} if column.is_time_of_day else {}
+    return frame.drop(columns=[target]), frame.assign(**hours)[target]
 
 
 def side_column(frame: pd.DataFrame, name: str, role: str, kinds: Sequence[Kind] = ()) -> Column:
@@ -162,8 +165,12 @@ def _mixed_text(series: pd.Series) -> str:
         return ""
     if bool((parsed[is_number] % 1 == 0).all()) and n_numbers < n_texts:
         return ""
+    if any(re.match("0[0-9]", str(entry)) for entry in distinct[is_number]):
+        return ""  # Codes
     entries = (distinct[is_number][0], distinct[~is_number][0])
-    rows = (int(np.flatnonzero(series == entry)[0]) + 1 for entry in entries)
+    places = (np.flatnonzero(series == entry)[0] for entry in entries)
+    is_numbered = series.index.dtype.kind == "i"  # Rows without a target may have been left out
+    rows = (int(series.index[place] if is_numbered else place) + 1 for place in places)
     return ", ".join(f"row {row}: {entry!r}" for row, entry in zip(rows, entries, strict=True))
 
 

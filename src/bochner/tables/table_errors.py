@@ -84,8 +84,8 @@ def refuse_mixed(mixed: ColumnDetails) -> None:
     if mixed:
         raise ValueError(
             f"Mixed types in {naming(mixed)}: expected numbers, text or dates throughout. "
-            "Leave missing entries empty, convert the others to one kind (codes: put a letter "
-            f"before each, so that all are text), or {drop_advice(mixed)}."
+            "Leave missing entries empty, convert the others to one kind, read codes as text "
+            f"(types=, --types), or {drop_advice(mixed)}."
         )
 
 
