@@ -143,7 +143,7 @@ def read_texts(texts: pa.Array, form: DateForm, words: DateWords = ENGLISH) -> L
 
 
 def _halves(texts: pa.Array, form: DateForm) -> tuple[pa.Array, pa.Array]:
-    """Return texts (n,) with the days, and with the times of day, of texts, because these repeat."""
+    """Return texts (n,) with the days, and texts with the times of day, of texts (n,)."""
     import pyarrow.compute as pc
 
     matches = [match for match in form.matches if match.groupdict().get("hour")]
