@@ -46,10 +46,7 @@ def check_rows_given(X: object, name: str = "X", **options: object) -> Any:
 
 
 def validated(model: object, X: object, **options: Any) -> Any:
-    """Return rows validated for ``model`` by scikit-learn's ``validate_data``.
-
-    Rows to fit remove the attributes of an earlier fit.
-    """
+    """Return rows validated by ``validate_data``; rows to fit remove the attributes of a fit."""
     refuse_no_numbers("X", X)
     is_fit = options.get("reset", True)
     if is_fit:
@@ -192,11 +189,7 @@ def _is_missing(entry: object) -> bool:
 
 
 def of_numpy(y: Any) -> Any:
-    """Convert integers and booleans of pandas extension types to NumPy types.
-
-    scikit-learn would convert ``boolean`` and ``Int64`` to floats. Other targets are returned
-    unchanged.
-    """
+    """Convert integers and booleans of pandas extension types to NumPy types, not to floats."""
     dtypes = y.dtypes if is_frame(y) else [getattr(y, "dtype", None)]
     if not any(hasattr(dtype, "na_value") for dtype in dtypes):
         return y
@@ -224,11 +217,7 @@ def check_classes(y: NDArray[np.generic]) -> None:
 
 
 def check_size(name: str, values: object, *, fitted: bool = False) -> None:
-    """Raise ValueError if an absolute value exceeds `LARGEST_ENTRY`; NaN is allowed.
-
-    If a model learns from the values (``fitted``), the largest absolute value must also be at least
-    ``1 / LARGEST_ENTRY``, or zero.
-    """
+    """Raise ValueError for values beyond `LARGEST_ENTRY` or, if ``fitted``, for tiny ones only."""
     largest = largest_size(values)
     if largest > LARGEST_ENTRY:
         raise ValueError(
@@ -410,10 +399,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
 
 
 def check_dtype(dtype: DTypeLike | None, *, is_optional: bool = True) -> Any:
-    """Return ``dtype`` unchanged; raise ``ValueError`` unless it is float32 or float64.
-
-    ``None`` is allowed where the parameter is optional.
-    """
+    """Return ``dtype``, float32, float64 or an optional ``None``; else raise ``ValueError``."""
     if dtype is None and is_optional:
         return None
     with suppress(TypeError, ValueError):

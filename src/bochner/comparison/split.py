@@ -213,10 +213,10 @@ def _chosen(
         numbers = np.unique(labels(group.raw, group.present), return_inverse=True)[1]
         reason = f"groups by {roles.group!r} that are absent from the training rows"
         return kind, f"The test rows belong to {reason}.", roles.group, {"groups": numbers}
-    dates = [] if roles.time or kind == "random" else _dates(frame, roles)
     by, why = roles.time, ""
+    dates = _dates(frame, roles) if by is None and kind != "random" else {}
     if kind == "auto":
-        by = next((n for n in dates if is_sorted(read_column(n, frame[n]).values)), None)
+        by = next((name for name, times in dates.items() if is_sorted(times)), None)
         why = ", because it sorts the table; --split random chooses random rows"
     elif kind == "time" and by is None:
         if len(dates) != 1:
@@ -225,18 +225,18 @@ def _chosen(
                 f"--split time needs the column of times, and the table has several or no columns "
                 f"of dates ({date_columns}): add --time COLUMN."
             )
-        by = dates[0]
+        (by,) = dates
     if by is None:
         return "random", "The test rows were chosen at random.", None, {}
     times = side_column(frame, by, "time", ("numeric", "date")).values
     return "time", f"The test rows are the latest by {by!r}{why}.", by, {"time": times}
 
 
-def _dates(frame: pd.DataFrame, roles: Roles) -> list[str]:
-    """Return the names of date columns without missing entries."""
-    read = (read_column(str(name), frame[name]) for name in frame.columns)
-    kinds = {column.name: column for column in read if column.kind == "date"}
-    return [name for name, c in kinds.items() if c.present.all() and name not in roles.target]
+def _dates(frame: pd.DataFrame, roles: Roles) -> dict[str, NDArray[Any]]:
+    """Return the columns of dates without missing entries, by name."""
+    names = [name for name in frame.columns if name not in roles.target]
+    read = (read_column(str(name), frame[name]) for name in names)
+    return {c.name: c.values for c in read if c.kind == "date" and c.present.all()}
 
 
 def split_rows(

@@ -101,10 +101,8 @@ class Levels(LagKernel):
         r"""Return spectral lines, as frequencies and weights, for each of ``dim`` inputs.
 
         The kernel of codes that differ by :math:`\Delta` is :math:`\sum_k w_k \cos(2 \pi k
-        \Delta / P)`, :math:`P` the period: the discrete Fourier transform of its values.
-
-        Raises ``ValueError`` if the number of levels is unknown or too large, or a weight is
-        negative.
+        \Delta / P)`, :math:`P` the period. Raises ``ValueError`` without a number of levels, or for
+        negative weights.
         """
         if self.n_levels is None:
             raise ValueError(

@@ -137,12 +137,9 @@ class Harmonizable(Kernel):
         """Return an initial kernel for learning, with windows that cover rows ``X`` (n, d).
 
         Centres come from k-means; widths are the standard deviations of the rows about their
-        centres. Constant columns have the width one. Learn the parameters with
-        ``KreinRidge(kernel, alpha="evidence", length_scale="evidence")``.
-
-        Raises ``TypeError`` if ``n_windows`` is not an integer, or ``variance`` is not a number.
-        Raises ``ValueError`` if there are fewer distinct rows than windows, or ``variance`` is not
-        positive.
+        centres. Learn the parameters with ``KreinRidge(kernel, alpha="evidence",
+        length_scale="evidence")``. Raises ``TypeError`` or ``ValueError`` if ``n_windows`` is not
+        an integer up to the number of distinct rows, or ``variance`` is not a positive number.
         """
         rows, total = checked_rows(X), as_positive_scalar("variance", variance)
         mean, unit = np.mean(rows, axis=0), np.std(rows, axis=0)

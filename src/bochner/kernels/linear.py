@@ -108,14 +108,11 @@ class Linear(Kernel):
         return replace(self, reach=tuple(np.where(reach > 0.0, reach, 1.0).tolist()))
 
     def angles(self, dim: int) -> tuple[Array, Array, Array]:
-        r"""Return frequencies :math:`\epsilon_i`, phases and masses of sines that are almost lines.
+        r"""Return frequencies, phases and masses (dim,) of sines that are almost lines.
 
-        Each of the three has shape (dim,). In :math:`v_i \epsilon_i^{-2} \sin(\epsilon_i (x_i -
-        c_i)) \sin(\epsilon_i (y_i - c_i))` the mass is :math:`v_i \epsilon_i^{-2}` and the phase
-        :math:`-\epsilon_i c_i`. An angle of 1e-5 at the reach costs 2e-11 of the value by the
-        curvature of the sine, and as much by rounding next to a quarter turn.
-
-        Raises ``ValueError`` if the reach is ``None``, or the masses overflow.
+        In :math:`v_i \epsilon_i^{-2} \sin(\epsilon_i (x_i - c_i)) \sin(\epsilon_i (y_i - c_i))` the
+        mass is :math:`v_i \epsilon_i^{-2}` and the phase :math:`-\epsilon_i c_i`. Raises
+        ``ValueError`` if the reach is ``None``, or the masses overflow.
         """
         if self.reach is None:
             raise ValueError(

@@ -195,10 +195,7 @@ class ModulatedWaves(Kernel):
 
 
 def check_mixture(weights: Array, means: Array, covariances: Array) -> None:
-    """Raise ``ValueError`` unless weights (Q,), means (Q, d) and covariances are valid.
-
-    Covariances are full (Q, d, d), diagonal (Q, d) or scalar (Q,).
-    """
+    """Raise ``ValueError`` unless weights (Q,), means (Q, d) and covariances are valid."""
     if weights.ndim != 1 or means.ndim != 2 or len(weights) != len(means) or not means.size:
         raise ValueError(
             f"weights must have shape (Q,) and means (Q, d), got {weights.shape} and {means.shape}."

@@ -226,9 +226,7 @@ _SMALLEST = 1e-100
 def matern_profile(u: Array, nu: float) -> Array:
     r"""Return the profile :math:`2^{1-\nu} u^\nu K_\nu(u) / \Gamma(\nu)`, which is one at zero.
 
-    Half-integer orders up to 5/2 are closed forms. Beyond ``nu = 30``, where :math:`K_\nu` soon
-    overflows, Debye's uniform expansion (DLMF 10.41.4) is accurate to 1e-8. Beyond ten million its
-    terms cancel, and the Gaussian limit is returned.
+    Beyond ``nu = 30``, Debye's uniform expansion (DLMF 10.41.4) is accurate to 1e-8.
     """
     if nu == 0.5:
         return np.exp(-u)

@@ -99,18 +99,9 @@ class Subject:
             named = str(self.study.model.record_.get("time"))
             return dates + [named] * (named in self.columns and named not in dates)
         table = dict(series_of(split.X))
-        return dates + [
-            name
-            for name, column in self.columns.items()
-            if column.kind == "numeric" and _equals(table[name], split.time)
-        ]
-
-
-def _equals(series: object, times: NDArray[np.generic]) -> bool:
-    values = np.asarray(series)
-    return (
-        values.dtype.kind in "iuf" and times.dtype.kind in "iuf" and np.array_equal(values, times)
-    )
+        numeric = [name for name, column in self.columns.items() if column.kind == "numeric"]
+        fitted = [read_column(name, table[name]) for name in numeric]
+        return dates + [c.name for c in fitted if np.array_equal(c.values, split.time)]
 
 
 def subjects_of(studies: Sequence[Study]) -> list[Subject]:

@@ -59,11 +59,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
       to a standard normal, and clipped. Missing numbers take the median, and a 0/1 indicator is
       added if the training column had missing numbers.
     - Dates become decimal years in UTC, then they are treated as numbers. Cosines and sines of the
-      hour, the weekday and the day of the year are added if these vary in the training column and
-      it covers more than one day, week or year; missing dates have zeros there. Dates that are all
-      the first, or all the last, day of a month have no weekday.
-    - Hours, weekdays and days of dates with a zone or an offset from UTC are local times. Later
-      dates with another zone are converted to the zone of the training column.
+      local hour, weekday and day of the year, in the zone of the training column, are added if
+      these vary and the column covers more than one day, week or year; missing dates have zeros
+      there. Dates that are all the first, or all the last, day of a month have no weekday.
     - Text whose entries are all ISO 8601 dates or times is read as dates. A warning names text
       that holds other dates, or numbers with decimal commas: `bochner.read_table` reads both.
     - Other text, and pandas and polars categories, are one-hot encoded, with one feature for
@@ -134,12 +132,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
-            Table; a dict maps names to columns. Columns of an array, which may hold objects, are
-            named x0, x1, ...
+            Table; a dict maps names to columns. Columns of an array are named x0, x1, ...
         y : array-like of shape (n,) or (n, t), or None, default=None
             Target, numbers or classes, for text with many levels and free text. Training rows
-            of a model come from ``fit_transform(X, y)``, because `transform` returns level means
-            that contain the row's own target.
+            of a model come from ``fit_transform(X, y)``: `transform` returns level means that
+            contain the row's own target.
 
         Raises
         ------
@@ -157,11 +154,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Learn the encoding as `fit` does, and return the features (n, d_out) of the table.
 
         The features differ from the output of `transform` only in means of the target.
-
-        Parameters
-        ----------
-        X, y
-            As in `fit`.
         """
         return self.fit_training_rows(X, y, Removal())
 

@@ -224,11 +224,9 @@ class TableModel(BaseEstimator, ABC):
 
         The index is :math:`E[(f(x) - f(x'_a, x_{-a}))^2] / (2 \operatorname{Var} f(x))`, where the
         value of column ``a`` in a training row ``x`` is replaced by its value in another row
-        ``x'``. All encoded columns of a column are replaced together. Squares are summed over class
-        probabilities, or over several targets in units of their standard deviations. With
-        interactions, the shares add up to more than one. The share of a column that is strongly
-        correlated with another may exceed one, because replaced values make rows unlike those of
-        the table.
+        ``x'``. Squares are summed over class probabilities, or over several targets in units of
+        their standard deviations. With interactions, the shares add up to more than one. The share
+        of a column that is strongly correlated with another may exceed one.
 
         References
         ----------
@@ -279,25 +277,22 @@ class TableModel(BaseEstimator, ABC):
         r"""Return the Shapley values of each column of the table for the predictions of some rows.
 
         The prediction of a row is ``base``, the average prediction of the background rows, plus the
-        ``values`` of all columns. The values are interventional Shapley values. The entries of a
-        background row are replaced by those of the explained row, one column after another; the
-        value of a column is the change of the prediction at its replacement, averaged over all
-        orders and background rows. All encoded columns of a column are replaced together. If
-        columns are strongly correlated, replaced values make rows unlike those of the table.
-
-        For classes, contributions refer to the probabilities of :meth:`predict_proba`. They add up
-        to zero over classes and, unlike log odds, need no reference class.
+        ``values`` of all columns, interventional Shapley values. The entries of a background row
+        are replaced by those of the explained row, one column after another; the value of a column
+        is the change of the prediction at its replacement, averaged over all orders and background
+        rows. If columns are strongly correlated, replaced values make rows unlike those of the
+        table. For classes, contributions refer to the probabilities of :meth:`predict_proba`, and
+        add up to zero over classes.
 
         Parameters
         ----------
         X : pandas.DataFrame or array-like of shape (n, d)
             Rows to explain.
         n_evaluations : int, default=20_000
-            Total number of predictions for all rows; a model of 2,000 rows makes some thousands per
-            second. Values are exact if ``n_evaluations`` suffices for all coalitions of columns
-            with all background rows, at most :math:`1000 n (2^d - 2)`. Otherwise they are averages
-            over random permutations, with at least eight permutations and their reverses per row,
-            even if these take more evaluations.
+            Total number of predictions for all rows. Values are exact if it suffices for all
+            coalitions of columns with all background rows, at most :math:`1000 n (2^d - 2)`.
+            Otherwise they are averages over random permutations, with at least eight permutations
+            and their reverses per row.
         random_state : int, RandomState instance or None, default=None
             Seed of the permutations and of the sample of background rows.
 
@@ -307,11 +302,6 @@ class TableModel(BaseEstimator, ABC):
             ``columns``, ``base``, ``values`` (n, d), ``std_error`` (n, d) and ``prediction`` (n,);
             for classes or several targets ``base`` is (k,), ``values`` and ``std_error`` are
             (n, d, k), and ``prediction`` is (n, k).
-
-        Raises
-        ------
-        ValueError
-            If the table is not valid.
 
         References
         ----------

@@ -169,13 +169,12 @@ class TableRegressor(RegressorMixin, TableModel):
         Parameters
         ----------
         X : pandas.DataFrame, polars.DataFrame, pyarrow.Table, dict or array-like of shape (n, d)
-            Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask data frame or
-            array, or :class:`bochner.engines.PartitionedRows`, without ``groups`` and ``time``:
-            100,000 random rows determine the encoding and the kernels, and the kernels are fitted
-            to all rows.
+            Numbers, text and dates; see :class:`bochner.TableEncoder`. Or a Dask collection, or
+            :class:`bochner.engines.PartitionedRows`, without ``groups`` and ``time``: 100,000
+            random rows determine the encoding and the kernels, which are fitted to all rows.
         y : array-like of shape (n,), or of shape (n, t) for a regression
-            One or several targets without missing entries. If ``X`` is a Dask collection, ``y`` is
-            one, too. ``None`` for ``PartitionedRows``, which contain the targets.
+            Targets without missing entries, a Dask collection if ``X`` is one; ``None`` for
+            ``PartitionedRows``, which contain the targets.
         sample_weight : array-like of shape (n,), default=None
             Weights, not negative, whose meaning the parameter ``weights`` states: precisions, of
             which only the ratios matter, or counts. Rows of weight zero are ignored.
@@ -186,13 +185,11 @@ class TableRegressor(RegressorMixin, TableModel):
         time : str or array-like of shape (n,), default=None
             Name of a column, or times of rows. Each of the last three fifths of the rows is
             predicted from the rows before it, so that errors and intervals refer to later rows;
-            rows with equal times stay together, and fewer than fifty rows have fewer such parts.
-            Kernels are also learned without the columns that only increase or decrease in time.
-            Cannot be combined with ``groups``.
+            fewer than fifty rows have fewer such parts. Kernels are also learned without the
+            columns that only increase or decrease in time. Cannot be combined with ``groups``.
         callback : callable, default=None
-            Function that is called with a :class:`bochner.FitProgress` before each step and after
-            each learned kernel. If it returns ``False``, the fit ends as at a time limit, with the
-            kernels learned so far.
+            Function that is called with a :class:`bochner.FitProgress` before each step. If it
+            returns ``False``, the fit ends as at a time limit, with the kernels learned so far.
 
         Raises
         ------
