@@ -89,6 +89,7 @@ SHEETS = {
     "equal names below a title": (
         {"a": [*TABLE, GAP, ["Others"], *TABLE[:5]]}, {}, ROWS, "('a!A1', 'a!A11')"
     ),
+    "names within": ({"a": [NAMES, *ROWS[:4], NAMES, *ROWS[4:]]}, {}, ROWS, "row repeats"),
     "years as names": (
         {"a": [["Sales"], YEARS, *BY_YEAR, GAP, ["Costs"], YEARS, *BY_YEAR[:5]]}, {}, BY_YEAR,
         "('a!A1', 'a!A12')",

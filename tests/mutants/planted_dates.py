@@ -25,8 +25,15 @@ plant_edits(
     local_dates,
     "read_texts",
     lambda: test_date_rules.test_any_date_is_read_as_it_was_written("%Y/%m/%d %I:%M:%S %p GMT+2"),
-    local_times_are_taken_for_utc=("_time_of_day(parts) - offset", "_time_of_day(parts)"),
-    times_of_day_are_lost=("_days(parts, month, day) + clock", "_days(parts, month, day)"),
+    local_times_are_taken_for_utc=("_time_of_day(clocks) - offset", "_time_of_day(clocks)"),
+    times_of_day_are_lost=("month, day)[days.rows] + clock", "month, day)[days.rows]"),
+)
+
+plant_edits(
+    local_dates,
+    "_halves",
+    lambda: test_date_rules.test_long_columns_are_read_like_short_ones("day first"),
+    days_without_a_time_of_day_are_lost=("if halves.null_count:", "if False:"),
 )
 
 plant_edits(

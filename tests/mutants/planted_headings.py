@@ -39,13 +39,13 @@ def plant(name, owner, function, old, new, *checks, users=()):
 
 
 plant("lines_above_cost_much", headings.HeadCells, "n_above", "_COST_ABOVE *", "9.0 *",
-      law(laws.test_units_below_the_names_are_noted, "numbers", []))  # fmt: skip
+      law(laws.test_a_column_beside_a_group_has_no_name_of_it))  # fmt: skip
 plant("kinds_do_not_matter", headings.HeadCells, "n_above",
       "counts.sum(axis=2) - counts.max(axis=2)", "0 * counts.sum(axis=2)",
-      law(laws.test_units_below_the_names_are_noted, "numbers", []))  # fmt: skip
+      law(laws.test_a_column_beside_a_group_has_no_name_of_it))  # fmt: skip
 plant("units_are_rows", headings.HeadCells, "names_block",
       "self.texts[last].any() and", "False and",
-      law(laws.test_units_below_the_names_are_noted, "sensor", []))  # fmt: skip
+      law(laws.test_dashes_below_the_names_are_left_out, "sensor", "--"))  # fmt: skip
 plant("dashes_are_rows", headings.HeadCells, "names_block", "else _RULE)", "else _AMOUNT)",
       law(laws.test_dashes_below_the_names_are_left_out, "words", "--"))  # fmt: skip
 plant("remarks_are_half_filled", extra_rows, "_is_remark", "== len(odd) > 1", "== len(odd) > 9",

@@ -168,7 +168,7 @@ def of_new_rows(rng, n_samples, effort):
     judged, model = fitted(X, y - shift, effort)
     assert len(judged.scored) == n_samples - 1000 if n_samples >= 1500 else n_samples
     predictive = Predictive.of_rows(*model.components(new), model.law, lambda values: values)
-    lower, upper = predictive.interval(0.9)
+    lower, upper = predictive.quantiles(np.array([0.05, 0.95])).T
     truth = truth - shift
     quantiles = predictive.quantiles(LEVELS)
     error = np.sqrt(np.mean((model.predict(new) - truth) ** 2))

@@ -283,7 +283,7 @@ class _Body:
     def notes(self) -> tuple[str, ...]:
         """Return a note on the lines that were left out."""
         verb, count = ("s are" if len(self.left) > 1 else " is"), len(self.left)
-        first = shown(" / ".join(sorted(set(self.left), key=len)[:_MOST_LISTED]))
+        first = shown(" / ".join(sorted(dict.fromkeys(self.left), key=len)[:_MOST_LISTED]))
         return (f"{count} line{verb} left out: comments, remarks, or of another length than the "
                 f"names ({first}).",) if count else ()  # fmt: skip
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _MOST_SUMMARIES, _FEWEST_ABOVE = 4, 3
 """Most rows of sums and means below each other, and fewest rows above them."""
 
+_SENTENCE = 4
+"""Fewest words of a sentence in a column of numbers or dates, beside the number of a footnote."""
+
 _GAPS, _FULL = 0.5, 0.9
 """Least share of gaps in a column of labels, and of entries in another column."""
 
@@ -34,7 +37,7 @@ _SUMMARY = re.compile(
 
 _REMARK = re.compile(
     r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|(?:last )?updated?|data from|"
-    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|(?:[*†‡©#%¹²]|\(?\w\)).+",
+    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[^:]{3,30}: .+|.*://.*|(?:[*†‡©#%¹²]|\(?\w\)).+",
     re.IGNORECASE | re.DOTALL,
 )
 """Remarks below a table."""
@@ -85,11 +88,16 @@ def _count_below(rows: Rows) -> int:
 def _is_remark(filled: Sequence[tuple[int, str]], above: Rows) -> bool:
     """Return whether the filled cells of a record are a remark: text, and fewer than rows have."""
     typical = sum(sum(map(bool, row)) for row in above) / len(above)
-    if typical <= max(1.5, len(filled)) or {kind(cell) for _, cell in filled} != {TEXT}:
+    texts = [cell for _, cell in filled if kind(cell) == TEXT]
+    if typical <= max(1.5, len(filled)) or not texts:
         return False
     kinds = [[kind(entry) for entry in column_of(above, place)] for place, _ in filled]
     odd = [cell for (_, cell), some in zip(filled, kinds, strict=True)
            if some.count(TEXT) <= (1.0 - NUMERIC) * len(some)]  # fmt: skip
+    if any(cell in texts and len(cell.split()) >= _SENTENCE for cell in odd):
+        return True
+    if len(texts) < len(filled):
+        return False
     if 2 * len(filled) <= typical:
         return len(odd) == len(filled) or _REMARK.fullmatch(filled[0][1]) is not None
     return len(set(odd) - {cell for row in above for cell in row}) == len(odd) > 1

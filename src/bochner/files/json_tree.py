@@ -30,6 +30,7 @@ from bochner.files.stored_classes import (
     holds_function,
     is_estimator,
     is_value,
+    no_code,
     not_saved,
     value_fields,
     where,
@@ -141,12 +142,8 @@ class Encoder:
 
     def _value(self, value: object, path: Path) -> Node:
         if holds_function(type(value)):
-            raise ModelFileError(
-                f"{where(path)} is {value!r}, whose function a model file cannot hold: functions "
-                f"are code, and loading runs none. Use a kernel that is made of numbers, such as "
-                f"TL1(tau) or NTK(), or keep the function in a module of your own and fit the "
-                f"model again where it is needed."
-            )
+            subject = f"{where(path)} is {value!r}, whose function"
+            raise ModelFileError(no_code(subject, "TL1(tau) or NTK()"))
         declared = value_fields(type(value)).items()
         members = {name: getattr(value, field.name) for name, field in declared}
         encoded = self._members(members, path)

@@ -26,6 +26,9 @@ _MOST_TESTED = 40
 _MONTHS = 12
 """Months of a year."""
 
+_ERAS = {"令和": 2018, "R": 2018, "平成": 1988, "H": 1988, "昭和": 1925, "S": 1925}
+"""Years before the first ones of Japanese eras."""
+
 _FIRST_YEAR_OF_TWO_DIGITS = 69
 """Two-digit years from 69 on are in the twentieth century, as in POSIX."""
 
@@ -125,32 +128,56 @@ def read_texts(texts: pa.Array, form: DateForm, words: DateWords = ENGLISH) -> L
     for pattern, replacement in form.rewrites:
         distinct = pc.replace_substring_regex(distinct, pattern, replacement)
         distinct = pc.utf8_trim_whitespace(distinct)
-    parts = _Parts(distinct, form.regex)
-    month, day = _month(parts, words), parts.values("day", int, 1)
-    offset = parts.values("zone", _offset_of, np.timedelta64(0, "m"))
-    clock = _time_of_day(parts) - offset
-    by_order = {"dayfirst": _days(parts, month, day) + clock}
+    day_texts, clock_texts = _halves(distinct, form)
+    days = _Parts(day_texts, form.regex)
+    clocks = days if clock_texts is day_texts else _Parts(clock_texts, form.regex)
+    month, day = _month(days, words), days.values("day", int, 1)
+    offset = clocks.values("zone", _offset_of, np.timedelta64(0, "m"))
+    clock = (_time_of_day(clocks) - offset)[clocks.rows]
+    by_order = {"dayfirst": _days(days, month, day)[days.rows] + clock}
     if form.is_ordered:
-        by_order["monthfirst"] = _days(parts, day, month) + clock
+        by_order["monthfirst"] = _days(days, day, month)[days.rows] + clock
     rows = np.array(encoded.indices.fill_null(len(distinct)))
     by_order = {
         order: np.append(times, np.datetime64("NaT"))[rows] for order, times in by_order.items()
     }
-    return LocalDates(by_order, np.append(offset, np.timedelta64(0))[rows], form, words)
+    offset = np.append(offset[clocks.rows], np.timedelta64(0))[rows]
+    return LocalDates(by_order, offset, form, words)
+
+
+def _halves(texts: pa.Array, form: DateForm) -> tuple[pa.Array, pa.Array]:
+    """Return texts (n,) with the days, and texts with the times of day, of texts (n,)."""
+    import pyarrow.compute as pc
+
+    matches = [match for match in form.matches if match.groupdict().get("hour")]
+    heads = [match.string[: match.start("hour")] for match in matches]
+    blanks = {head.count(" ") * head.endswith(" ") for head in heads}
+    if len(texts) <= SAMPLE_SIZE or len(blanks) != 1 or 0 in blanks:
+        return texts, texts
+    halves = pc.extract_regex(texts, f"^(?P<day>(?:[^ ]* ){{{blanks.pop()}}})(?P<clock>.+)$")
+    if halves.null_count:
+        return texts, texts
+    clock = matches[0].string.removeprefix(heads[0])
+    return (
+        pc.binary_join_element_wise(halves.field("day"), clock, ""),
+        pc.binary_join_element_wise(heads[0], halves.field("clock"), ""),
+    )
 
 
 class _Parts:
-    """Parts of dates (n,) by the groups of an expression."""
+    """Parts of distinct dates (k,) by the groups of an expression, and the dates' rows (n,)."""
 
     def __init__(self, texts: pa.Array, regex: str) -> None:
         import pyarrow.compute as pc
 
-        groups = pc.extract_regex(texts, regex)
+        encoded = texts.dictionary_encode()
+        groups = pc.extract_regex(encoded.dictionary, regex)
+        self.rows = np.array(encoded.indices)
         self.is_found = np.array(groups.is_valid())
         self.texts = {field.name: groups.field(field.name) for field in groups.type}
 
     def values(self, name: str, convert: Callable[[str], Any], default: Any = 0) -> NDArray[Any]:
-        """Return the values (n,) of a part, and a default where a text lacks the part."""
+        """Return the values (k,) of a part, and a default where a text lacks the part."""
         if name not in self.texts:
             return np.full(len(self.is_found), default)
         encoded = self.texts[name].dictionary_encode()
@@ -170,7 +197,8 @@ def _month(parts: _Parts, words: DateWords) -> NDArray[np.int64]:
 
 def _days(parts: _Parts, month: NDArray[np.int64], day: NDArray[np.int64]) -> Times:
     """Return the days (n,) of dates, or the first days of longer spans, NaT if there are none."""
-    number = parts.values("year", _year)
+    number, era = parts.values("year", _year), parts.values("era", _ERAS.__getitem__)
+    number = np.where(era > 0, era + number % 100, number)
     years = (number - 1970).astype("datetime64[Y]")
     months = years.astype("datetime64[M]") + (month - 1)
     days = months.astype("datetime64[D]") + (day - 1)

@@ -141,6 +141,15 @@ def not_saved(value: object) -> str:
     )
 
 
+def no_code(subject: str, examples: str) -> str:
+    """Return the error message for a function, with kernels to use in its place."""
+    return (
+        f"{subject} a model file cannot hold: functions are code, and loading runs none. Use a "
+        f"kernel that is made of numbers, such as {examples}, or keep the function in a module of "
+        f"your own and fit the model again where it is needed."
+    )
+
+
 def holds_function(cls: type) -> bool:
     """Return whether a value class has a field that is a function, which is code and not data."""
     return any(get_origin(hint) is Callable for hint in get_type_hints(cls).values())
@@ -194,13 +203,9 @@ def check_attributes(cls: type[BaseEstimator], attributes: Mapping[str, object])
         takes_kernel = Kernel in (hint, *get_args(hint))
         if takes_kernel and callable(value) and not isinstance(value, Kernel):
             function = getattr(value, "__qualname__", None) or type(value).__qualname__
-            raise ModelFileError(
-                f"{cls.__name__}.{name} is the function {function}, which a model file cannot "
-                f"hold: functions are code, and loading runs none. Use a kernel that is made of "
-                f"numbers, such as Gaussian(length_scale) or Bilinear(kernel, left, right), or "
-                f"keep the function in a module of your own and fit the model again where it is "
-                f"needed."
-            )
+            subject = f"{cls.__name__}.{name} is the function {function}, which"
+            examples = "Gaussian(length_scale) or Bilinear(kernel, left, right)"
+            raise ModelFileError(no_code(subject, examples))
     _check_types(cls, attributes, {**_FROM_SCIKIT_LEARN, **hints})
     missing = [name for name in hints if name not in attributes and not hasattr(cls, name)]
     if missing and any(name in attributes for name in hints):

@@ -107,6 +107,7 @@ def read(
         encoding=raw.encoding or options.encoding,
         **found,
     )
+    gaps = gaps if ending in _WRITTEN else ()
     sentences = (*notes, *gaps, *remarks.sentences())
     return TableRead(frame, sentences, layout, {name: series[name] for name in left})
 

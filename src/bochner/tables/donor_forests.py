@@ -107,7 +107,7 @@ def _energy_score(draws: Array, outputs: Array) -> float:
     return float(error - 0.5 * between)
 
 
-def forest_outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
+def _outputs(entries: Array, n_levels: int, rng: np.random.Generator) -> Array:
     """Return targets (n, k) for a forest that predicts entries (n,): ranks, or codes of levels."""
     if not n_levels:
         # Ranks, so that a long tail does not decide the splits.
@@ -140,11 +140,10 @@ def _inputs(values: Array, column: int, level_means: dict[int, Array]) -> Array:
     return inputs
 
 
-def fitted_forest(
-    entries: Array, n_levels: Chosen, column: int, known: Chosen, outputs: Array
-) -> DonorForest:
+def fitted_forest(entries: Array, n_levels: Chosen, column: int, known: Chosen) -> DonorForest:
     """Return the forest of a column whose draws have the least energy score on held-out rows."""
-    fitted = partial(DonorForest.of, entries, n_levels, column)
+    fitted, rng = partial(DonorForest.of, entries, n_levels, column), np.random.default_rng(column)
+    outputs = _outputs(entries[known, column], int(n_levels[column]), rng)
     if len(known) < _FEWEST_CHOOSING:
         return fitted(known, outputs, _LEAVES[1])
     half = np.arange(len(known)) % 2 == 0

@@ -255,10 +255,7 @@ def codes_of(text: NDArray[np.generic], levels: list[str]) -> NDArray[np.intp]:
 def grid(
     state: State, values: Array, features: Array, most: int
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return frequent levels, or numbers at even ranks (NaN last), each with the index of a row.
-
-    ``values`` (n,) come from `values_of`; the first columns of ``features`` (n, k) from `encode`.
-    """
+    """Return frequent levels, or numbers at even ranks (NaN last), each with the index of a row."""
     if state.get("indicator"):
         is_missing = features[:, len(output_names(state)) - 1]
         values = np.where(is_missing == 1.0, np.nan, values)

@@ -31,10 +31,7 @@ _FEWEST_FREE = 2.0
 """Fewest degrees of freedom of a scale: with one, intervals of 90 % are six times as wide."""
 
 
-AtOrigin = Callable[
-    [Observations, Chosen, NDArray[np.bool_], float],
-    tuple[Chosen, Sequence[LeaveOneOutPredictions]] | None,
-]
+AtOrigin = Callable[..., tuple[Chosen, Sequence[LeaveOneOutPredictions]] | None]
 """Predicts a stretch, the new group of the observations, its mask (n,), from the observations up to
 its end in expected seconds; returns its observations and their predictions by each law."""
 

@@ -85,20 +85,6 @@ def _variants(columns: Chosen, trends: Chosen | None) -> list[Chosen]:
     return [columns, stationary] if 0 < len(stationary) < len(columns) else [columns]
 
 
-def _alternating(trials: Sequence[_Trial]) -> list[int]:
-    """Return trial indices in an order that puts the first trial of each family first."""
-    names = [trial.name for trial in trials]
-    return sorted(range(len(names)), key=lambda number: names[:number].count(names[number]))
-
-
-def _best_of_kinds(results: Sequence[tuple[_Trial, Found]]) -> list[tuple[_Trial, Found]]:
-    """Return the first result of each kernel family, with trends and without trends."""
-    firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
-    for trial, kernels in results:
-        firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
-    return list(firsts.values())
-
-
 @dataclass(frozen=True, slots=True)
 class Learner:
     """Settings and steps of fitting base models; the time limit starts when it is created."""
@@ -346,7 +332,9 @@ class Learner:
         is_refined = plan.has_many_rows
         more_rows = plan.first(plan.more_rows if is_refined else _NOISE_ROWS)
 
-        numbers = _alternating(trials)
+        # The first trial of each family comes first.
+        names = [trial.name for trial in trials]
+        numbers = sorted(range(len(names)), key=lambda number: names[:number].count(names[number]))
 
         def search(number: int) -> Found | None:
             if number != numbers[0] and self._is_late(_SEARCH_SHARE):
@@ -373,7 +361,11 @@ class Learner:
             errors = in_order(error_of_more, results, self.n_threads)
             results = [(trial, replace(f, error=error)) for (trial, f), error in errors]
         results.sort(key=lambda entry: entry[1].error)
-        results = _best_of_kinds(results)
+        # The best of each family, with trends and without trends.
+        firsts: dict[tuple[str, bool], tuple[_Trial, Found]] = {}
+        for trial, kernels in results:
+            firsts.setdefault((trial.name, trial.has_trends), (trial, kernels))
+        results = list(firsts.values())
         most_error = _HOPELESS * results[0][1].error
         results = [entry for entry in results if entry[1].error <= most_error]
         results = results[: _FEW_LAWS if is_refined else None]

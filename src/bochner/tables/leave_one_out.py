@@ -73,8 +73,16 @@ class LearnedKernel:
 
     def left_out_error(self, rows: Rows) -> float:
         """Return the mean square of leave-one-out residuals of rows."""
-        image = self.mapped(rows.X) / as_array(self.kernel.length_scale)
-        return left_out_error(self.kernel, distances_of(self.kernel, image), self.alpha, rows)
+        distance = distances_of(
+            self.kernel, self.mapped(rows.X) / as_array(self.kernel.length_scale)
+        )
+        dtype: DTypeLike = np.float32 if self.alpha >= LEAST_SINGLE else np.float64
+        gram, _ = _gram_and_slope(self.kernel, distance.astype(dtype))
+        inverse = shifted_inverse(gram, self.alpha, rows.weights)
+        if inverse is None:
+            return np.inf
+        coefficients = (inverse @ rows.Y.astype(dtype)).astype(np.float64)
+        return rows.left_out_squares(inverse, coefficients, self.alpha) / rows.n_observations
 
     def map_in_scales(self, dim: int) -> Array:
         """Return the map (d, d) divided by the length scales: images have length scale one."""
@@ -166,17 +174,6 @@ def error_and_slope(
     slope *= change.T
     _mirror(slope)
     return error, slope, noise
-
-
-def left_out_error(kernel: Learnable, distance: Array, alpha: float, rows: Rows) -> float:
-    """Return the mean square of leave-one-out residuals of rows with distances (n, n)."""
-    dtype: DTypeLike = np.float32 if alpha >= LEAST_SINGLE else np.float64
-    gram, _ = _gram_and_slope(kernel, distance.astype(dtype))
-    inverse = shifted_inverse(gram, alpha, rows.weights)
-    if inverse is None:
-        return np.inf
-    coefficients = (inverse @ rows.Y.astype(dtype)).astype(np.float64)
-    return rows.left_out_squares(inverse, coefficients, alpha) / rows.n_observations
 
 
 def _without_groups(rows: Rows, inverse: Array, coef: Array) -> tuple[float, Array, Array]:

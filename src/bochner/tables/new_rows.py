@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bochner._base.arrays import Array, as_array, steps
 from bochner._base.registry import register
-from bochner.tables.donor_forests import N_DRAWS, DonorForest, fitted_forest, forest_outputs
+from bochner.tables.donor_forests import N_DRAWS, DonorForest, fitted_forest
 from bochner.tables.encoder import TableEncoder, column_blocks
 from bochner.tables.encodings import KnownEntries, State, filled_values, has_codes
 from bochner.tables.far_rows import FarRows
@@ -73,8 +73,7 @@ class Donors:
         """Return the donors (n, N_DRAWS, d) of the unknown entries of rows (n, d); -1 elsewhere.
 
         Donors of new levels, ``is_new`` (n, d), have all levels equally often, because a new level
-        may resemble any. Draws of a row depend on its known entries only. Among donors with equal
-        entries, the first is returned. In columns that no training row knows, donors are -1.
+        may resemble any. Draws of a row depend on its known entries only.
         """
         n, dim = values.shape
         donors = np.full((n, N_DRAWS, dim), -1)
@@ -111,13 +110,7 @@ class Donors:
             known = np.flatnonzero(self.is_known[:, column])
             if not len(known):
                 return None
-            n_levels = int(self.n_levels[column])
-            outputs = forest_outputs(
-                self.values[known, column], n_levels, np.random.default_rng(column)
-            )
-            self._forests[column] = fitted_forest(
-                self._entries, self.n_levels, column, known, outputs
-            )
+            self._forests[column] = fitted_forest(self._entries, self.n_levels, column, known)
         return self._forests[column]
 
 

@@ -170,11 +170,6 @@ class Predictive:
         variance = np.sum(weight * ((self.law.std * self.std) ** 2 + away), axis=1)
         return self.inverse(mean), as_array(self.slope * np.sqrt(variance))
 
-    def interval(self, level: float) -> Pair:
-        """Return lower and upper ends (n, *t) of central intervals of probability ``level``."""
-        ends = self.quantiles(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
-        return ends[..., 0], ends[..., 1]
-
     def quantiles(self, levels: Array) -> Array:
         """Return quantiles (n, *t, q) at levels (q,); warn if there are too few scores for them."""
         self.law.check(levels)

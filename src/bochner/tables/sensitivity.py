@@ -197,9 +197,7 @@ class Dependence:
     ) -> Array:
         """Return predictions (n, c, t) of the first n rows after each of c exchanges of groups.
 
-        ``is_exchanged`` (c, g + 1) marks the groups of each exchange; the last one stands for
-        columns without a group. ``donors`` has the indices of the rows of ``X`` from which groups
-        come, in a shape that broadcasts to (n, c, g + 1).
+        ``is_exchanged`` (c, g + 1) marks groups; ``donors`` broadcast to their rows (n, c, g + 1).
         """
         parts = []
         for block in steps(n_rows, max(1, _BLOCK_SOURCES // is_exchanged.size)):
@@ -265,11 +263,7 @@ def grids_of(
     columns: Sequence[str],
     most: int,
 ) -> dict[str, Any]:
-    """Return at most ``most`` values of each of one or two columns at which to compute effects.
-
-    ``states`` are the encoder states of all columns by name, and ``background_values`` (n, d) the
-    entries of the columns. Raises ValueError for columns without features.
-    """
+    """Return at most ``most`` values of each of one or two columns; else raise ValueError."""
     are_names = all(isinstance(column, str | int) for column in columns)
     if not are_names or len(columns) not in (1, 2) or len(set(columns)) < len(columns):
         raise ValueError(f"effect takes one column or two different ones, got {columns}.")

@@ -22,7 +22,7 @@ from bochner.tables.fit_plan import TRIAL, Effort
 from bochner.tables.learner import Learner
 from bochner.tables.left_out_groups import Removal
 from bochner.tables.observations import Observations
-from bochner.tables.table_predictions import ScaledTargets, Transformation, candidates, most_likely
+from bochner.tables.table_predictions import ScaledTargets, Transformation, most_likely
 from bochner.tables.table_rows import TableRows
 from bochner.tables.weighted_sum import SumOfLaws
 
@@ -148,8 +148,11 @@ def chosen_transformation(
         return Transformation.of(name, rows.y)
     progress("choosing a transformation of the target")
     (rng,) = generators(settings.random_state, 1)
-    some, choices = candidates(rows.y, rng, _TRIED_ROWS)
-    part = rows.part(some)
+    # Transformations are tried only if they are defined for all targets.
+    least = np.min(rows.y)
+    names = ["none", *["log"] * int(least > 0.0), *["sqrt"] * int(least >= 0.0), "rank"]
+    choices = [Transformation.of(each, rows.y) for each in names]
+    part = rows.part(np.sort(rng.permutation(len(rows.y))[:_TRIED_ROWS]))
     if part.removal.latest is not None:  # Later rows of a subset are few: leave out single rows
         part = replace(part, removal=Removal())
     densities = [

@@ -131,17 +131,6 @@ def _along(x: Array, knots: Array, images: Array) -> Array:
     return as_array(values)
 
 
-def candidates(
-    y: Array, rng: Generator, count: int
-) -> tuple[NDArray[np.intp], list[Transformation]]:
-    """Return indices of ``count`` random targets, and the transformations of all targets."""
-    least = np.min(y)
-    # Transformations are tried only if they are defined for all targets.
-    names = ["none", *["log"] * int(least > 0.0), *["sqrt"] * int(least >= 0.0), "rank"]
-    some = np.sort(rng.permutation(len(y))[:count]).astype(np.intp)
-    return some, [Transformation.of(name, y) for name in names]
-
-
 def most_likely(densities: Array) -> int:
     """Return the index of the best column of log densities (n, c), or 0 if it is hardly better."""
     best = int(np.argmax(densities.mean(axis=0)))
