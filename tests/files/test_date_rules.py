@@ -94,6 +94,22 @@ def test_dates_of_any_language(code, width):
     np.testing.assert_array_equal(present(*entries), np.array(days, "datetime64[us]"))
 
 
+@pytest.mark.parametrize(
+    ("form", "before", "first"),
+    [
+        ("令和{}年{}月{}日", 2018, "2019-05-01"),
+        ("平成{}年{}月{}日", 1988, "1989-01-08"),
+        ("S{}.{}.{}", 1925, "1950-01-01"),
+        ("R{}/{:02}/{:02}", 2018, "2020-01-01"),
+    ],
+)
+def test_years_of_japanese_eras(form, before, first):
+    days = pd.date_range(first, periods=50, freq="11D")
+    entries = [form.format(day.year - before, day.month, day.day) for day in days]
+    entries[0] = entries[0].replace("和1年", "和元年")
+    np.testing.assert_array_equal(present(*entries), days.to_numpy())
+
+
 WEEKS = (
     "{0}-W{1:02d}",
     "{0}W{1:02d}",

@@ -24,7 +24,6 @@ if find_spec("pandas") is None:  # Fails at once if the extra is missing
 app = typer.Typer(
     name="bochner",
     cls=Commands,
-    help="Kernel machines and Gaussian processes for tables: predictions with intervals.",
     epilog="Example: bochner fit houses.csv --target price --report houses.html",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -1,5 +1,6 @@
 """`bochner evaluate`: errors and calibration of a model on a table with known targets."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -19,12 +20,11 @@ from bochner.cli.progress_line import reporting
 from bochner.cli.screen import (
     confusion_table,
     groups_table,
-    kinds_table,
     print_checks,
     print_errors,
     scores_table,
 )
-from bochner.comparison.outcomes import LEVEL, Outcome, by_group
+from bochner.comparison.outcomes import KINDS_OF_ROWS, LEVEL, OF_SPREAD, Outcome, by_group
 from bochner.comparison.study import Study, measured_studies, row_names, table_facts, versions
 from bochner.files.errors import InputError
 from bochner.tables.table_checks import side_column
@@ -84,24 +84,26 @@ def evaluate_table(options: SimpleNamespace) -> None:
         print_files(console, {"Report": options.report})
 
 
-def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> dict[str, Outcome]:
+def _groups(outcome: Outcome, fresh: Fresh, name: str | None) -> Mapping[str, Outcome]:
     if name is None:
         return {}
     labels = side_column(fresh.frame.iloc[fresh.rows_with_targets], name, "group").raw
-    outcomes = by_group(replace(outcome, clusters=None), labels)
-    return dict(outcomes)
+    return by_group(replace(outcome, clusters=None), labels)
 
 
-def _print(console: Console, study: Study, groups: dict[str, Outcome], group: str | None) -> None:
+def _print(
+    console: Console, study: Study, groups: Mapping[str, Outcome], group: str | None
+) -> None:
     print_errors(console, study)
     print_checks(console, study)
     if study.is_classification:
         print_blocks(console, confusion_table(study.own))
     if kinds := study.by_kind:
-        print_blocks(console, kinds_table(kinds))
+        named = {KINDS_OF_ROWS[kind]: outcome for kind, outcome in kinds.items()}
+        print_blocks(console, groups_table(named, "kind of rows", OF_SPREAD))
     if groups and group is not None:
         shown = dict(list(groups.items())[:_MOST_GROUPS])
         print_blocks(console, groups_table(shown, group))
-        if n_unlisted := len(groups) - len(shown):
-            rows = sum(len(outcome.y) for outcome in list(groups.values())[_MOST_GROUPS:])
-            console.print(f"{n_unlisted} more groups have {rows:,} rows: see --json.")
+        if others := list(groups.values())[_MOST_GROUPS:]:
+            n_rows = sum(len(outcome.y) for outcome in others)
+            console.print(f"{len(others)} more groups have {n_rows:,} rows: see --json.")

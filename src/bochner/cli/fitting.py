@@ -44,7 +44,8 @@ def fit_table(options: SimpleNamespace) -> None:
     level, layout = fraction_option("--interval", options.interval), read_options(options)
     _check(options)
     until = inf if options.time_limit is None else perf_counter() + options.time_limit
-    path, roles = options.file, _roles(options)
+    path, columns = options.file, (options.weight, options.id, options.group, options.time)
+    roles = Roles(tuple(options.target), tuple(options.drop or ()), *columns)
     with noting_warnings() as notes, reporting(limit=options.time_limit) as progress:
         progress(f"reading {path}")
         table = read(path, layout, keep={*roles.target, *roles.drop, *roles.names.values()})
@@ -95,11 +96,6 @@ def fit_table(options: SimpleNamespace) -> None:
     after = f"bochner predict {options.out} FILE{more}"
     console.print()
     print_files(console, {"Model": options.out, "Report": options.report, "Next": after})
-
-
-def _roles(options: SimpleNamespace) -> Roles:
-    target, drop = tuple(options.target), tuple(options.drop or ())
-    return Roles(target, drop, options.weight, options.id, options.group, options.time)
 
 
 def _model(task: str, options: SimpleNamespace, until: float) -> Model:

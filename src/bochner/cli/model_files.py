@@ -75,9 +75,8 @@ def load_model(path: Path) -> Any:
     model = load_any(path)
     if isinstance(model, Forecaster):
         raise InputError(
-            f"{path} holds a model of a series, and this command takes a model of `bochner fit`. "
-            "`bochner forecast FILE --target COLUMN` forecasts a series, `bochner explain` shows "
-            "the model, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
+            f"{path} holds a model of a series: expected one of `bochner fit`. `bochner explain` "
+            "shows it, and bochner.load(FILE).predict(STEPS) forecasts with it in Python."
         )
     return model
 

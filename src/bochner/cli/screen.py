@@ -12,11 +12,9 @@ from bochner._base.number_texts import counted, number, percent
 from bochner.cli.output import cells_table, plain_text, print_blocks
 from bochner.comparison.contenders import OURS
 from bochner.comparison.outcomes import (
-    KINDS_OF_ROWS,
     METRICS,
     OF_CLASSES,
     OF_NUMBERS,
-    OF_SPREAD,
     Outcome,
     Score,
 )
@@ -202,13 +200,6 @@ def confusion_table(outcome: Outcome) -> Table | Text:
     counts = outcome.confusion().astype(str).tolist()
     rows = [[name, *row] for name, row in zip(names, counts, strict=True)]
     return cells_table(["true \\ predicted", *names], rows)
-
-
-def kinds_table(kinds: Mapping[str, Outcome]) -> Table:
-    """Return a table of row counts and errors by kind of rows."""
-    return groups_table(
-        {KINDS_OF_ROWS[kind]: outcome for kind, outcome in kinds.items()}, "kind of rows", OF_SPREAD
-    )
 
 
 def groups_table(groups: Mapping[str, Outcome], name: str, left_out: Collection[str] = ()) -> Table:

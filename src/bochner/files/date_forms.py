@@ -23,6 +23,7 @@ _QUARTER = "[QqTtKk](?P<quarter>[1-4])"
 _HALF = "[HhSs](?P<half_year>[12])"
 _WEEK = "[Ww](?P<week>[0-9]{1,2})"
 
+_ERA = r"(?P<era>令和|平成|昭和|[RHS])\.?(?P<year>[0-9]{1,2})"
 _DAYS = {
     "2021-12-31": rf"{_YEAR}{_MARKS[0]}{_MONTH}{_MARKS[1]}{_DAY}\.?",
     "20211231": rf"{_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})",
@@ -34,12 +35,14 @@ _DAYS = {
     "31-Dec-21": rf"{_DAY}[ .,/-]*{_NAME}[ ,/-]*{_SHORT_YEAR}",
     "Dec 31, 2021": rf"{_NAME}[ /-]*{_DAY}[ .,/-]+{_YEAR}",
     "2021 Dec 31": rf"{_YEAR}[ .,/-]*{_NAME}[ /-]*{_DAY}\.?",
+    "R3.12.31": rf"{_ERA}[年./-]{_MONTH}[月./-]{_DAY}日?",
     "2021-365": rf"{_YEAR}[-/](?P<ordinal>[0-9]{{3}})",
 }
 _SPANS = {
     "2021-12": ("month", rf"{_YEAR}(?:-(?P<month>[0-9]{{2}}))"),
     "2021/12": ("month", rf"{_YEAR} ?[/.] ?{_MONTH}\.?"),
     "2021M12": ("month", rf"{_YEAR}[ :-]?[Mm] ?{_MONTH}"),
+    "R3年12月": ("month", rf"{_ERA}年{_MONTH}月"),
     "12/2021": ("month", rf"{_MONTH} ?[-/.] ?{_YEAR}"),
     "FY2021": ("fiscal year", rf"FY[ -]?{_ANY_YEAR}"),
     "Dec 2021": ("month", rf"{_NAME}[ ,/-]*{_YEAR}"),
@@ -84,6 +87,8 @@ _QUARTER_WORDS = r"(?i:quartal|quarter|trimestre|kwartaal|kwartał|kvartal|кв�
 
 _REWRITES = (
     ("[\u00a0\u2009\u202f\u3000]", " "),
+    ("[\u200e\u200f]", ""),  # Directions of Arabic text
+    ("元年", "1年"),
     (r"(?:星期|[周週])[一二三四五六日天]|[월화수목금토일]요일|[月火水木金土日]曜日?", ""),
     (r"\s*[(\[（][^0-9)\]）]{1,16}[)\]）]", ""),  # A weekday, a flag
     (r"^\[(.*)\]$", r"\1"),

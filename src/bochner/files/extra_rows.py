@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _MOST_SUMMARIES, _FEWEST_ABOVE = 4, 3
 """Most rows of sums and means below each other, and fewest rows above them."""
 
+_SENTENCE = 4
+"""Fewest words of a sentence in a column of numbers or dates, beside the number of a footnote."""
+
 _GAPS, _FULL = 0.5, 0.9
 """Least share of gaps in a column of labels, and of entries in another column."""
 
@@ -32,9 +35,15 @@ _SUMMARY = re.compile(
 )
 """Labels of a row of sums or means."""
 
+_SUBTOTAL = re.compile(r"(?:sub)?totals?\b.+|.+\b(?:sub)?totals?")
+"""Labels of sums of blocks of rows."""
+
+_FEWEST_WITH_BLOCKS, _MOST_WITH_BLOCKS = 3, 100_000
+"""Fewest columns and most rows of tables with sums of blocks, which people read as they are."""
+
 _REMARK = re.compile(
     r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|(?:last )?updated?|data from|"
-    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|(?:[*†‡©#%¹²]|\(?\w\)).+",
+    r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[^:]{3,30}: .+|.*://.*|(?:[*†‡©#%¹²]|\(?\w\)).+",
     re.IGNORECASE | re.DOTALL,
 )
 """Remarks below a table."""
@@ -44,7 +53,28 @@ def without_extra_rows(columns: Columns) -> tuple[Columns, tuple[str, ...]]:
     """Return columns without rows of names, remarks, sums or means, and notes on these rows."""
     columns, of_names = _without_repeated_names(columns)
     columns, of_summaries = _without_summaries(columns)
-    return columns, tuple(filter(None, (of_names, of_summaries)))
+    columns, of_blocks = _without_subtotals(columns)
+    return columns, tuple(filter(None, (of_names, of_summaries, of_blocks)))
+
+
+def _without_subtotals(columns: Columns) -> tuple[Columns, str]:
+    """Return columns without sums of blocks, as in pivot tables, and a note on these rows.
+
+    Each has a label of its own, such as "North Total", and fewer entries than other rows.
+    """
+    first = next((x for x in columns.values() if x.dtype.kind == "O" or x.dtype == "str"), None)
+    if first is None or len(columns) < _FEWEST_WITH_BLOCKS or len(first) > _MOST_WITH_BLOCKS:
+        return columns, ""
+    labels = first.astype(object).where(first.notna(), "").map(str).str.strip()
+    are_sums = labels.str.fullmatch(_SUBTOTAL.pattern, case=False).to_numpy(bool)
+    n_entries = np.sum([x.notna() for x in columns.values()], axis=0)
+    if not 1 < are_sums.sum() == labels[are_sums].nunique() <= len(labels) // _FEWEST_ABOVE:
+        return columns, ""
+    if n_entries[are_sums].max() >= np.median(n_entries[~are_sums]):
+        return columns, ""
+    listed = shown(", ".join(labels[are_sums]))
+    note = f"{are_sums.sum()} rows of sums ({listed}) are left out; skip=0 (--skip 0) keeps them."
+    return _at_rows(columns, ~are_sums), note
 
 
 def _without_summaries(columns: Columns) -> tuple[Columns, str]:
@@ -85,11 +115,17 @@ def _count_below(rows: Rows) -> int:
 def _is_remark(filled: Sequence[tuple[int, str]], above: Rows) -> bool:
     """Return whether the filled cells of a record are a remark: text, and fewer than rows have."""
     typical = sum(sum(map(bool, row)) for row in above) / len(above)
-    if typical <= max(1.5, len(filled)) or {kind(cell) for _, cell in filled} != {TEXT}:
+    texts = [cell for _, cell in filled if kind(cell) == TEXT]
+    if typical <= max(1.5, len(filled)) or not texts:
         return False
     kinds = [[kind(entry) for entry in column_of(above, place)] for place, _ in filled]
     odd = [cell for (_, cell), some in zip(filled, kinds, strict=True)
            if some.count(TEXT) <= (1.0 - NUMERIC) * len(some)]  # fmt: skip
+    if any(len(cell.split()) >= _SENTENCE and 2 * some.count(TEXT) < len(some)
+           for (_, cell), some in zip(filled, kinds, strict=True)):  # fmt: skip
+        return True
+    if len(texts) < len(filled):
+        return False
     if 2 * len(filled) <= typical:
         return len(odd) == len(filled) or _REMARK.fullmatch(filled[0][1]) is not None
     return len(set(odd) - {cell for row in above for cell in row}) == len(odd) > 1

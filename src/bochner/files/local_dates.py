@@ -26,6 +26,9 @@ _MOST_TESTED = 40
 _MONTHS = 12
 """Months of a year."""
 
+_ERAS = {"令和": 2018, "R": 2018, "平成": 1988, "H": 1988, "昭和": 1925, "S": 1925}
+"""Years before the first ones of Japanese eras."""
+
 _FIRST_YEAR_OF_TWO_DIGITS = 69
 """Two-digit years from 69 on are in the twentieth century, as in POSIX."""
 
@@ -194,7 +197,8 @@ def _month(parts: _Parts, words: DateWords) -> NDArray[np.int64]:
 
 def _days(parts: _Parts, month: NDArray[np.int64], day: NDArray[np.int64]) -> Times:
     """Return the days (n,) of dates, or the first days of longer spans, NaT if there are none."""
-    number = parts.values("year", _year)
+    number, era = parts.values("year", _year), parts.values("era", _ERAS.__getitem__)
+    number = np.where(era > 0, era + number % 100, number)
     years = (number - 1970).astype("datetime64[Y]")
     months = years.astype("datetime64[M]") + (month - 1)
     days = months.astype("datetime64[D]") + (day - 1)

@@ -216,4 +216,4 @@ class FunctionRule(Rule):
                 f"The rule {self.name!r} returned {len(values)} values for {len(texts)} entries of "
                 f"column {column.name!r}: expected one value for each entry."
             )
-        return values.reset_index(drop=True)
+        return values.where(values.notna()).reset_index(drop=True)  # None is missing, too

@@ -22,7 +22,8 @@ _MIXED = 0.5
 
 def times_of_day(texts: pd.Series) -> pd.Series | None:
     """Return times (n,) such as 13:05, 1:05 pm or 00:18:19.5, which models use as hours."""
-    times = texts.map({text: _time(text) for text in texts.dropna().unique()}).astype(object)
+    read = ((text, _time(text)) for text in texts.dropna().unique())
+    times = texts.map({text: found for text, found in read if found is not None}).astype(object)
     return times if times.notna().sum() >= max(_MIXED * texts.notna().sum(), 1) else None
 
 

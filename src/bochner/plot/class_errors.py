@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
-from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix, roc_auc_score, roc_curve
+from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
 from bochner._base.arrays import Array, as_array
 from bochner.comparison.outcomes import calibrated_range, coverage_of, mean_and_std
@@ -177,15 +177,10 @@ class ConfusionDisplay(Display):
         size = len(self.classes)
         shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
         clear = LinearSegmentedColormap.from_list("shares", [(MODEL, 0.0), MODEL])
-        drawn = ConfusionMatrixDisplay(shares)
-        drawn.plot(
-            ax=axis, cmap=clear, colorbar=False, include_values=size <= _MOST_NUMBERED,
-            im_kw={"vmin": 0.0, "vmax": 1.0, "aspect": "auto"}, text_kw={"fontsize": SMALL},
-        )  # fmt: skip
-        if size <= _MOST_NUMBERED:
-            for place in np.ndindex(size, size):
-                color = "white" if shares[place] > 0.5 else theme.ink
-                drawn.text_[place].set(text=str(self.counts[place]), color=color)
+        axis.imshow(shares, cmap=clear, vmin=0.0, vmax=1.0, aspect="auto")
+        for i, j in np.ndindex(size, size) if size <= _MOST_NUMBERED else ():
+            color, text = "white" if shares[i, j] > 0.5 else theme.ink, str(self.counts[i, j])
+            axis.text(j, i, text, ha="center", va="center", color=color, fontsize=SMALL)
         axis_texts.name_rows(axis, list(self.classes), 0.25)
         axis.set_ylim(size - 0.5, -0.5)
         axis_texts.name_columns(axis, list(self.classes), 0.7 * axis_texts.width_of(axis))

@@ -33,18 +33,17 @@ def input_names(
     return [str(name) for name in column_names]
 
 
-def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> list[int]:
-    """Return the indices of inputs selected by index or name, by default the first six."""
+def chosen_inputs(inputs: Sequence[int | str] | None, names: Sequence[str]) -> dict[int, str]:
+    """Return names by index of inputs chosen by index or name, by default the first six."""
     if inputs is None:
-        return list(range(min(len(names), _MOST_INPUTS)))
+        return dict(enumerate(names[:_MOST_INPUTS]))
     numbers: dict[int | str, int] = {i: i % len(names) for i in range(-len(names), len(names))}
     numbers.update({name: i for i, name in enumerate(names)})
-    unknown = [item for item in inputs if item not in numbers]
-    if unknown or not len(inputs):
+    if not len(inputs) or not numbers.keys() >= {*inputs}:
         raise ValueError(
             f"inputs must be some of {', '.join(names)}, by name or number, got {list(inputs)}."
         )
-    return [numbers[item] for item in inputs]
+    return {numbers[item]: names[numbers[item]] for item in inputs}
 
 
 def per_input(name: str, value: ArrayLike, dim: int) -> Array:

@@ -137,11 +137,10 @@ def kernel(
     banks = learned_models(model)
     function, draws = _functions(model, banks)
     centre, unit = _geometry(model, banks, rows)
-    all_names = input_names(model, names, len(centre), X)
     reach = per_input("extent", _REACH * unit if extent is None else extent, len(centre))
-    chosen = chosen_inputs(inputs, all_names)
+    chosen = chosen_inputs(inputs, input_names(model, names, len(centre), X))
     lags = as_array([np.linspace(0.0, reach[i], _LAGS) for i in chosen])
-    shown, along = [all_names[i] for i in chosen], list(zip(chosen, lags, strict=True))
+    shown, along = list(chosen.values()), list(zip(chosen, lags, strict=True))
     labels = [["posterior mean" if banks else "kernel"]] * len(chosen)
     if draws:
         ends = [0.5 - 0.5 * level, 0.5 + 0.5 * level]
@@ -305,14 +304,12 @@ def envelope(
             f"got {type(model).__name__}."
         )
     rows = check_rows_given(X, dtype=np.float64)
-    all_names = input_names(model, names, rows.shape[1], X)
-    chosen = chosen_inputs(inputs, all_names)
-    places = as_array([np.linspace(rows[:, i].min(), rows[:, i].max(), _LAGS) for i in chosen])
-    tables = []
-    for i, at in zip(chosen, places, strict=True):
-        table = np.tile(np.median(rows, axis=0), (len(at), 1))
+    chosen = chosen_inputs(inputs, input_names(model, names, rows.shape[1], X))
+    lowest, highest = rows[:, [*chosen]].min(axis=0), rows[:, [*chosen]].max(axis=0)
+    places = np.linspace(lowest, highest, _LAGS).T
+    tables = np.tile(np.median(rows, axis=0), (len(chosen), _LAGS, 1))
+    for table, i, at in zip(tables, chosen, places, strict=True):
         table[:, i] = at
-        tables.append(table)
     signal = as_array([model.signal_std(table) for table in tables])
     curves, unit = {"signal": signal}, "standard deviation"
     if signal.ndim > 2:
@@ -321,5 +318,4 @@ def envelope(
         unit = "standard deviation (log odds)"
     if hasattr(model, "noise_std"):
         curves["noise"] = as_array([model.noise_std(table) for table in tables])
-    shown = [all_names[i] for i in chosen]
-    return EnvelopeDisplay(shown, places, curves, unit).plot(ax, theme=theme)
+    return EnvelopeDisplay(list(chosen.values()), places, curves, unit).plot(ax, theme=theme)

@@ -180,33 +180,30 @@ def spectrum(
         raise ValueError(f"axis must be 'auto', 'frequency' or 'period', got {axis!r}.")
     omega, weights, is_learned = _frequencies(model)
     dim = omega.shape[1]
-    all_names = input_names(model, names, dim)
-    chosen = chosen_inputs(inputs, all_names)
+    chosen = chosen_inputs(inputs, input_names(model, names, dim))
     if axis == "auto":
         axis = "period" if is_learned and dim == 1 else "frequency"
     if longest is None:
         longest = float("inf")
         if is_learned and len(chosen) == 1:
-            longest = _LONGEST * float(learned_models(model)[0]._scaling.scale[chosen[0]])
-    shown = [all_names[i] for i in chosen]
-    display = SpectrumDisplay(shown, omega[:, chosen], weights, axis, longest, unit)
-    return display.plot(ax, theme=theme)
+            longest = _LONGEST * float(learned_models(model)[0]._scaling.scale[[*chosen]].item())
+    parts = list(chosen.values()), omega[:, [*chosen]], weights
+    return SpectrumDisplay(*parts, axis, longest, unit).plot(ax, theme=theme)
 
 
 def _frequencies(model: BaseEstimator) -> tuple[Array, Array, bool]:
     """Return frequencies (M, d) in inverse input units, their shares, and whether learned."""
     if banks := learned_models(model):
-        omega, shares = [], []
-        for bank in banks:
-            for learned in bank.learned_:
-                draws = learned.draws
-                omega.append(
-                    (draws.frequencies / bank._scaling.scale).reshape(-1, bank.n_features_in_)
-                )
-                energy = _wave_energy(draws.coef, draws.n_waves)
-                shares.append(energy.ravel() / energy.sum())
-        weights = np.concatenate(shares)
-        return np.concatenate(omega), weights / weights.sum(), True
+        pairs = [(bank, learned.draws) for bank in banks for learned in bank.learned_]
+        omega = np.concatenate(
+            [
+                (draws.frequencies / bank._scaling.scale).reshape(-1, bank.n_features_in_)
+                for bank, draws in pairs
+            ]
+        )
+        shares = [_wave_energy(draws.coef, draws.n_waves).ravel() for _, draws in pairs]
+        weights = np.concatenate([share / share.sum() for share in shares])
+        return omega, weights / weights.sum(), True
     features = getattr(model, "frequencies_", None)
     if features is None:
         raise TypeError(

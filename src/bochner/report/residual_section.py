@@ -193,7 +193,7 @@ def residuals_section(subject: Subject, column_drifts: Sequence[Drift], most: in
     if not subject.study.is_classification:
         blocks.append(_figures(subject, column_drifts, most))
     if column_drifts:
-        blocks.append(_table(subject, column_drifts))
+        blocks.append(_table(column_drifts))
     return Section("residuals", "Residuals", blocks)
 
 
@@ -272,7 +272,7 @@ def sentence(column_drift: Drift, n_tests: int) -> str:
     return f"{start} range {ends}, which is not significant."
 
 
-def _table(subject: Subject, column_drifts: Sequence[Drift]) -> Table:
+def _table(column_drifts: Sequence[Drift]) -> Table:
     rows = []
     for each in column_drifts:
         row = [Cell(cut(each.column))]
