@@ -110,7 +110,7 @@ class TableClassifier(LabelledClassifier, TableModel):
         time: ArrayLike | str | None = None,
         callback: Callback | None = None,
     ) -> Self:
-        """Fit the encoder and the base models as :meth:`TableRegressor.fit`, with the same errors."""
+        """Fit the encoder and the base models, with the errors of :meth:`TableRegressor.fit`."""
         self._check_parameters()
         if y is not None and self.costs is not None and not is_partitioned(X):
             self._checked_costs(len(np.unique(column_or_1d(labels(y)))))
