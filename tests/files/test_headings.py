@@ -360,3 +360,25 @@ def test_a_column_beside_a_group_has_no_name_of_it(tmp_path):
     rows = [f"{2000 + i // 12},{i % 12 + 1},{i * 0.5},{'late' * (i > 20)}" for i in range(30)]
     found = read_text(tmp_path, "\n".join(["yyyy,mm,sun,", ",,hours,", *rows]) + "\n")
     assert list(found.frame.columns) == ["yyyy", "mm", "sun hours", "Unnamed: 3"]
+
+
+def test_footnotes_below_a_table_are_no_rows(tmp_path):
+    notes = [f"{i},This place was moved in the year {1990 + i},," for i in range(1, 7)]
+    rows = [f"p{'abcde'[i % 5]},{i * 0.5},{i % 7},{i % 3}" for i in range(12)]
+    found = read_text(tmp_path, "\n".join(["place,x,y,z", *rows, ",,,", *notes, "Cite: x"]) + "\n")
+    assert len(found.frame) == 12
+    assert any("The last 8 rows" in note for note in found.notes)
+
+
+def test_sums_of_blocks_are_left_out(tmp_path):
+    rows = [f"{'NESW'[i // 10]},S{i % 10},{i * 1.5},{i % 7}" for i in range(40)]
+    sums = [f"{'NESW'[i]} Total,,{100 + i},{30 + i}" for i in range(4)]
+    blocks = [line for i in range(4) for line in (*rows[10 * i : 10 * i + 10], sums[i])]
+    content = "\n".join(["region,store,size,sold", *blocks, "Grand Total,,500,99"]) + "\n"
+    found = read_text(tmp_path, content)
+    assert len(found.frame) == 40
+    assert any("4 rows of sums (N Total, E Total" in note for note in found.notes)
+    assert len(read_text(tmp_path, content, skip=0).frame) == 45
+    kinds = ["all in Total", "a"]
+    levels = "\n".join(["kind,x,y", *(f"{kinds[i % 2]},{i},{i % 3}" for i in range(40))])
+    assert len(read_text(tmp_path, levels + "\n", keep=["x"]).frame) == 40

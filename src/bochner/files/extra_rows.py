@@ -35,6 +35,12 @@ _SUMMARY = re.compile(
 )
 """Labels of a row of sums or means."""
 
+_SUBTOTAL = re.compile(r"(?:sub)?totals?\b.+|.+\b(?:sub)?totals?")
+"""Labels of sums of blocks of rows."""
+
+_FEWEST_WITH_BLOCKS, _MOST_WITH_BLOCKS = 3, 100_000
+"""Fewest columns and most rows of tables with sums of blocks, which people read as they are."""
+
 _REMARK = re.compile(
     r"\W*(?:sources?|notes?|quelle|anmerkung|fuente|nota|fonte|källa|(?:last )?updated?|data from|"
     r"footnotes?|legend|copyright|出典|注|资料来源|источник)\b.*|[^:]{3,30}: .+|.*://.*|(?:[*†‡©#%¹²]|\(?\w\)).+",
@@ -47,7 +53,28 @@ def without_extra_rows(columns: Columns) -> tuple[Columns, tuple[str, ...]]:
     """Return columns without rows of names, remarks, sums or means, and notes on these rows."""
     columns, of_names = _without_repeated_names(columns)
     columns, of_summaries = _without_summaries(columns)
-    return columns, tuple(filter(None, (of_names, of_summaries)))
+    columns, of_blocks = _without_subtotals(columns)
+    return columns, tuple(filter(None, (of_names, of_summaries, of_blocks)))
+
+
+def _without_subtotals(columns: Columns) -> tuple[Columns, str]:
+    """Return columns without sums of blocks, as in pivot tables, and a note on these rows.
+
+    Each has a label of its own, such as "North Total", and fewer entries than other rows.
+    """
+    first = next((x for x in columns.values() if x.dtype.kind == "O" or x.dtype == "str"), None)
+    if first is None or len(columns) < _FEWEST_WITH_BLOCKS or len(first) > _MOST_WITH_BLOCKS:
+        return columns, ""
+    labels = first.astype(object).where(first.notna(), "").map(str).str.strip()
+    are_sums = labels.str.fullmatch(_SUBTOTAL.pattern, case=False).to_numpy(bool)
+    n_entries = np.sum([x.notna() for x in columns.values()], axis=0)
+    if not 1 < are_sums.sum() == labels[are_sums].nunique() <= len(labels) // _FEWEST_ABOVE:
+        return columns, ""
+    if n_entries[are_sums].max() >= np.median(n_entries[~are_sums]):
+        return columns, ""
+    listed = shown(", ".join(labels[are_sums]))
+    note = f"{are_sums.sum()} rows of sums ({listed}) are left out; skip=0 (--skip 0) keeps them."
+    return _at_rows(columns, ~are_sums), note
 
 
 def _without_summaries(columns: Columns) -> tuple[Columns, str]:
@@ -94,7 +121,8 @@ def _is_remark(filled: Sequence[tuple[int, str]], above: Rows) -> bool:
     kinds = [[kind(entry) for entry in column_of(above, place)] for place, _ in filled]
     odd = [cell for (_, cell), some in zip(filled, kinds, strict=True)
            if some.count(TEXT) <= (1.0 - NUMERIC) * len(some)]  # fmt: skip
-    if any(cell in texts and len(cell.split()) >= _SENTENCE for cell in odd):
+    if any(len(cell.split()) >= _SENTENCE and 2 * some.count(TEXT) < len(some)
+           for (_, cell), some in zip(filled, kinds, strict=True)):  # fmt: skip
         return True
     if len(texts) < len(filled):
         return False
