@@ -67,13 +67,13 @@ def test_weights_of_laws_do_not_know_what_they_are_scored_on():
     rng = np.random.default_rng(0)
     y, means = rng.normal(size=(200, 20)), rng.normal(size=(200, 20, 40))
     found = [
-        SumOfLaws.of(judged_by(m, t), t, np.ones(20)).left_out_rmse
+        SumOfLaws.with_left_out(judged_by(m, t), t, np.ones(20))[0].left_out_rmse
         for m, t in zip(means, y, strict=True)
     ]
     fresh = rng.normal(size=(200, 500, 41))
     errors = []
     for m, t, new in zip(means, y, fresh, strict=True):
-        model = SumOfLaws.of(judged_by(m, t), t, np.ones(20))
+        model, _ = SumOfLaws.with_left_out(judged_by(m, t), t, np.ones(20))
         used = [1 + int(law.name) for law in model.laws.members]
         errors.append(np.mean((new[:, 0] - new[:, used] @ model.weights) ** 2))
     excess = np.square(found) - errors
@@ -84,7 +84,8 @@ def test_expected_errors_are_those_of_weight_one():
     rng = np.random.default_rng(1)
     weights = 10.0 ** rng.uniform(-1.0, 1.0, 4000)
     y = 0.5 * rng.normal(size=4000) / np.sqrt(weights)
-    model = SumOfLaws.of(judged_by(np.zeros((4000, 1)), y, weights, 0.25), y, weights)
+    judged = judged_by(np.zeros((4000, 1)), y, weights, 0.25)
+    model, _ = SumOfLaws.with_left_out(judged, y, weights)
     assert_allclose(model.left_out_rmse, 0.5, rtol=0.05)
     assert_allclose(model.law.std, 1.0, rtol=0.05)
     rows, new = np.zeros((3, 1)), np.array([0.1, 1.0, 10.0])
@@ -104,7 +105,7 @@ def test_weights_tell_noise_from_function():
     y = np.sqrt(0.5 * latent + 1.2 * 0.8 / weights) * rng.normal(size=n)
     judged = judged_by(np.zeros((n, 1)), y, weights, 0.8)
     judged = replace(judged, variances=judged.noise + latent[:, None, None])
-    model = SumOfLaws.of(judged, y, weights / weights.mean())
+    model, _ = SumOfLaws.with_left_out(judged, y, weights / weights.mean())
     (law,) = model.laws.members
     assert_allclose(law.signal, 0.5, rtol=0.08)
     assert_allclose(law.signal * law.found.alpha, 1.2 * 0.8, rtol=0.04)
@@ -146,7 +147,7 @@ def fitted(X, y, effort=SMALL, **options):
     rows = Observations.of(X, y[:, None], np.ones(len(y)), options.pop("groups", None))
     columns = [np.arange(X.shape[1])]
     judged = learner(effort=effort).fit(rows, columns, np.random.default_rng(0), **options)
-    return judged, SumOfLaws.of(judged, y, np.ones(len(y)))
+    return judged, SumOfLaws.with_left_out(judged, y, np.ones(len(y)))[0]
 
 
 LEVELS = np.array([0.1, 0.5, 0.8])

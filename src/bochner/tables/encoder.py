@@ -212,9 +212,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: object) -> Array:
         """Return the features (n, d_out) of a table (n, d) with the columns of the training table.
 
-        Columns of data frames are found by their names, in any order. Raises ValueError if columns
-        are missing, unexpected, of another kind than at fit, or hold infinite numbers. The message
-        names the columns.
+        Columns of data frames are found by their names. Raises ValueError if columns are missing,
+        unexpected, of another kind than at fit, or hold infinite numbers.
         """
         check_is_fitted(self)
         return self._encoded(self._read(X, reset=False))

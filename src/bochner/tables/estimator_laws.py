@@ -90,9 +90,8 @@ def with_left_out(
 ) -> tuple[Fitted, LeaveOneOutPredictions] | None:
     """Fit a base model to all observations; return it with its left-out means and variances.
 
-    ``fitted`` returns a law of unit variances, fitted to some observations. The result is ``None``
-    if a fold leaves fewer than two observations, or fewer than two of a class. Without
-    ``is_final``, the returned law is not fitted to all observations.
+    ``fitted`` returns a law of unit variances. The result is ``None`` if folds are too small.
+    Without ``is_final``, the returned law is not fitted to all observations.
     """
     # Fits without a fold: all observations of the order except the removed ones.
     folds = [

@@ -65,8 +65,7 @@ def with_length_scales(
     """Return the kernels whose length scales and noise minimise the mean square LOO residual.
 
     ``starts`` are kernels of all rows and of each half of the rows. The halves choose the penalty
-    of unequal length scales by the error with which they predict each other. It is infinite, so
-    that length scales are equal up to a factor of the start, if ``is_tied`` or if this is best.
+    of unequal length scales, infinite if ``is_tied``, by how well they predict each other.
     """
     kernel, dim, halves = starts[0].kernel, rows.X.shape[1], rows.halves()
 
@@ -217,8 +216,8 @@ def mapped(
 ) -> LearnedKernel:
     """Return the kernel whose map minimises the logarithm of the error plus a penalty.
 
-    The map is that of ``origin``, in units of length scales, times a matrix. The penalty is on the
-    squared distance of this matrix from the identity. The descent begins at ``start``.
+    The map is that of ``origin`` times a matrix, whose squared distance from the identity is
+    penalised. The descent begins at ``start``.
     """
     dim, pull = rows.X.shape[1], penalty / rows.n_observations
     # In units of length scales the penalty treats all inputs equally.

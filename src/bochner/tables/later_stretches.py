@@ -96,9 +96,8 @@ def folds_of_stretches(stretches: Chosen, times: Chosen) -> Chosen:
 def effective_number(errors: Array, stretches: Chosen, times: Chosen) -> float:
     r"""Return the effective number of errors (s, c), whose rows are correlated in time.
 
-    If errors share a part, the mean square of sums of ``b`` errors is greater than :math:`b` times
-    that of an error by a factor :math:`\tau_b`, and ``s`` errors determine as much as
-    :math:`s / \tau_b` uncorrelated ones. The greatest factor of stretches, halves and so on counts.
+    If sums of ``b`` errors have the mean square :math:`\tau_b b` times that of an error, ``s``
+    errors determine as much as :math:`s / \tau_b` ones. The greatest factor of runs counts.
     """
     total = float(np.sum(errors**2))
     if not total > 0.0:

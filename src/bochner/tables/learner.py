@@ -113,10 +113,9 @@ class Learner:
     ) -> ScoredLaws:
         """Fit base models to observations with targets of variance about one.
 
-        Each of the ``encodings`` has the columns of an encoding of the complete table. Kernels are
-        also learned without ``trends``, columns that are monotone in time. With ``labels`` (n,),
-        trees have log odds as outputs. ``cycles`` (c, 2) has the columns of waves (first, number),
-        ``line`` those of a regression to whose residuals some trees are fitted.
+        ``encodings`` have the columns of each encoding of the table, ``cycles`` (c, 2) those of
+        waves (first, number), and ``line`` those of a regression. Kernels are also learned without
+        ``trends``, columns that are monotone in time. With ``labels``, trees have log odds.
         """
         order_rng, search_rng, tree_rng, model_rng = rng.spawn(4)
         removal = removal or Removal()

@@ -30,9 +30,8 @@ def level_scores(
     r"""Return scores of all levels, and out-of-fold scores (n,) of the rows, if levels differ.
 
     The score of a level with :math:`n_g` rows is
-    :math:`\sum_{i \in g} (y_i - \bar y) / (n_g + \sigma^2_w / \sigma^2_b) / \sigma_b`, with
-    variances within and between levels from an analysis of variance. Rows that are removed
-    together are in one fold. Rows of a later stretch have scores from the rows before it.
+    :math:`\sum_{i \in g} (y_i - \bar y) / (n_g + \sigma^2_w / \sigma^2_b) / \sigma_b`. Rows that
+    are removed together are in one fold. Rows of a stretch have scores from the rows before it.
     """
     stretch = np.zeros(len(codes)) if removal.stretches is None else removal.stretches
     earlier = np.flatnonzero(stretch == 0)

@@ -117,11 +117,6 @@ class Others:
     unit: float  # Unit of the weights
     names: NDArray[Any] | None  # Labels by class index, if targets are labels
 
-    @property
-    def n_samples(self) -> int:
-        """Number of rows of positive weight, including the rows of the sample."""
-        return sum(self.collected.lengths)
-
     def encoded(
         self, encoders: list[TableEncoder], targets: Callable[[NDArray[np.generic]], Array]
     ) -> Elsewhere:

@@ -76,11 +76,6 @@ class TableRows:
         """Factor of the noise of new rows, which have the mean weight or count as one row."""
         return self.unit if self.are_counts else 1.0
 
-    def labels(self, numbers: NDArray[np.int64]) -> NDArray[np.generic]:
-        """Return the labels of class indices."""
-        assert self.classes is not None  # Targets are classes
-        return np.asarray(self.classes[numbers])
-
     def part(self, chosen: NDArray[np.intp]) -> "TableRows":
         """Return the ``chosen`` rows, in their order."""
         weights, order = _at(self.weights, chosen), None
@@ -147,8 +142,8 @@ def training_rows(
         note_sorted_dates(X)
     if partitions is None or partitions.is_whole:
         return rows
-    elsewhere = Others(partitions, rows.unit, classes)
-    return replace(rows, others=elsewhere, n_given=elsewhere.n_samples)
+    n_given = sum(partitions.lengths)
+    return replace(rows, others=Others(partitions, rows.unit, classes), n_given=n_given)
 
 
 def is_partitioned(X: object) -> bool:

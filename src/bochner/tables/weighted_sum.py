@@ -83,11 +83,9 @@ class SumOfLaws:
 
     With weights :math:`w_k`, mean and variance are those of the mixture, :math:`m = \sum_k w_k m_k`
     and :math:`s^2 = \sum_k w_k (s_k^2 + (m_k - m)^2)`, times the square of a factor :math:`g(x)`
-    (:mod:`bochner.tables.widths`). The scores are :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)`
-    of left-out observations, with weights that are fitted without these observations. A new target
-    is :math:`m(x) + s(x) z`, where the errors ``z`` have the law of the scores
-    (:class:`bochner.tables.predictive.ScoreLaw`). The coverage is empirical, without a lower
-    bound for every distribution, as the mean of all observations replaces left-out means. Shapes
+    (:mod:`bochner.tables.widths`). A new target is :math:`m(x) + s(x) z`, where the errors ``z``
+    have the law of the scores :math:`r_i = (y_i - m_{-i}(x_i)) / s_{-i}(x_i)` of left-out
+    observations (:class:`bochner.tables.predictive.ScoreLaw`). The coverage is empirical. Shapes
     end with ``*t``: empty for a single target, else the number of targets.
     """
 
@@ -112,15 +110,10 @@ class SumOfLaws:
             raise ValueError("the weights of SumOfLaws do not sum to one")
 
     @classmethod
-    def of(cls, models: ScoredLaws, y: Array, sample_weight: Array) -> "SumOfLaws":
-        """Return the sum for targets (n, *t) of all observations, with weights (n,) of mean one."""
-        return cls.with_left_out(models, y, sample_weight)[0]
-
-    @classmethod
     def with_left_out(
         cls, models: ScoredLaws, y: Array, sample_weight: Array
     ) -> tuple["SumOfLaws", Pair]:
-        """Return the sum of :meth:`of`, with left-out means and standard deviations (s, *t)."""
+        """Return the sum for targets (n, *t), and left-out means and deviations (s, *t)."""
         target, root = y[models.scored], np.sqrt(sample_weight[models.scored])
         residuals = models.means - target.reshape(len(target), 1, -1)
         residuals *= root[:, None, None]
