@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from files.written import read_text, refusal
 
-from bochner.files.text_encodings import _recognised
+from bochner.files.text_files import _recognised
 
 WORDS = {
     "Japanese": "年月日 気温(℃) 天気 晴 曇 雨 雪 東京 大阪 北海道 データ 名古屋市 ひらがな りんご",

@@ -17,7 +17,6 @@ from bochner.files import (
     extra_rows,
     headings,
     identifiers,
-    missing_codes,
     number_rule,
     rule_reading,
     table_reading,
@@ -65,9 +64,9 @@ plant("codes_lose_their_zeros", number_rule, "_decide_codes",
       "zeros that tell codes apart")  # fmt: skip
 plant("names_of_identifiers_are_few", identifiers, "_names_identifiers",
       "_IDENTIFIER_WORD.fullmatch(word)", "False", "a parcel")  # fmt: skip
-plant("codes_of_one_column_are_certain", missing_codes, "missing_codes",
+plant("codes_of_one_column_are_certain", rule_reading, "missing_codes",
       "len(names) > 1 and any(", "any(", "a code in one column", users=[table_reading])  # fmt: skip
-plant("small_negative_numbers_are_codes", missing_codes, "missing_codes",
+plant("small_negative_numbers_are_codes", rule_reading, "missing_codes",
       "any(names.values())", "True",
       "counts with a small negative number", users=[table_reading])  # fmt: skip
 plant("text_has_missing_words", rule_reading, "_read", "some = ReadColumn(column,",

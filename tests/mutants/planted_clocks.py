@@ -7,13 +7,7 @@ from files.test_local_dates import SEVERAL, test_offsets_from_utc_are_kept
 from mutants.planted_reading import in_folder
 from mutants.registry import changes, edit, plant_edits, planted
 
-from bochner.files import (
-    clocks,
-    columns,
-    date_rule,
-    local_dates,
-    table_reading,
-)
+from bochner.files import columns, date_rule, local_dates, table_reading
 from bochner.tables import encoder, encodings
 
 BY_CLOCK = encoded(pd.Series(HOURS.tz_convert(BERLIN).tz_localize(None)))
@@ -39,10 +33,10 @@ planted(
     followed("own offsets"),
     test_clocks.test_missing_dates_and_mixed_offsets,
     name="the_clock_of_an_entry_shows_utc",
-)(edit(clocks, "entry_clock", "entry.replace(tzinfo=None)", "entry_in_utc(entry)", columns))
+)(edit(columns, "entry_clock", "entry.replace(tzinfo=None)", "entry_in_utc(entry)", columns))
 
 plant_edits(
-    clocks,
+    columns,
     "clock_times",
     lambda: test_clocks.test_clocks_are_those_of_pandas("Australia/Lord_Howe"),
     users=(columns, test_clocks),

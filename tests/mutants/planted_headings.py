@@ -8,7 +8,7 @@ from files.test_text_encodings import test_letters_show_the_encoding
 from files.test_text_files import TestEncodings
 from mutants.registry import deferred, edit, planted
 
-from bochner.files import delimited_text, extra_rows, headings, table_reading, text_encodings
+from bochner.files import delimited_text, extra_rows, headings, table_reading, text_files
 
 
 def law(test, *arguments):
@@ -72,7 +72,7 @@ plant("bad_lines_stay", delimited_text._Body, "takes",
 plant("gaps_stay", extra_rows, "fill_down", "column.ffill() if name in",
       "column if name in", law(laws.test_labels_of_blocks_are_filled_down),
       users=[table_reading])  # fmt: skip
-plant("letters_do_not_matter", text_encodings, "_score", "1.0 - 0.5 * i / len(letters)", "1.0",
+plant("letters_do_not_matter", text_files, "_score", "1.0 - 0.5 * i / len(letters)", "1.0",
       letters("ירושלים תל אביב", "cp1255"))  # fmt: skip
-plant("marks_are_needed", text_encodings, "_marked", "text and (",
+plant("marks_are_needed", text_files, "_marked", "text and (",
       "text and False and (", law(noted, "utf-16-le", "utf-16-le"))  # fmt: skip

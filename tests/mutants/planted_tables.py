@@ -8,7 +8,7 @@ from tables.test_encoder import (
     in_tokyo,
 )
 
-from bochner.files import clocks, columns
+from bochner.files import columns
 from bochner.tables import cycles, encodings, level_means
 from bochner.tables import encodings as known_entries
 
@@ -22,7 +22,7 @@ def in_text(days):
 planted(
     lambda: DATES.test_decimal_years_in_utc(in_text),
     name="zones_are_forgotten",
-)(edit(clocks, "entry_in_utc", ".astimezone(UTC)", "", columns))
+)(edit(columns, "entry_in_utc", ".astimezone(UTC)", "", columns))
 
 planted(
     lambda: DATES.test_cycles_that_vary_and_repeat("2020-01-01", 24, "h", set()),

@@ -1,34 +1,30 @@
-"""Columns of a table: numbers, dates or text, read from pandas, polars or NumPy."""
+"""Columns of a table: numbers, dates or text, read from pandas, polars or NumPy, and zones."""
 
 from __future__ import annotations
 
-import datetime
 import math
 import numbers
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timezone, tzinfo
 from decimal import Decimal
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from bochner._base.arrays import decimal_years
 from bochner._base.checks import shown
 from bochner._base.limits import LARGEST_ENTRY
-from bochner.files.clocks import (
-    Stamps,
-    clock_times,
-    entry_clock,
-    entry_in_utc,
-    is_fixed,
-    series_in_utc,
-    series_zone,
-    zone_name,
-)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 Kind = Literal["numeric", "date", "text", "empty", "mixed", "unsupported"]
 
@@ -45,7 +41,7 @@ _KIND_OF_DTYPE: dict[str, Kind] = {**dict.fromkeys("biuf", "numeric"), "M": "dat
 _KIND_OF_TYPE: tuple[tuple[tuple[type, ...], Kind], ...] = (
     ((str,), "text"),
     ((bool, np.bool_, numbers.Real, Decimal), "numeric"),
-    ((datetime.date, np.datetime64), "date"),
+    ((date, np.datetime64), "date"),
 )
 _ISO_DATE = re.compile(
     r"\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
@@ -134,7 +130,7 @@ def read_column(name: str, series: Any, *, keep_text: bool = False) -> Column:
     zone, clock = series_zone(series), None
     raw = _as_array(series, is_category) if zone is None else series_in_utc(series)
     present = _present(raw)
-    if raw.dtype.kind == "O" and set(map(type, raw[present])) == {datetime.time}:
+    if raw.dtype.kind == "O" and set(map(type, raw[present])) == {time}:
         times = [f"1970-01-01T{entry.replace(tzinfo=None)}" for entry in raw[present].tolist()]
         clock = _filled(present, times)
         hours = (clock - np.datetime64(0, "us")) / np.timedelta64(1, "h")
@@ -224,7 +220,7 @@ def _iso_dates(
         return None
     try:
         read = {
-            text: datetime.datetime.fromisoformat(f"{text}-01" if len(text) == 7 else text)
+            text: datetime.fromisoformat(f"{text}-01" if len(text) == 7 else text)
             for text in distinct
         }
         utc = {text: entry_in_utc(entry) for text, entry in read.items()}
@@ -287,3 +283,77 @@ def _values(
 def _utc(raw: npt.NDArray[np.generic]) -> npt.NDArray[np.datetime64]:
     entries = [entry_in_utc(entry) for entry in raw] if raw.dtype.kind == "O" else raw
     return np.asarray(entries, dtype="datetime64[us]")
+
+
+Stamps = NDArray[np.datetime64]
+
+
+def zone_name(zone: tzinfo | str | None) -> str | None:
+    """Return the name of a zone: "Europe/Berlin", "UTC+01:00" for an offset, else its text."""
+    if zone is None or isinstance(zone, str):
+        return zone
+    # zoneinfo stores the name as ``key``, pytz as ``zone``.
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if name is None and (path := re.search(r"zoneinfo/([\w/+-]+)", repr(zone))):
+        name = path[1]  # dateutil shows the path of a zone's file
+    if name is not None:
+        return str(name)
+    offset = zone.utcoffset(None)
+    return str(zone) if offset is None else str(timezone(offset))
+
+
+def is_fixed(name: str) -> bool:
+    """Return whether a zone is a fixed offset from UTC, such as "UTC+01:00", not a named region."""
+    return name.startswith(("UTC+", "UTC-"))
+
+
+def zone_of(name: str) -> tzinfo | None:
+    """Return the time zone with a name, None if it is not in the database of this machine."""
+    try:
+        fixed = datetime.strptime(name, "UTC%z").tzinfo if is_fixed(name) else None
+        return UTC if name == "UTC" else fixed or ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def clock_times(utc: Stamps, name: str) -> Stamps:
+    """Convert times (n,), some NaT, from UTC to a zone; in UTC if the zone is not known here."""
+    shown = utc.astype("M8[us]")
+    present = ~np.isnat(shown)
+    zone = zone_of(name)
+    if zone is None:
+        return shown
+    # Since 1972 offsets of zones change at full quarters of an hour only.
+    quarters, place = np.unique(shown[present].astype("M8[15m]"), return_inverse=True)
+    offsets = [
+        quarter.replace(tzinfo=UTC).astimezone(zone).utcoffset()
+        for quarter in quarters.astype("M8[us]").tolist()
+    ]
+    shown[present] += np.array(offsets, dtype="m8[us]")[place]
+    return shown
+
+
+def entry_clock(entry: Any) -> Any:
+    """Return the local time of a date with an offset; other entries are returned unchanged."""
+    is_zoned = isinstance(entry, datetime) and entry.tzinfo is not None
+    return entry.replace(tzinfo=None) if is_zoned else entry
+
+
+def entry_in_utc(entry: object) -> Any:
+    """Convert a date with an offset to UTC without offset; other dates are unchanged."""
+    if isinstance(entry, datetime) and entry.tzinfo is not None:
+        return entry.astimezone(UTC).replace(tzinfo=None)
+    return entry
+
+
+def series_zone(series: pd.Series) -> str | None:
+    """Return the name of the time zone in the type of a pandas or polars series, or None."""
+    dtype = getattr(series, "dtype", None)
+    return zone_name(getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None))
+
+
+def series_in_utc(series: pd.Series) -> Stamps:
+    """Convert dates (n,) of a pandas or polars series with a time zone to UTC; NaT if missing."""
+    if hasattr(series, "dt") and hasattr(series.dt, "convert_time_zone"):  # Polars
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
+    return np.asarray(series, dtype="datetime64[us]")

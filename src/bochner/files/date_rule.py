@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bochner.files.local_dates import LocalDates, find_dates, iso_dates
-from bochner.files.number_dates import FORMS, number_dates, number_times
-from bochner.files.plain_numbers import plain_numbers
+from bochner.files.local_dates import (
+    FORMS,
+    LocalDates,
+    find_dates,
+    iso_dates,
+    number_dates,
+    number_times,
+)
 from bochner.files.read_options import DATE_KINDS
-from bochner.files.rules import Decision, Rule, TextColumn, first_present
+from bochner.files.rules import Decision, Rule, TextColumn, first_present, plain_numbers
 
 ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""

@@ -28,8 +28,7 @@ from bochner.files.headings import (
     kind,
 )
 from bochner.files.read_options import ReadOptions
-from bochner.files.text_encodings import to_utf8
-from bochner.files.text_files import content_of, place
+from bochner.files.text_files import content_of, place, to_utf8
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bochner.files.errors import InputError
-from bochner.files.number_dates import FORMS, number_dates
-from bochner.files.plain_numbers import LARGEST_EXACT, all_match, has_mark, plain_numbers
+from bochner.files.local_dates import FORMS, number_dates
 from bochner.files.read_options import NUMBER_KINDS
-from bochner.files.rules import Decision, Notes, Rule, TextColumn, first_present
+from bochner.files.rules import (
+    LARGEST_EXACT,
+    Decision,
+    Notes,
+    Rule,
+    TextColumn,
+    all_match,
+    first_present,
+    has_mark,
+    plain_numbers,
+)
 from bochner.files.written_amounts import MARKS, PATTERNS, THOUSANDS, WrittenNumbers
 
 if TYPE_CHECKING:

@@ -6,9 +6,11 @@ them has decided for a column, are all that a later file needs to be read as the
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
 
 Notes = Sequence[tuple[str, str]]
 """Pairs of words and an example, as `Remarks.add` takes them."""
@@ -217,3 +220,72 @@ class FunctionRule(Rule):
                 f"column {column.name!r}: expected one value for each entry."
             )
         return values.where(values.notna()).reset_index(drop=True)  # None is missing, too
+
+
+_TIME = re.compile(
+    r"\s*(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])"
+    r"(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,6}))?)? ?(?P<half>[AaPp][Mm])?\s*"
+)
+
+_MIXED = 0.5
+"""Share of times below which the rule declines a column."""
+
+
+def times_of_day(texts: pd.Series) -> pd.Series | None:
+    """Return times (n,) such as 13:05, 1:05 pm or 00:18:19.5, which models use as hours."""
+    read = ((text, _time(text)) for text in texts.dropna().unique())
+    times = texts.map({text: found for text, found in read if found is not None}).astype(object)
+    return times if times.notna().sum() >= max(_MIXED * texts.notna().sum(), 1) else None
+
+
+def _time(text: str) -> time | None:
+    """Return a time; 24:00 is midnight."""
+    match = _TIME.fullmatch(text)
+    hour, half = (int(match["hour"]), match["half"]) if match else (0, None)
+    if match is None or (half and not 1 <= hour <= 12):  # The hours of a half day
+        return None
+    hour = hour % 12 + 12 * (half in ("pm", "PM", "Pm")) if half else hour % 24
+    fraction = int(f"{match['fraction'] or ''}000000"[:6])
+    return time(hour, int(match["minute"]), int(match["second"] or 0), fraction)
+
+
+TIMES = FunctionRule("time", times_of_day, "times of day")
+"""The rule for times of day."""
+
+
+LARGEST_EXACT = 2**53
+"""Largest integer up to which all integers are exact in float64, the type of encoded tables."""
+
+
+def plain_numbers(texts: pa.Array) -> pa.Array | None:
+    """Return texts (n,) as integers or floats if all are in the notation of programs, else None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sample = texts.slice(0, SAMPLE_SIZE)
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            pc.cast(sample, kind)  # Fails early for most texts
+            numbers = pc.cast(texts, kind)
+        except pa.ArrowInvalid:
+            continue
+        # Arrow also reads hexadecimal numbers, which are codes.
+        return None if pa.types.is_integer(kind) and has_mark(texts, "x") else numbers
+    return None
+
+
+def has_mark(texts: pa.Array, mark: str = ".") -> bool:
+    """Return whether one of the texts (n,) has a mark, by default a point."""
+    import pyarrow.compute as pc
+
+    return pc.any(pc.match_substring(texts, mark)).as_py() is True
+
+
+def all_match(texts: pa.Array, pattern: str) -> bool:
+    """Return whether all texts (n,) have a pattern; most other columns fail in a sample."""
+    import pyarrow.compute as pc
+
+    masks = (
+        pc.match_substring_regex(some, pattern) for some in (texts.slice(0, SAMPLE_SIZE), texts)
+    )
+    return all(pc.all(mask).as_py() is not False for mask in masks)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bochner.files.columns import KIND_NAMES, Column, read_column
 from bochner.files.errors import InputError
-from bochner.files.number_dates import number_dates
+from bochner.files.local_dates import number_dates
 from bochner.files.rule_reading import are_values
 from bochner.tables.table_checks import check_name
 

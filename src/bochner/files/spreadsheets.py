@@ -21,8 +21,8 @@ from bochner._base.names import MOST_NAMED, Remarks, nearest
 from bochner.files.delimited_text import RawColumns
 from bochner.files.errors import InputError
 from bochner.files.headings import LOOKED_AT, HeadCells, all_named, find_heading
-from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
+from bochner.files.rules import LARGEST_EXACT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.arrays import Array
-from bochner.files.clocks import clock_times, is_fixed, zone_name
-from bochner.files.columns import read_column
+from bochner.files.columns import clock_times, is_fixed, read_column, zone_name
 
 if TYPE_CHECKING:
     import pandas as pd

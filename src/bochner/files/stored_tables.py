@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from bochner._base.names import refuse_repeated
 from bochner.files.delimited_text import RawColumns
 from bochner.files.errors import InputError
-from bochner.files.plain_numbers import LARGEST_EXACT
 from bochner.files.read_options import ReadOptions
+from bochner.files.rules import LARGEST_EXACT
 from bochner.files.spreadsheets import chosen, listed, read_spreadsheet
 
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ from bochner.files.delimited_text import RawColumns, read_texts
 from bochner.files.errors import InputError
 from bochner.files.extra_rows import fill_down, without_extra_rows
 from bochner.files.identifiers import leave_out
-from bochner.files.missing_codes import missing_codes
-from bochner.files.number_dates import number_dates
+from bochner.files.local_dates import number_dates
 from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions, check_names
-from bochner.files.rule_reading import RULES, ReadColumn, read_by_rules
+from bochner.files.rule_reading import RULES, ReadColumn, missing_codes, read_by_rules
 from bochner.files.rules import FunctionRule, Rule
 from bochner.files.stored_tables import SPREADSHEETS, WITH_TABLES, read_frame
 from bochner.files.text_files import TEXT_ENDINGS, find, place

@@ -1,15 +1,23 @@
-"""Files of tables: their endings, and the decompressed content of text files."""
+"""Files of tables: their endings, their decompressed content, and the encodings of text."""
 
 from __future__ import annotations
 
+import codecs
+import io
+import math
 import os
+import re
 import sys
 import zipfile
+from collections import Counter
+from encodings.aliases import aliases
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
 from bochner._base.file_writing import absence
+from bochner._base.names import nearest
 from bochner.files.errors import InputError
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
@@ -124,3 +132,155 @@ def _unpacked(path: Path, suffix: str) -> bytes:
         f"{path} holds {len(names)} files{f' ({listed})' if names else ''}: expected one table. "
         "Unpack it, and give the file of the table."
     )
+
+
+_PIECE, _SEARCHED = 1 << 22, 1 << 16
+"""Bytes that are converted at once, so that memory holds one copy of a file, and bytes with letters
+beyond ASCII that show the encoding."""
+
+_FEW_BROKEN = 0.02
+"""Largest share of broken bytes in a damaged UTF-8 file; another encoding has nearly all."""
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"),
+          (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"),
+          (codecs.BOM_UTF16_BE, "utf-16"))  # fmt: skip
+"""Marks at the beginning of a file; UTF-32 comes first, since its mark begins as one of UTF-16."""
+
+_WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+"""Encodings without a mark in which texts have zero bytes."""
+
+_WEST = ("eäöüß", "éèàêçâôîûùëïœü", "áéíóñúü¿¡ºª", "ãáçéíóêâõúôà", "äåöéšž", "æøåé", "àèòùìé")
+_EAST = ("łóążęńśćź", "íáéěřčžýšůúňóťď", "áčíéšžýúľťňäôóďĺŕ", "áéőöíóüúű", "ăîâşţ", "čšžćđ")
+_CYRILLIC = ("оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё", "оанивіетрсклудмпзяьбгчйїхцжшюєщфґ")
+_LETTERS = {"cp1252": _WEST, "cp1250": _EAST, "cp1251": _CYRILLIC, "koi8_r": _CYRILLIC[:1],
+            "koi8_u": _CYRILLIC, "iso8859_2": _EAST, "cp1254": ("ıüşçöğ",),
+            "cp1253": ("αοιετσνηυρπκμλςόίάέωθγδχφήβξύώζψϊϋΐΰ",),
+            "cp1255": ("יוהלארתבשמםנעקחדפגטצזסןכץףך",)}  # fmt: skip
+"""Letters beyond ASCII of languages, the most frequent first, by the encodings of their files.
+
+charset-normalizer takes one of these encodings for another in a third of short tables.
+"""
+
+_OTHERS = ("cp932", "euc_jp", "gb18030", "cp949", "big5")
+"""Encodings of several bytes a character, which charset-normalizer tells apart."""
+
+_SURE, _LESS = 0.62, 0.05
+"""Score of sure letters of a language, since those of other scripts reach 0.5, and the score by
+which Windows-1252 is more expected."""
+
+_SYMBOLS = "°²³µ€£§±·½\u2013—\u2018\u2019“”„…«»ºª№\u00d7®©™\xa0"
+"""Signs that tables of any language have."""
+
+_WORD = re.compile(rb"[^\x00-\x2f:;<=>?]*[\x80-\xff][^\x00-\x2f:;<=>?]*")
+_ASCII, _BROKEN = bytes(range(128)), "\ufffd".encode()
+
+
+def to_utf8(
+    path: Path, content: bytes, requested: str | None, *, is_recorded: bool
+) -> tuple[bytes, str, tuple[str, ...]]:
+    """Return the content of a file as UTF-8 without a mark, its encoding, and notes on it."""
+    requested, is_asked = requested and _checked(requested), bool(requested) and not is_recorded
+    encoding = requested if is_asked else _marked(content)
+    if encoding is None and (zero := content.find(b"\0")) >= 0:
+        raise InputError(
+            f"{path} is not text: a zero byte at offset {zero}. Expected a table of text; export "
+            "it again, or name its encoding (--encoding)."
+        )
+    if encoding is None:
+        text = content if content.isascii() else _converted(content, "utf-8", "replace")
+        n_broken = 0 if text is content else text.count(_BROKEN) - content.count(_BROKEN)
+        if n_broken <= _FEW_BROKEN * len(content.translate(None, _ASCII)):
+            note = f"{n_broken} characters of the file are broken UTF-8 and read as \ufffd."
+            return text, "utf-8", (note,) if n_broken else ()
+        match = _WORD.search(content)
+        start = content.rfind(b"\n", 0, match.end() if match else 0) + 1
+        sample = content[start : content.find(b"\n", start + _SEARCHED) % (len(content) + 1)]
+        encoding = _recognised(sample, requested)
+    try:
+        text = _converted(content, encoding, "strict")
+    except UnicodeError as error:
+        advice = "name another encoding" if is_asked else "copy or export it again"
+        raise InputError(
+            f"{path} is damaged {encoding} ({error}): {advice} (--encoding)."
+        ) from None
+    note = f"The encoding of the file is {encoding}; encoding= (--encoding) names another."
+    return text, encoding, () if is_asked or encoding == "utf-8-sig" else (note,)
+
+
+def _checked(encoding: str) -> str:
+    """Return Python's name of an encoding, or raise InputError with a similar name."""
+    try:
+        "".encode(encoding)  # Refuses encodings of bytes, such as base64
+    except LookupError:
+        near = nearest(encoding.replace("-", "_"), {*aliases, *aliases.values()})
+        hint = f" Did you mean {near!r}?" if near else ""
+        raise InputError(
+            f"There is no encoding {encoding!r} (encoding=, --encoding).{hint} Expected a name "
+            "such as utf-8, cp1252, latin-1, shift-jis, gb18030 or utf-16."
+        ) from None
+    name = codecs.lookup(encoding).name
+    return "utf-8-sig" if name == "utf-8" else name
+
+
+def _marked(content: bytes) -> str | None:
+    """Return the encoding of Unicode that a mark shows, or zero bytes around line ends, or None."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return encoding
+    for encoding in _WIDE if b"\0" in content[:_SEARCHED] else ():
+        text = content[:_SEARCHED].decode(encoding, "ignore")
+        if "\0" not in text and ("\n" in text or "\r" in text):
+            return encoding
+    return None
+
+
+def _converted(content: bytes, encoding: str, errors: str) -> bytes:
+    """Return a content as UTF-8, converted piece by piece."""
+    file, decoder = io.BytesIO(), codecs.getincrementaldecoder(encoding)(errors)
+    for start in range(0, len(content), _PIECE):
+        piece = content[start : start + _PIECE]
+        file.write(decoder.decode(piece, start + _PIECE >= len(content)).encode())
+    return file.getvalue()
+
+
+def _recognised(content: bytes, expected: str | None = None) -> str:
+    """Return the encoding in which words have the letters of a language, or the expected one."""
+    from charset_normalizer import from_bytes
+
+    # A sign by itself, such as that of copyright, is no letter of a language.
+    found = dict.fromkeys(_WORD.findall(content))
+    words = b" ".join([word for word in found if len(word) > 1] or found)
+    if expected is not None and _score(words, expected) > 0.0:
+        return expected
+    scores = {name: round(_score(words, name), 2) for name in _LETTERS}
+    best = max(scores, key=scores.__getitem__)
+    if scores["cp1252"] > -math.inf and words.decode("cp1252") == words.decode(best, "replace"):
+        best = "cp1252"  # Letters that both have, such as those of German in the Turkish encoding
+    if scores[best] < _SURE:
+        match = from_bytes(content, cp_isolation=[*_OTHERS, *_LETTERS], threshold=0.9).best()
+        if match is not None and match.encoding in _OTHERS:
+            return str(match.encoding)
+    return best if scores[best] > -math.inf else "latin_1"
+
+
+def _score(words: bytes, encoding: str) -> float:
+    """Return the mean frequency of characters beyond ASCII in a language, -inf if words fail."""
+    try:
+        text = words.decode(encoding)
+    except UnicodeDecodeError:
+        return -math.inf
+    if encoding not in _LETTERS:
+        return 1.0
+    alphabets = _LETTERS[encoding]
+    other = dict.fromkeys("".join(alphabets), 0.2) | dict.fromkeys(_SYMBOLS, 0.5)
+    counts = Counter(character for character in text.lower() if not character.isascii())
+    score = -math.inf
+    for letters in alphabets:
+        points = other | {x: 1.0 - 0.5 * i / len(letters) for i, x in enumerate(letters)}
+        score = max(score, sum(n * points.get(x, -1.0) for x, n in counts.items()))
+    for one, two in pairwise(text):
+        score -= 1.5 * (one.islower() and two.isupper() and not two.isascii())
+        # Only Latin words have ASCII letters next to others
+        is_mixed = one.isalpha() and two.isalpha() and one.isascii() != two.isascii()
+        score -= 1.0 * (is_mixed and alphabets[0] > "\u0250")
+    return score / len(words.translate(None, _ASCII)) - _LESS * (encoding != "cp1252")
