@@ -367,7 +367,7 @@ def test_footnotes_below_a_table_are_no_rows(tmp_path):
     rows = [f"p{'abcde'[i % 5]},{i * 0.5},{i % 7},{i % 3}" for i in range(12)]
     found = read_text(tmp_path, "\n".join(["place,x,y,z", *rows, ",,,", *notes, "Cite: x"]) + "\n")
     assert len(found.frame) == 12
-    assert any("The last 8 rows" in note for note in found.notes)
+    assert any("The last 7 rows" in note for note in found.notes)
 
 
 def test_sums_of_blocks_are_left_out(tmp_path):

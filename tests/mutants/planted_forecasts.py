@@ -49,7 +49,7 @@ def check_origins():
 
 
 planted(check_origins, name="first_origins_have_nothing_before_them")(
-    edit(origins, "origin_scores", "len(y) - max(horizon, FEWEST_BEFORE)", "len(y)")
+    edit(origins, "origin_scores", "len(y) - max(horizon, FEWEST_BEFORE)", "len(y)", test_origins)
 )
 
 

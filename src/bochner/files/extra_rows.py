@@ -62,7 +62,7 @@ def _without_subtotals(columns: Columns) -> tuple[Columns, str]:
 
     Each has a label of its own, such as "North Total", and fewer entries than other rows.
     """
-    first = next((x for x in columns.values() if x.dtype.kind == "O" or x.dtype == "str"), None)
+    first = next((x for x in columns.values() if x.dtype.kind in "OU"), None)
     if first is None or len(columns) < _FEWEST_WITH_BLOCKS or len(first) > _MOST_WITH_BLOCKS:
         return columns, ""
     labels = first.astype(object).where(first.notna(), "").map(str).str.strip()
