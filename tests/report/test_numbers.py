@@ -528,7 +528,7 @@ def test_shares_of_columns(pictures):
 
 OF_WORDS = ("There are enough rows: .*", "All columns are used: .*", "No two important columns .*",
             "Residuals (show|depend) .*", r"\d+ % intervals (are calibrated for|depend on) .*",
-            "Few (test )?rows: .*", "All classes have .*",
+            "Few (test )?rows: .*", "All classes have .*", "No column determines .*",
             "Log loss of all methods", "Columns", "Parts of the sum")  # fmt: skip
 """Findings, a figure and tables that are tested with the checks and the pages."""
 
