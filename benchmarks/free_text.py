@@ -22,7 +22,7 @@ SEEDS = 3
 QUICK = ("dishes", "codes")
 QUICK_ROWS = 200  # Some seconds
 
-_GENERATED_ROWS = 1500
+_GENERATED_ROWS = 1500  # As many as the real tables have
 _NOISE = 0.1  # Standard deviation of the logarithms of generated salaries and prices
 
 _RANKS = {"Junior": -0.3, "Senior": 0.3, "Lead": 0.45, "Assistant": -0.25, "Chief": 0.9}

@@ -25,7 +25,7 @@ SHAPES: Mapping[str, tuple[int, int]] = {
 }
 """Rows and columns of the files."""
 
-_QUICK_ROWS = 2_000
+_QUICK_ROWS = 2_000  # Some seconds
 _PIECE = 100_000  # Rows that are written at once
 
 _TIMED = """

@@ -27,8 +27,8 @@ def originals(columns: Sequence[Keys]) -> Index:
     one column only, and from how often two entries of this column are equal.
 
     >>> number, level = np.arange(40) % 30, np.arange(40) % 2
-    >>> hashes = [np.asarray(column, dtype=np.uint64) for column in (number, level)]
-    >>> originals(hashes)[28:33].tolist(), originals(hashes[1:])[:4].tolist()
+    >>> hashes = [np.asarray(each, dtype=np.uint64) for each in (number, 7 * number, level)]
+    >>> originals(hashes)[28:33].tolist(), originals(hashes[2:])[:4].tolist()
     ([28, 29, 0, 1, 2], [0, 1, 2, 3])
     """
     n = len(columns[0])
