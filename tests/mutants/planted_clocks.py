@@ -54,7 +54,7 @@ planted(
 planted(
     in_folder(test_offsets_from_utc_are_kept, SEVERAL),
     name="one_offset_stands_for_several",
-)(edit(date_rule, "_zoned", "len(distinct) == 1", "True"))
+)(edit(local_dates.LocalDates, "series", "len(distinct) == 1", "True"))
 
 
 @changes(

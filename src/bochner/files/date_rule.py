@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timezone
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bochner.files.local_dates import (
     FORMS,
@@ -25,9 +23,6 @@ ORDERS = {"dayfirst": "days before months", "monthfirst": "months before days"}
 """Orders of days and months, with their names in notes."""
 
 _OTHER_ORDER = {"dayfirst": "monthfirst", "monthfirst": "dayfirst"}
-
-_FEWEST_DATES = 5
-"""Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
 _FEW = 8
 """First entries that tell numbers from other notations."""
@@ -53,7 +48,7 @@ class DateRule(Rule):
         n_read = np.count_nonzero(is_read["dayfirst"] | is_read["monthfirst"])
         if not n_read:
             return None
-        notes, form = _notes(column, dates), dates.form
+        notes, form = dates.notes(column.entry()), dates.form
         if not form.is_ordered:
             written = {"written": column.entry()} if form.span == "fiscal year" else {}
             return Decision(self.name, written, notes=notes)
@@ -106,16 +101,14 @@ class DateRule(Rule):
         import pandas as pd
 
         if "form" in settings and "times" not in column.memo:
-            numbers = np.array(
-                pd.to_numeric(column.texts.to_pandas(), errors="coerce"), dtype=float
-            )
-            column.memo["times"] = number_times(numbers, settings["form"])
+            numbers = pd.to_numeric(column.texts.to_pandas(), errors="coerce").astype(float)
+            column.memo["times"] = number_times(numbers.to_numpy(), settings["form"])
         if "form" in settings:
             return pd.Series(column.memo["times"])
         dates = _found(column)
         if dates is None:
             return pd.Series(np.full(len(column.texts), np.datetime64("NaT", "us")))
-        return _zoned(dates.times(settings.get("order", "dayfirst")), dates.offset)
+        return dates.series(settings.get("order", "dayfirst"))
 
 
 def _found(column: TextColumn) -> LocalDates | None:
@@ -131,22 +124,6 @@ def _found(column: TextColumn) -> LocalDates | None:
     return dates
 
 
-def _notes(column: TextColumn, dates: LocalDates) -> list[tuple[str, str]]:
-    """Return notes on spans of several days, on languages, and on years of two digits."""
-    form = dates.form
-    notes = []
-    if form.span and (form.is_named or form.span != "month"):
-        times = dates.times()
-        day = str(times[~np.isnat(times)][0]).split("T")[0]
-        words = f"holds {form.span}s, which are read as their first day"
-        notes.append((words, f"{column.entry()} is read as {day}"))
-    if dates.words.language != "English":
-        notes.append((f"has names of months in {dates.words.language}", column.entry()))
-    if any(len(match["year"]) == 2 for match in dates.form.matches):
-        notes.append(("has years of two digits, which are taken for 1969 to 2068", ""))
-    return notes
-
-
 def _open_order(column: TextColumn, decided: Mapping[str, str], is_local: bool) -> tuple[str, str]:
     """Return the order, and its reason, for dates that are valid in both orders."""
     if decided:
@@ -154,7 +131,7 @@ def _open_order(column: TextColumn, decided: Mapping[str, str], is_local: bool) 
         other = next(name for name, some in decided.items() if some == order)
         return order, f"as in {other!r}"
     dates: LocalDates = column.memo["dates"]
-    rising = [order for order, times in dates.by_order.items() if _rises(times)]
+    rising = dates.rising()
     if len(rising) == 1:
         return rising[0], "because the dates then rise from row to row"
     mark = dates.form.matches[0]["mark"]
@@ -164,27 +141,3 @@ def _open_order(column: TextColumn, decided: Mapping[str, str], is_local: bool) 
         reason = "because the file has slashes in dates and no decimal commas"
         return "monthfirst", f"the American order, {reason}"
     return "dayfirst", "the European order, because the file has decimal commas or semicolons"
-
-
-def _rises(times: NDArray[np.datetime64]) -> bool:
-    import pandas as pd
-
-    present = pd.Series(times).dropna()
-    return present.is_monotonic_increasing and present.nunique() >= _FEWEST_DATES
-
-
-def _zoned(utc: NDArray[np.datetime64], offset: NDArray[np.timedelta64]) -> Any:
-    """Return times (n,) in UTC as a series of local times, of objects if offsets differ."""
-    import pandas as pd
-
-    distinct = np.unique(offset[~np.isnat(utc)])
-    if not distinct.any():
-        return pd.Series(utc)
-    in_utc = pd.Series(utc).dt.tz_localize("UTC")
-    if len(distinct) == 1:
-        return in_utc.dt.tz_convert(timezone(distinct[0].item()))
-    entries: Any = pd.Series(pd.NaT, in_utc.index, dtype=object)
-    for each in distinct:
-        rows = offset == each
-        entries[rows] = in_utc[rows].dt.tz_convert(timezone(each.item())).astype(object)
-    return entries

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ Offsets = NDArray[np.timedelta64]
 
 _MOST_TESTED = 40
 """Entries from which the form is chosen: the first ones, and others of a sample."""
+
+_FEWEST_DATES = 5
+"""Fewest distinct dates whose rising order is evidence: five random dates rise once in 120."""
 
 _MONTHS = 12
 """Months of a year."""
@@ -63,6 +67,45 @@ class LocalDates:
         """Return the order in which most texts are valid dates, or both orders in a tie."""
         counts = {order: np.sum(~np.isnat(times)) for order, times in self.by_order.items()}
         return tuple(order for order, count in counts.items() if count == max(counts.values()))
+
+    def rising(self) -> list[str]:
+        """Return the orders in which the dates rise from row to row."""
+        import pandas as pd
+
+        present = {order: pd.Series(times).dropna() for order, times in self.by_order.items()}
+        return [order for order, dates in present.items()
+                if dates.is_monotonic_increasing and dates.nunique() >= _FEWEST_DATES]  # fmt: skip
+
+    def series(self, order: str) -> Any:
+        """Return local times (n,), in one zone or as objects if their offsets from UTC differ."""
+        import pandas as pd
+
+        utc, offset = self.times(order), self.offset
+        distinct = np.unique(offset[~np.isnat(utc)])
+        if not distinct.any():
+            return pd.Series(utc)
+        in_utc = pd.Series(utc).dt.tz_localize("UTC")
+        if len(distinct) == 1:
+            return in_utc.dt.tz_convert(timezone(distinct[0].item()))
+        entries: Any = pd.Series(pd.NaT, in_utc.index, dtype=object)
+        for each in distinct:
+            rows = offset == each
+            entries[rows] = in_utc[rows].dt.tz_convert(timezone(each.item())).astype(object)
+        return entries
+
+    def notes(self, entry: str) -> list[tuple[str, str]]:
+        """Return notes on spans of several days, on languages, and on years of two digits."""
+        form, notes = self.form, []
+        if form.span and (form.is_named or form.span != "month"):
+            times = self.times()
+            day = str(times[~np.isnat(times)][0]).split("T")[0]
+            words = f"holds {form.span}s, which are read as their first day"
+            notes.append((words, f"{entry} is read as {day}"))
+        if self.words.language != "English":
+            notes.append((f"has names of months in {self.words.language}", entry))
+        if any(len(match["year"]) == 2 for match in form.matches):
+            notes.append(("has years of two digits, which are taken for 1969 to 2068", ""))
+        return notes
 
 
 def iso_dates(texts: pa.Array) -> LocalDates | None:

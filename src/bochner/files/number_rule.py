@@ -14,8 +14,8 @@ from bochner.files.local_dates import FORMS, number_dates
 from bochner.files.read_options import NUMBER_KINDS
 from bochner.files.rules import (
     LARGEST_EXACT,
+    MIXED,
     Decision,
-    Notes,
     Rule,
     TextColumn,
     all_match,
@@ -28,9 +28,6 @@ from bochner.files.written_amounts import MARKS, PATTERNS, THOUSANDS, WrittenNum
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-_MIXED = 0.5
-"""Share of numbers below which the rule declines a column."""
 
 _FEWEST_WIDE_CODES = 3
 """Fewest digits of codes with leading zeros and equal width: 01 to 12 may be months."""
@@ -92,20 +89,18 @@ class NumberRule(Rule):
         import pandas as pd
         import pyarrow.compute as pc
 
-        unit = settings.get("unit") or settings.get("factor", "")
-        decimal = settings.get("decimal", ".")
+        unit, decimal = settings.get("unit", ""), settings.get("decimal", ".")
         if not unit and "factor" not in settings and (decimal == "." or not has_mark(column.texts)):
             numbers = plain_numbers(column.texts)
             if numbers is not None:
                 return pd.Series(np.array(numbers))
         written = WrittenNumbers(column.texts, decimal)
         values = written.values(settings)
-        if unit and written.ends and np.isnan(values).all():
-            front, _, rest = written.ends[0]
-            here = f"the unit {front}{rest}" if front or rest else "no unit"
+        if (unit or settings.get("factor")) and written.ends and np.isnan(values).all():
+            here = "".join(written.ends[0][::2]) or "no unit"
             raise InputError(
-                f"Column {column.name!r} had the unit {unit} at the fit, and has {here} here "
-                f"({column.entry()}): convert the entries, and write them as at the fit."
+                f"Column {column.name!r} had the unit {unit or settings['factor']} at the fit, and "
+                f"has {here} here ({column.entry()}): convert the entries to that unit."
             )
         rows = np.array(pc.index_in(column.texts, value_set=written.levels).fill_null(-1))
         return pd.Series(np.append(values, np.nan)[rows])
@@ -116,37 +111,19 @@ def _decide_written(column: TextColumn, decimals: Sequence[str]) -> Decision | N
     for texts in (first_present(column.texts), column.texts):
         written = [WrittenNumbers(texts, decimal) for decimal in decimals]
         shares = [each.share(each.numbers) for each in written]
-        if not max(shares) or (not column.requested and max(shares) < _MIXED):
+        if not max(shares) or (not column.requested and max(shares) < MIXED):
             return None
     possible = [i for i, share in enumerate(shares) if share == max(shares)]
     best, best_decimal = written[possible[0]], decimals[possible[0]]
     settings = best.amount()
     share = 0.0 if settings is None else best.share(best.values(settings))
-    if settings is None or not share or (not column.requested and share < _MIXED):
+    if settings is None or not share or (not column.requested and share < MIXED):
         return None
     marks = best.marks()
     is_open = len(possible) > 1 and bool(marks)
     settings |= {"decimal": best_decimal} if marks and not is_open else {}
     choices = {"decimal": tuple(decimals[i] for i in possible)} if is_open else {}
-    return Decision("number", settings, choices, _notes(best, settings, {} if is_open else marks))
-
-
-def _notes(written: WrittenNumbers, settings: Mapping[str, Any], marks: Mapping[str, int]) -> Notes:
-    """Return notes on the first rows with marks, and on the unit and the factor."""
-    rows: dict[str, int] = {}
-    for mark, row in marks.items():
-        is_decimal = mark == settings["decimal"]
-        words = f"decimal {MARKS[mark]}" if is_decimal else f"{MARKS[mark]} between thousands"
-        rows |= {} if words == "decimal points" else {f"has {words}": row}
-    first = int(np.argmax(~np.isnan(written.values(settings))))
-    if settings.get("unit") == "%":
-        rows["holds percentages"] = first
-    elif settings.get("factor") == "":
-        rows["has factors such as k and M, which are multiplied"] = first
-    elif "unit" in settings or "factor" in settings:
-        amount = " ".join(settings[key] for key in ("unit", "factor") if key in settings)
-        rows[f"holds amounts in {amount}"] = first
-    return [(words, written.example(settings, row)) for words, row in rows.items()]
+    return Decision("number", settings, choices, best.notes(settings, {} if is_open else marks))
 
 
 def _decide_codes(column: TextColumn, numbers: pa.Array) -> Decision:

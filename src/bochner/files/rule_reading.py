@@ -19,6 +19,7 @@ from bochner.files.read_options import DATE_KINDS, NUMBER_KINDS, ReadOptions
 from bochner.files.rules import (
     MARKERS,
     MISSING,
+    MIXED,
     SHARE_READ,
     TIMES,
     Decision,
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-
-_MIXED = 0.5
-"""Share of numbers or dates from which text is a column with errors, not an identifier."""
 
 _FEW_WORDS = 2
 """Words that may be as many as half of the entries, such as "Varies with device"."""
@@ -90,7 +88,7 @@ class ReadColumn:
         unread, words = self.unread, self.unread_words()
         share = unread.sum() / self.column.n_present
         are_words = not any(map(str.isdigit, "".join(words)))
-        are_few = are_words and unread.sum() > len(words) <= _FEW_WORDS and share <= _MIXED
+        are_few = are_words and unread.sum() > len(words) <= _FEW_WORDS and share <= MIXED
         if share > 1.0 - SHARE_READ and not are_few:
             return False
         # V57 among numbers is a code, and all of them are.
@@ -243,7 +241,7 @@ def _why_text(
     """Return notes on a column that no rule reads, and whether its texts are levels for certain."""
     for some in attempts:
         unread, n_present = some.unread, some.column.n_present
-        if unread.sum() <= _MIXED * n_present:
+        if unread.sum() <= MIXED * n_present:
             row = int(np.argmax(unread))
             words = f"is text, because {unread.sum()} of {n_present} entries are no"
             example = f"row {row + 1}: {some.column.entry(row)!r}"

@@ -54,6 +54,11 @@ def first_present(texts: pa.Array, count: int = SAMPLE_SIZE) -> pa.Array:
     return (head if len(head) else texts.drop_null()).slice(0, count)
 
 
+MIXED = 0.5
+"""Share of numbers, dates or times below which a rule declines a column, so that it is other text
+and not one with errors."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TextColumn:
     """A column of texts (n,), an Arrow array with null where missing.
@@ -227,15 +232,12 @@ _TIME = re.compile(
     r"(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,6}))?)? ?(?P<half>[AaPp][Mm])?\s*"
 )
 
-_MIXED = 0.5
-"""Share of times below which the rule declines a column."""
-
 
 def times_of_day(texts: pd.Series) -> pd.Series | None:
     """Return times (n,) such as 13:05, 1:05 pm or 00:18:19.5, which models use as hours."""
     read = ((text, _time(text)) for text in texts.dropna().unique())
     times = texts.map({text: found for text, found in read if found is not None}).astype(object)
-    return times if times.notna().sum() >= max(_MIXED * texts.notna().sum(), 1) else None
+    return times if times.notna().sum() >= max(MIXED * texts.notna().sum(), 1) else None
 
 
 def _time(text: str) -> time | None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bochner._base.names import shown
-from bochner.files.rules import SHARE_READ
+from bochner.files.rules import SHARE_READ, Notes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -146,6 +146,23 @@ class WrittenNumbers:
         scales = [end.scale(unit, factor) for end in self.ends]
         factors: NDArray[np.float64] = np.array([*scales, np.nan])[self.end_codes]
         return self.numbers * factors
+
+    def notes(self, settings: Mapping[str, Any], marks: Mapping[str, int]) -> Notes:
+        """Return notes on the first rows with marks, and on the unit and the factor."""
+        rows: dict[str, int] = {}
+        for mark, row in marks.items():
+            is_decimal = mark == settings["decimal"]
+            words = f"decimal {MARKS[mark]}" if is_decimal else f"{MARKS[mark]} between thousands"
+            rows |= {} if words == "decimal points" else {f"has {words}": row}
+        first = int(np.argmax(~np.isnan(self.values(settings))))
+        if settings.get("unit") == "%":
+            rows["holds percentages"] = first
+        elif settings.get("factor") == "":
+            rows["has factors such as k and M, which are multiplied"] = first
+        elif "unit" in settings or "factor" in settings:
+            amount = " ".join(settings[key] for key in ("unit", "factor") if key in settings)
+            rows[f"holds amounts in {amount}"] = first
+        return [(words, self.example(settings, row)) for words, row in rows.items()]
 
     def example(self, settings: Mapping[str, Any], row: int) -> str:
         """Return how a text is read, as shown in a note."""
