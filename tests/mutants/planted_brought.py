@@ -45,8 +45,8 @@ def plant(name, owner, function, old, new, *cases, users=()):
     planted(*map(file_of, cases), name=name)(edit(owner, function, old, new, *users))
 
 
-plant("other_units_are_read", number_rule.NumberRule, "read", "if unit and",
-      "if False and", "a unit after a space")  # fmt: skip
+plant("other_units_are_read", number_rule.NumberRule, "read", "if (unit or",
+      "if False and (unit or", "a unit after a space")  # fmt: skip
 plant("a_half_is_enough", rule_reading.ReadColumn, "is_enough", "1.0 - SHARE_READ", "1.0",
       "many words among numbers")  # fmt: skip
 plant("codes_are_words", rule_reading.ReadColumn, "is_enough", "if any(any(map(str.isdigit, word))",
